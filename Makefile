@@ -107,8 +107,8 @@ wheel: dashboard ## build the wheel with locked tools into dist/, and beside it 
 screenshots: .venv/dev dashboard ## renew docs/images
 	$(BIN)/python -m tests.e2e.screenshots
 
-openapi: .venv/run .venv/node ## renew src/flagstaff/web/openapi.json and the dashboard's types
-	$(BIN)/flagstaff openapi > src/flagstaff/web/openapi.json
+openapi: .venv/run .venv/node ## renew src/flagstaff/assembly/openapi.json and the dashboard's types
+	$(BIN)/flagstaff openapi > src/flagstaff/assembly/openapi.json
 	$(BIN)/python hatch_build.py types
 
 # constraints.txt is run.txt without hashes: with them, pip would demand the hash of the wheel as well.
@@ -123,7 +123,7 @@ lock: .venv/dev .venv/node ## renew the lock files within the bounds of pyprojec
 	$(BIN)/python hatch_build.py lock
 
 clean: ## remove what the recipes made; your data in flagstaff-data stays
-	rm -rf .venv build dist dashboard/node_modules tests/sdks/node/node_modules tests/interop/unleash_server/node_modules src/flagstaff/web/dashboard/static src/flagstaff/evaluation/*.so .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv build dist dashboard/node_modules tests/sdks/node/node_modules tests/interop/unleash_server/node_modules src/flagstaff/http/dashboard/static src/flagstaff/evaluation/*.so .coverage .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Flagstaff needs Python 3.11 or later; none was found. Set PYTHON=/path/to/python3."; exit 1; }

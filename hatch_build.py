@@ -27,8 +27,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).resolve().parent
 DASHBOARD = ROOT / "dashboard"
-DESCRIPTION = ROOT / "src" / "flagstaff" / "web" / "openapi.json"
-OUTPUT = ROOT / "src" / "flagstaff" / "web" / "dashboard" / "static"
+DESCRIPTION = ROOT / "src" / "flagstaff" / "assembly" / "openapi.json"
+OUTPUT = ROOT / "src" / "flagstaff" / "http" / "dashboard" / "static"
 # The clients of other projects that the tests run, as they are released.
 CLIENTS = ROOT / "tests" / "sdks" / "node"
 # Unleash's own server, which `make test-sdks` compares with.

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.report import print_table
-from flagstaff.domain.conditions import Condition, Operator, check_condition
-from flagstaff.domain.flags import Fallthrough, Rule, RuleType
-from flagstaff.domain.work import computing_work
+from flagstaff.concurrency.pacing import finish
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.predicates import instructions_of
-from flagstaff.pacing import finish
+from flagstaff.flags.flags import Fallthrough, Rule, RuleType
+from flagstaff.flags.targeting.conditions import Condition, Operator, check_condition
+from flagstaff.flags.work import computing_work
 from tests.support.builders import make_environment, make_flag, make_rule
 
 BUDGET = 1000

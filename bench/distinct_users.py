@@ -15,16 +15,16 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
+from flagstaff.database import tables
+from flagstaff.database.database import Database
+from flagstaff.database.migrate import migrate
 from flagstaff.evaluation.bucketing import bucket
 from flagstaff.evaluation.history.layout import NO_BUCKET, Layout, LayoutFlag
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
-from flagstaff.storage.history.batches import find_environment_number, write_batch
-from flagstaff.storage.history.user_rollups import roll_up_users
-from flagstaff.storage.history.user_sums import UserSums, sum_users
-from flagstaff.storage.migrate import migrate
+from flagstaff.history.store.batches import find_environment_number, write_batch
+from flagstaff.history.store.user_rollups import roll_up_users
+from flagstaff.history.store.user_sums import UserSums, sum_users
 
 START = datetime(2026, 8, 1, tzinfo=UTC)
 DAYS = 90

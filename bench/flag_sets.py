@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from flagstaff.domain.conditions import Condition, Operator, check_condition
-from flagstaff.domain.flags import Fallthrough, Rule, RuleType
-from flagstaff.domain.projects import Environment, Project
-from flagstaff.domain.sdk_keys import hash_sdk_key, new_environment_key
-from flagstaff.domain.segments import Segment
-from flagstaff.domain.variants import Variant
+from flagstaff.database.database import Database
+from flagstaff.database.migrate import migrate
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.storage.database import Database
-from flagstaff.storage.migrate import migrate
-from flagstaff.storage.sdk_keys import create_key
+from flagstaff.flags.flags import Fallthrough, Rule, RuleType
+from flagstaff.flags.targeting.conditions import Condition, Operator, check_condition
+from flagstaff.flags.targeting.segments import Segment
+from flagstaff.flags.variants import Variant
+from flagstaff.projects.projects import Environment, Project
+from flagstaff.projects.sdk_keys import hash_sdk_key, new_environment_key
+from flagstaff.projects.sdk_keys_store import create_key
 from tests.support.builders import (
     make_account,
     make_environment,

@@ -18,17 +18,17 @@ from uuid import uuid4
 
 import msgspec
 
+from flagstaff.database.database import Database
+from flagstaff.database.migrate import migrate
+from flagstaff.database.sqlite_files import HISTORY_FILE
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import NO_BUCKET, Layout, LayoutFlag
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.storage.database import Database
-from flagstaff.storage.history import rollups
-from flagstaff.storage.history.batches import list_recorded_environments, write_batch
-from flagstaff.storage.history.pages import list_evaluations
-from flagstaff.storage.history.sums import sum_by_interval
-from flagstaff.storage.migrate import migrate
-from flagstaff.storage.sqlite_files import HISTORY_FILE
+from flagstaff.history.store import rollups
+from flagstaff.history.store.batches import list_recorded_environments, write_batch
+from flagstaff.history.store.pages import list_evaluations
+from flagstaff.history.store.sums import sum_by_interval
 
 EVALUATIONS = 1_000_000
 BATCH = 5_000

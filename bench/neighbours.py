@@ -25,7 +25,7 @@ from bench.machine import Cores, NotReadyError, choose_cores
 from bench.raw_http import Connection, request
 from bench.report import print_table
 from bench.servers import FlagstaffServer, Switches
-from flagstaff.storage.database import Database
+from flagstaff.database.database import Database
 from tests.support.builders import make_flag, store_all
 
 RATE = 200  # evaluations a second

@@ -6,10 +6,10 @@ from operator import itemgetter
 from pathlib import Path
 from uuid import UUID
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.flags.flags_store import create_flag
 from flagstaff.settings import Settings
-from flagstaff.storage.flags import create_flag
 from tests.support.api import Caller, Json
 from tests.support.builders import make_flag
 from tests.support.history import Record, make_batch, write

@@ -21,10 +21,10 @@ import msgspec
 from bench.machine import NotReadyError, choose_cores
 from bench.servers import FlagstaffServer, Switches
 from bench.soak import Connection, Place, make_place, percentile
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
-from flagstaff.storage.history.rollups import DAY, FLAG_COUNTS_VERSION, HOUR
-from flagstaff.storage.sqlite_files import HISTORY_FILE
+from flagstaff.database import tables
+from flagstaff.database.database import Database
+from flagstaff.database.sqlite_files import HISTORY_FILE
+from flagstaff.history.store.rollups import DAY, FLAG_COUNTS_VERSION, HOUR
 
 FLAGS, DAYS, BUSY_DAYS = 1000, 90, 2
 EVALUATIONS_A_SECOND, SECONDS_EACH = 290, 8

@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
-const output = process.env.FLAGSTAFF_STATIC ?? "../src/flagstaff/web/dashboard/static";
+const output = process.env.FLAGSTAFF_STATIC ?? "../src/flagstaff/http/dashboard/static";
 const WORTH_COMPRESSING = 512; // bytes
 
 for (const name of await readdir(output, { recursive: true })) {

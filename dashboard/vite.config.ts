@@ -29,7 +29,7 @@ export default defineConfig({
   plugins: [react(), libraryStylesFirst()],
   html: { cspNonce: NONCE },
   build: {
-    outDir: process.env.FLAGSTAFF_STATIC ?? "../src/flagstaff/web/dashboard/static",
+    outDir: process.env.FLAGSTAFF_STATIC ?? "../src/flagstaff/http/dashboard/static",
     emptyOutDir: true,
     assetsInlineLimit: 0, // the page's policy only allows fonts from its own origin
     modulePreload: { polyfill: false },

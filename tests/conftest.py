@@ -11,8 +11,8 @@ import hypothesis
 import pytest
 from _pytest.tmpdir import tmppath_result_key
 
-from flagstaff.storage.database import Database
-from flagstaff.storage.migrate import migrate
+from flagstaff.database.database import Database
+from flagstaff.database.migrate import migrate
 from tests.support.clock import Clock
 from tests.support.postgres import PostgresServer
 from tests.support.server import ServerProcess

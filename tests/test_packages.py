@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from flagstaff.runtime.descriptors import RESERVE
+from flagstaff.machine.descriptors import RESERVE
 from flagstaff.settings import Settings
 
 ROOT = Path(__file__).parents[1]

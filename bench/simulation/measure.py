@@ -18,10 +18,10 @@ from uuid import UUID
 import asyncpg
 
 from bench.raw_http import Connection, request
-from flagstaff.services.snapshots import SnapshotSource
-from flagstaff.storage.database import Database
-from flagstaff.storage.leases import Member
-from flagstaff.storage.notifications import Notifications
+from flagstaff.cluster.leases_store import Member
+from flagstaff.cluster.notifications import Notifications
+from flagstaff.database.database import Database
+from flagstaff.flags.snapshots_service import SnapshotSource
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller
 from tests.support.server import ServerProcess

@@ -1,4 +1,4 @@
-"""How a toggle reaches all instances, as storage/instances.py and runtime/propagation.py do it, in simulated time.
+"""How a toggle reaches all instances, as cluster/instances_store.py and audit/propagation.py do it, in simulated time.
 
 The instance that makes the change commits it, and PostgreSQL notifies the others, which load it. The first one loads
 it, reads the leases, and sends a question, which each other instance answers when it has loaded. Notifications are sent

@@ -16,8 +16,8 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from flagstaff.storage.database import Database
-from flagstaff.storage.migrate import migrate
+from flagstaff.database.database import Database
+from flagstaff.database.migrate import migrate
 from tests.support.builders import store_environment
 from tests.support.command import run_flagstaff
 from tests.support.contents import contents, fill_every_table

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from flagstaff.storage.database import Database
-from flagstaff.storage.migrate import migrate
-from flagstaff.storage.schema_state import current_revision, known_revisions
+from flagstaff.database.database import Database
+from flagstaff.database.migrate import migrate
+from flagstaff.database.schema_state import current_revision, known_revisions
 from tests.support.command import run_flagstaff
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller

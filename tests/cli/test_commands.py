@@ -9,11 +9,11 @@ from uuid import UUID, uuid4
 import pytest
 from typer.testing import CliRunner, Result
 
-from flagstaff.bootstrap import open_service
+from flagstaff.assembly.bootstrap import open_service
 from flagstaff.cli.main import app
-from flagstaff.domain.errors import Code, Error
+from flagstaff.database.sqlite_files import CONFIGURATION_FILE
 from flagstaff.settings import Settings
-from flagstaff.storage.sqlite_files import CONFIGURATION_FILE
+from flagstaff.values.errors import Code, Error
 from tests.support.builders import make_account, make_environment, make_flag, make_project, store_all
 
 ROOT = Path(__file__).parents[2]
@@ -82,7 +82,9 @@ def test_each_help_lists_what_there_is(arguments: list[str], shown: list[str]) -
 def test_it_prints_the_published_openapi_document() -> None:
     result = run("openapi")
     assert result.exit_code == 0
-    assert json.loads(result.stdout) == json.loads((ROOT / "src" / "flagstaff" / "web" / "openapi.json").read_text())
+    assert json.loads(result.stdout) == json.loads(
+        (ROOT / "src" / "flagstaff" / "assembly" / "openapi.json").read_text()
+    )
 
 
 def test_an_unknown_revision_is_refused(folder: Path) -> None:

@@ -12,13 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from flagstaff.cli.main import app
-from flagstaff.domain.conditions import Condition, Operator
-from flagstaff.domain.flags import RuleType
+from flagstaff.database.database import Database
+from flagstaff.database.migrate import migrate
+from flagstaff.database.schema_state import known_revisions
+from flagstaff.database.sqlite_files import CONFIGURATION_FILE
 from flagstaff.evaluation import loops
-from flagstaff.storage.database import Database
-from flagstaff.storage.migrate import migrate
-from flagstaff.storage.schema_state import known_revisions
-from flagstaff.storage.sqlite_files import CONFIGURATION_FILE
+from flagstaff.flags.flags import RuleType
+from flagstaff.flags.targeting.conditions import Condition, Operator
 from tests.mail.test_smtp import Inbox, smtp_server
 from tests.support.builders import make_flag, make_rule, store_all, store_environment
 from tests.support.command import run_flagstaff

@@ -20,14 +20,14 @@ import sqlalchemy as sa
 from flagstaff.cli.history import export as exporting
 from flagstaff.cli.history.directory import open_directory
 from flagstaff.cli.history.manifest import ExportedFile
-from flagstaff.domain.errors import Code, Error
-from flagstaff.domain.projects import Environment
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
-from flagstaff.storage.history.batches import find_environment_number
-from flagstaff.storage.history.deletions import delete_segments, hide_evaluations
-from flagstaff.storage.history.following import SEGMENTS_AT_ONCE, Position
-from flagstaff.storage.history.user_rollups import roll_up_users
+from flagstaff.database import tables
+from flagstaff.database.database import Database
+from flagstaff.history.store.batches import find_environment_number
+from flagstaff.history.store.deletions import delete_segments, hide_evaluations
+from flagstaff.history.store.following import SEGMENTS_AT_ONCE, Position
+from flagstaff.history.store.user_rollups import roll_up_users
+from flagstaff.projects.projects import Environment
+from flagstaff.values.errors import Code, Error
 from tests.support.builders import store_environment
 from tests.support.command import run_flagstaff
 from tests.support.forks import ForkedProcess

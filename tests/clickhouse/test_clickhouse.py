@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
-from flagstaff.clickhouse.client import ClickHouse, ClickHouseError
-from flagstaff.clickhouse.sender import Sender
-from flagstaff.clickhouse.table import create_statement
-from flagstaff.domain.projects import Environment
-from flagstaff.runtime.sink import Sink
-from flagstaff.services.deliveries import Deliveries, Delivery
-from flagstaff.services.history import History
-from flagstaff.storage.database import Database
+from flagstaff.database.database import Database
+from flagstaff.history.clickhouse.client import ClickHouse, ClickHouseError
+from flagstaff.history.clickhouse.sender import Sender
+from flagstaff.history.clickhouse.table import create_statement
+from flagstaff.history.export_batches import Deliveries, Delivery
+from flagstaff.history.history_service import History
+from flagstaff.history.sink import Sink
+from flagstaff.projects.projects import Environment
 from tests.support.builders import store_environment
 from tests.support.clickhouse import PASSWORD, PYTHON, QUOTED, ClickHouseEngine
 from tests.support.clock import Clock

@@ -11,12 +11,12 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
+from flagstaff.database.database import Database
 from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.flags.flags_store import create_flag
 from flagstaff.settings import Settings
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
-from flagstaff.storage.flags import create_flag
 from tests.support.api import Caller, Json
 from tests.support.builders import make_flag
 from tests.support.history import Record, make_batch, write

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
 
-from flagstaff.web.dashboard.pages import DIRECTORY
+from flagstaff.http.dashboard.pages import DIRECTORY
 from tests.e2e.browser import ARGUMENTS, MISSING, find_or_install
 from tests.e2e.people import Person
 from tests.support.debian import leave_out

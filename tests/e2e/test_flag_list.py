@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest_asyncio
 from playwright.async_api import Locator, Page, Route, expect
 
-from flagstaff.storage.database import Database
+from flagstaff.database.database import Database
 from tests.e2e.people import Person, environment_page
 from tests.support.api import Json
 from tests.support.builders import make_environment, make_flag, store_all

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, expect
 
-from flagstaff.domain.sdk_keys import project_in
+from flagstaff.projects.sdk_keys import project_in
 from tests.e2e.accessibility import AXE, UNBROKEN, check, stays_within
 from tests.e2e.people import Person
 from tests.support.api import Json

@@ -11,11 +11,11 @@ import pytest
 import structlog
 from valkey.asyncio import Valkey
 
-from flagstaff.exchange.protocol import UnreachableError
-from flagstaff.exchange.valkey import ValkeyExchange
-from flagstaff.runtime.limiter import SlidingWindow
-from flagstaff.runtime.shared_limits import SharedLimits
-from flagstaff.runtime.supervisor import Supervisor
+from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.limits.exchange import UnreachableError
+from flagstaff.limits.limiter import SlidingWindow
+from flagstaff.limits.shared_limits import SharedLimits
+from flagstaff.limits.valkey import ValkeyExchange
 from tests.mail.test_smtp import CERTIFICATE
 from tests.support.valkey import ValkeyServer
 

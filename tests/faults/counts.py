@@ -6,10 +6,10 @@ from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
+from flagstaff.database.database import Database
 from flagstaff.evaluation.history.filters import EvaluationFilter
-from flagstaff.storage.database import Database
-from flagstaff.storage.history.batches import find_environment_number
-from flagstaff.storage.history.pages import list_evaluations
+from flagstaff.history.store.batches import find_environment_number
+from flagstaff.history.store.pages import list_evaluations
 from tests.faults.histories import Evaluation
 
 _PAGE = 1000

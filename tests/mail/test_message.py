@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from flagstaff.domain.accounts import check_email
+from flagstaff.identity.accounts.accounts import check_email
 from flagstaff.mail.message import Mail, password_reset
 
 MOMENT = datetime(2026, 11, 20, 10, 0, 0, tzinfo=UTC)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from flagstaff.runtime.supervisor import is_set_within
+from flagstaff.concurrency.supervisor import is_set_within
 from tests.faults.proxy import Proxy
 from tests.support.api import Json, environment_path, flag_path
 from tests.support.postgres import PostgresServer

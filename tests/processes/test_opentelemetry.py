@@ -177,7 +177,7 @@ def test_nothing_of_the_sdk_is_imported_unless_it_is_asked_for(tmp_path: Path) -
 import asyncio, sys
 from flagstaff.cli.main import app
 from flagstaff.cli.otel import make_telemetry
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.settings import Settings
 from flagstaff.settings.opentelemetry import OpenTelemetry
 
@@ -194,7 +194,7 @@ print(*sys.modules)
         [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True, env={}
     )
     imported = set(outcome.stdout.splitlines()[-1].split())
-    assert "flagstaff.web.sdk.lane" in imported
+    assert "flagstaff.serving.fast_path.lane" in imported
     heavy = ("opentelemetry.sdk", "opentelemetry.exporter", "opentelemetry.proto", "google.protobuf", "requests")
     assert [name for name in imported if name.startswith((*heavy, "flagstaff.telemetry.otel"))] == []
 

@@ -6,7 +6,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from flagstaff.domain.sdk_keys import new_environment_key
+from flagstaff.projects.sdk_keys import new_environment_key
 from tests.processes.test_sdk_keys import Pair, pair
 from tests.support.api import flag_path
 from tests.support.postgres import PostgresServer

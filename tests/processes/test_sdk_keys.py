@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.domain.moments import format_moment
-from flagstaff.domain.sdk_keys import new_environment_key
+from flagstaff.projects.sdk_keys import new_environment_key
+from flagstaff.values.moments import format_moment
 from tests.support.api import Json
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller

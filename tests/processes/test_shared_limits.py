@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from flagstaff.runtime.shared_limits import INTERVAL_SECONDS
+from flagstaff.limits.shared_limits import INTERVAL_SECONDS
 from tests.support.clients import open_client
 from tests.support.server import ServerProcess
 from tests.support.stores import sqlite_store

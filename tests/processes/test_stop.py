@@ -10,7 +10,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from flagstaff.storage import dialect
+from flagstaff.database import dialect
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller, under_load
 from tests.support.server import ServerProcess

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff, open_service
-from flagstaff.domain.accounts import Account
-from flagstaff.domain.changes import Actor
-from flagstaff.domain.projects import Environment
-from flagstaff.domain.sdk_keys import KeyKind
+from flagstaff.assembly.bootstrap import Flagstaff, open_service
+from flagstaff.audit.changes import Actor
 from flagstaff.evaluation.conditions import check_conditions
-from flagstaff.services.sdk_keys import WantedKey
+from flagstaff.identity.accounts.accounts import Account
+from flagstaff.projects.projects import Environment
+from flagstaff.projects.sdk_keys import KeyKind
+from flagstaff.projects.sdk_keys_service import WantedKey
 from flagstaff.settings import Settings
 from tests.spec.test_evaluation_cases import FILES, read_condition, targeted
 from tests.support.api import Json, flag_path

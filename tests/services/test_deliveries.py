@@ -6,17 +6,17 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.clickhouse.rows import Rows
-from flagstaff.domain.errors import Error
-from flagstaff.domain.projects import Environment
-from flagstaff.pacing import finish
-from flagstaff.runtime.sink import Sink
-from flagstaff.services.deliveries import TURN_SECONDS, Deliveries, Delivery
-from flagstaff.services.history import History
-from flagstaff.services.upkeep import HistoryUpkeep
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
-from flagstaff.storage.environments import delete_environment
+from flagstaff.concurrency.pacing import finish
+from flagstaff.database import tables
+from flagstaff.database.database import Database
+from flagstaff.history.clickhouse.rows import Rows
+from flagstaff.history.export_batches import TURN_SECONDS, Deliveries, Delivery
+from flagstaff.history.history_service import History
+from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.sink import Sink
+from flagstaff.projects.environments_store import delete_environment
+from flagstaff.projects.projects import Environment
+from flagstaff.values.errors import Error
 from tests.support.builders import make_account, make_environment, make_project, store_all
 from tests.support.clock import Clock
 from tests.support.history import make_batch, make_layout, make_record

@@ -7,12 +7,12 @@ from uuid import UUID, uuid4
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.domain.projects import Environment
-from flagstaff.services.history import History
-from flagstaff.services.upkeep import HistoryUpkeep
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
-from flagstaff.storage.environments import delete_environment
+from flagstaff.database import tables
+from flagstaff.database.database import Database
+from flagstaff.history.history_service import History
+from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.projects.environments_store import delete_environment
+from flagstaff.projects.projects import Environment
 from tests.support.builders import store_environment
 from tests.support.clock import Clock
 from tests.support.history import make_batch, make_layout, make_record, read

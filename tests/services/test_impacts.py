@@ -6,13 +6,13 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.domain.changes import Actor
-from flagstaff.domain.quotas import WorkQuota
-from flagstaff.services.access import FlagPath
-from flagstaff.services.drafts import Draft
-from flagstaff.services.impacts import Bounds, Impact, Impacts
-from flagstaff.services.work import WorkBudgets
-from flagstaff.storage.database import Database
+from flagstaff.audit.changes import Actor
+from flagstaff.database.database import Database
+from flagstaff.flags.work_budgets import WorkBudgets
+from flagstaff.insight.drafts import Draft
+from flagstaff.insight.impacts_service import Bounds, Impact, Impacts
+from flagstaff.projects.access import FlagPath
+from flagstaff.values.quotas import WorkQuota
 from tests.support.builders import make_account, make_environment, make_flag, make_project, store_all
 from tests.support.history import START, make_batch, make_layout, make_record, write
 

@@ -6,10 +6,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from flagstaff import pacing
-from flagstaff.domain.changes import Actor
-from flagstaff.domain.project_flags import ProjectFlagFilter
-from flagstaff.domain.quotas import (
+from flagstaff.audit.changes import Actor
+from flagstaff.concurrency import pacing
+from flagstaff.database.database import Database
+from flagstaff.flags.flags_service import Flags
+from flagstaff.flags.project_flags import ProjectFlagFilter
+from flagstaff.flags.project_flags_service import ProjectFlags
+from flagstaff.flags.snapshots_service import SnapshotSource
+from flagstaff.flags.targeting.rules_service import Rules
+from flagstaff.flags.work_budgets import WorkBudgets
+from flagstaff.values.quotas import (
     WorkQuota,
     condition_characters,
     flags_per_environment,
@@ -17,12 +23,6 @@ from flagstaff.domain.quotas import (
     rules_per_flag,
     variant_characters,
 )
-from flagstaff.services.flags import Flags
-from flagstaff.services.project_flags import ProjectFlags
-from flagstaff.services.rules import Rules
-from flagstaff.services.snapshots import SnapshotSource
-from flagstaff.services.work import WorkBudgets
-from flagstaff.storage.database import Database
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
 
 WORK = WorkBudgets(WorkQuota(10**6))

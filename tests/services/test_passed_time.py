@@ -5,15 +5,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from flagstaff.domain.projects import Environment
+from flagstaff.database.database import Database
 from flagstaff.evaluation.history.filters import EvaluationFilter
-from flagstaff.services.history import History
-from flagstaff.services.passed_time import PassedTime
-from flagstaff.services.upkeep import HistoryUpkeep
-from flagstaff.storage.database import Database
-from flagstaff.storage.history import batches
-from flagstaff.storage.history.pages import list_evaluations
-from flagstaff.storage.instance import write_time_seen
+from flagstaff.history.history_service import History
+from flagstaff.history.passed_time import PassedTime
+from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.store import batches
+from flagstaff.history.store.pages import list_evaluations
+from flagstaff.identity.administration.instance_store import write_time_seen
+from flagstaff.projects.projects import Environment
 from tests.support.builders import store_environment
 from tests.support.history import make_batch, make_layout, make_record
 

@@ -6,10 +6,17 @@ from typing import Any
 
 import pytest
 
-from flagstaff.domain.changes import Actor
-from flagstaff.domain.conditions import Condition, Operator
-from flagstaff.domain.flags import RuleType
-from flagstaff.domain.quotas import (
+from flagstaff.audit.changes import Actor
+from flagstaff.database.database import Database
+from flagstaff.flags.flags import RuleType
+from flagstaff.flags.flags_service import Flags
+from flagstaff.flags.snapshots_service import MANY, REMEMBERED, SnapshotSource
+from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.rules_service import Rules
+from flagstaff.flags.targeting.segments_service import Segments
+from flagstaff.flags.work_budgets import WorkBudgets
+from flagstaff.projects.access import FlagPath
+from flagstaff.values.quotas import (
     WorkQuota,
     condition_characters,
     flags_per_environment,
@@ -18,13 +25,6 @@ from flagstaff.domain.quotas import (
     segments_per_project,
     variant_characters,
 )
-from flagstaff.services.access import FlagPath
-from flagstaff.services.flags import Flags
-from flagstaff.services.rules import Rules
-from flagstaff.services.segments import Segments
-from flagstaff.services.snapshots import MANY, REMEMBERED, SnapshotSource
-from flagstaff.services.work import WorkBudgets
-from flagstaff.storage.database import Database
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
 
 WORK = WorkBudgets(WorkQuota(10**6))

@@ -9,13 +9,13 @@ import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
-from flagstaff.domain.projects import Environment
-from flagstaff.services.history import History
-from flagstaff.services.upkeep import HistoryUpkeep
+from flagstaff.database import tables
+from flagstaff.database.database import Database
+from flagstaff.history.history_service import History
+from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.store import batches, deletions
+from flagstaff.projects.projects import Environment
 from flagstaff.settings import Settings
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
-from flagstaff.storage.history import batches, deletions
 from tests.support.builders import make_account, make_environment, make_project, store_all
 from tests.support.clock import Clock
 from tests.support.history import START, make_batch, make_layout, make_record, read

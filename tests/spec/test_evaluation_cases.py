@@ -9,8 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from flagstaff.domain.conditions import Condition, Operator
-from flagstaff.domain.flags import (
+from flagstaff.evaluation.assembly import compile_environment
+from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.conditions import check_conditions
+from flagstaff.evaluation.targets import CURRENT_TIME
+from flagstaff.flags.flags import (
     DEFAULT_STICKINESS,
     Fallthrough,
     RuleType,
@@ -20,16 +23,13 @@ from flagstaff.domain.flags import (
     check_rule_value,
     check_stickiness,
 )
-from flagstaff.domain.keys import check_flag_key
-from flagstaff.domain.prerequisites import check_prerequisites
-from flagstaff.domain.projects import Environment
-from flagstaff.domain.variants import check_variants
-from flagstaff.evaluation.assembly import compile_environment
-from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.conditions import check_conditions
-from flagstaff.evaluation.targets import CURRENT_TIME
-from flagstaff.web.context import read_attributes
-from flagstaff.web.management.variants import read_prerequisites, read_variants
+from flagstaff.flags.prerequisites import check_prerequisites
+from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.variant_schemas import read_prerequisites, read_variants
+from flagstaff.flags.variants import check_variants
+from flagstaff.projects.projects import Environment
+from flagstaff.serving.context import read_attributes
+from flagstaff.values.keys import check_flag_key
 from tests.support.builders import AT, make_environment, make_flag, make_rule, make_segment
 from tests.support.loops import evaluate
 from tests.support.naive import evaluate_naively

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from yggdrasil_engine.engine import UnleashEngine
 
-from flagstaff.domain.variants import Variant
 from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.flags.variants import Variant
 from tests.support.builders import AT, make_flag
 from tests.support.unleash import User, evaluate_all, flag_key, translate_state
 

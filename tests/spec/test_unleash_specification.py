@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.flags.targeting.segments import Segment
 from tests.support.debian import leave_out
 from tests.support.unleash import (
     User,

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from flagstaff.domain.accounts import Account
-from flagstaff.domain.flags import Flag
-from flagstaff.domain.projects import Environment, Project
-from flagstaff.storage.database import Database
+from flagstaff.database.database import Database
+from flagstaff.flags.flags import Flag
+from flagstaff.identity.accounts.accounts import Account
+from flagstaff.projects.projects import Environment, Project
 from tests.support.builders import make_account, make_environment, make_flag, make_project, store_all
 
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from flagstaff.domain.accounts import Account
-from flagstaff.domain.errors import Code, Error
-from flagstaff.storage.accounts import (
+from flagstaff.database.database import Database
+from flagstaff.identity.accounts.accounts import Account
+from flagstaff.identity.accounts.accounts_store import (
     count_resets_since,
     create_reset,
     delete_resets_before,
@@ -19,7 +19,7 @@ from flagstaff.storage.accounts import (
     set_password_hash,
     spend_resets,
 )
-from flagstaff.storage.database import Database
+from flagstaff.values.errors import Code, Error
 from tests.support.builders import AT, make_account, store_all
 
 SECOND = timedelta(seconds=1)

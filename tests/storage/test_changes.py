@@ -10,9 +10,8 @@ from uuid import uuid4
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.domain.changes import COMMAND_LINE, Actor, Scope, change_of
-from flagstaff.storage import tables
-from flagstaff.storage.changes import (
+from flagstaff.audit.changes import COMMAND_LINE, Actor, Scope, change_of
+from flagstaff.audit.changes_store import (
     ChangeFilter,
     find_environment_ids,
     list_account_changes,
@@ -20,8 +19,9 @@ from flagstaff.storage.changes import (
     list_project_changes,
     record,
 )
-from flagstaff.storage.database import Database
-from flagstaff.storage.projects import delete_project
+from flagstaff.database import tables
+from flagstaff.database.database import Database
+from flagstaff.projects.projects_store import delete_project
 from tests.storage.conftest import Stored
 from tests.support.builders import AT, make_account, make_flag
 

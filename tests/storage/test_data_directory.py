@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.storage.data_directory import DataDirectory
+from flagstaff.database.data_directory import DataDirectory
+from flagstaff.values.errors import Code, Error
 
 SECRET = "s" * 48
 
@@ -68,7 +68,7 @@ def test_drafts_left_by_a_kill_do_not_prevent_a_start(directory: DataDirectory) 
 
 def test_first_starts_at_once_agree_on_one_key(data_directory: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from flagstaff.storage.data_directory import DataDirectory\n"
+        "import sys; from pathlib import Path; from flagstaff.database.data_directory import DataDirectory\n"
         "print('ready', flush=True); sys.stdin.readline()\n"
         "print(DataDirectory(Path(sys.argv[1])).secret_key())"
     )
@@ -88,7 +88,7 @@ def test_first_starts_at_once_agree_on_one_key(data_directory: Path) -> None:
 
 def test_a_killed_start_does_not_block_another(directory: DataDirectory) -> None:
     program = (
-        "import sys; from pathlib import Path; from flagstaff.storage.data_directory import DataDirectory\n"
+        "import sys; from pathlib import Path; from flagstaff.database.data_directory import DataDirectory\n"
         "with DataDirectory(Path(sys.argv[1]))._held(): print('held', flush=True); sys.stdin.readline()"
     )
     command = [sys.executable, "-c", program, str(directory.path)]

@@ -9,13 +9,13 @@ import asyncpg
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.domain.changes import Actor, Change, Committed, Scope, change_of
-from flagstaff.domain.errors import Code, Error
-from flagstaff.storage import dialect, tables
-from flagstaff.storage.accounts import create_account, find_account
-from flagstaff.storage.changes import record
-from flagstaff.storage.database import Database, Transaction
-from flagstaff.storage.migrate import migrate
+from flagstaff.audit.changes import Actor, Change, Committed, Scope, change_of
+from flagstaff.audit.changes_store import record
+from flagstaff.database import dialect, tables
+from flagstaff.database.database import Database, Transaction
+from flagstaff.database.migrate import migrate
+from flagstaff.identity.accounts.accounts_store import create_account, find_account
+from flagstaff.values.errors import Code, Error
 from tests.support.builders import AT, make_account, make_environment, make_project, store_all
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store

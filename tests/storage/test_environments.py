@@ -7,17 +7,17 @@ from datetime import timedelta
 
 import pytest
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.storage.database import Database
-from flagstaff.storage.environments import (
+from flagstaff.database.database import Database
+from flagstaff.flags.flags_store import list_flags
+from flagstaff.flags.targeting.rules_store import list_rules
+from flagstaff.projects.environments_store import (
     delete_environment,
     get_environment,
     list_environment_ids,
     list_environments,
     update_environment,
 )
-from flagstaff.storage.flags import list_flags
-from flagstaff.storage.rules import list_rules
+from flagstaff.values.errors import Code, Error
 from tests.storage.conftest import Stored
 from tests.support.builders import AT, make_environment, make_project, make_rule, store_all
 

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.storage.notifications import Notifications
+from flagstaff.cluster.notifications import Notifications
+from flagstaff.values.errors import Code, Error
 from tests.support.postgres import PostgresServer
 from tests.support.stores import TEMPLATE
 

@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.domain.lists import Window
-from flagstaff.storage.database import Database
-from flagstaff.storage.flags import delete_flag, get_flag, list_flags, list_keys_of, update_flag
-from flagstaff.storage.rules import list_rules
+from flagstaff.database.database import Database
+from flagstaff.flags.flags_store import delete_flag, get_flag, list_flags, list_keys_of, update_flag
+from flagstaff.flags.targeting.rules_store import list_rules
+from flagstaff.values.errors import Code, Error
+from flagstaff.values.lists import Window
 from tests.storage.conftest import Stored
 from tests.support.builders import AT, make_environment, make_flag, make_project, make_rule, store_all
 

@@ -5,12 +5,24 @@ from datetime import timedelta
 
 import pytest
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.domain.identities import Identity, SignIn
-from flagstaff.domain.passkeys import Passkey
-from flagstaff.domain.second_factors import Purpose
-from flagstaff.storage.database import Database
-from flagstaff.storage.identities import (
+from flagstaff.database.database import Database
+from flagstaff.identity.second_factors.passkeys import Passkey
+from flagstaff.identity.second_factors.passkeys_store import (
+    create_passkey,
+    find_passkey_by_credential,
+    list_passkeys,
+    note_use,
+)
+from flagstaff.identity.second_factors.second_factors import Purpose
+from flagstaff.identity.second_factors.second_factors_store import (
+    Challenge,
+    create_challenge,
+    find_challenge,
+    has_second_factor,
+    spend_challenge,
+)
+from flagstaff.identity.single_sign_on.identities import Identity, SignIn
+from flagstaff.identity.single_sign_on.identities_store import (
     create_identity,
     create_sign_in,
     delete_expired_sign_ins,
@@ -20,15 +32,8 @@ from flagstaff.storage.identities import (
     set_only_way,
     take_sign_in,
 )
-from flagstaff.storage.members import delete_member
-from flagstaff.storage.passkeys import create_passkey, find_passkey_by_credential, list_passkeys, note_use
-from flagstaff.storage.second_factors import (
-    Challenge,
-    create_challenge,
-    find_challenge,
-    has_second_factor,
-    spend_challenge,
-)
+from flagstaff.projects.members_store import delete_member
+from flagstaff.values.errors import Code, Error
 from tests.support.builders import AT, make_account, make_member, make_project, store_all
 
 SIGN_IN = SignIn("acme", "nonce", "verifier", b"binding", "/projects")

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from flagstaff.domain.errors import Error, unavailable
-from flagstaff.domain.instances import Load, Report
-from flagstaff.storage.instance_reports import REPORT_SECONDS, Reporting, decode_report, encode_report
+from flagstaff.cluster.instance_reports_store import REPORT_SECONDS, Reporting, decode_report, encode_report
+from flagstaff.cluster.instances import Load, Report
+from flagstaff.values.errors import Error, unavailable
 
 LOAD = Load(12.5, 0.25, 0.001, 3, 1, 50_000_000)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.storage.leases import HOLD_SECONDS, LEASE_SECONDS, Leases, Row
+from flagstaff.cluster.leases_store import HOLD_SECONDS, LEASE_SECONDS, Leases, Row
 
 
 @dataclass

@@ -18,41 +18,41 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from flagstaff.domain.changes import COMMAND_LINE, Actor, Scope, TokenName, change_of
-from flagstaff.domain.conditions import Condition, Operator
-from flagstaff.domain.errors import Code, Error
-from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
-from flagstaff.domain.identities import Identity
-from flagstaff.domain.members import Role
-from flagstaff.domain.prerequisites import Prerequisite
-from flagstaff.domain.second_factors import TotpSecret
-from flagstaff.domain.variants import Variant
+from flagstaff.audit.changes import COMMAND_LINE, Actor, Scope, TokenName, change_of
+from flagstaff.audit.changes_store import list_account_changes, record
+from flagstaff.database import dialect, tables
+from flagstaff.database.database import Database
+from flagstaff.database.migrate import migrate
+from flagstaff.database.schema_state import current_revision, is_supported
+from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.evaluation.history.layout import Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.services.upkeep import HistoryUpkeep
-from flagstaff.storage import dialect, tables
-from flagstaff.storage.access_tokens import create_token, find_token_by_hash
-from flagstaff.storage.accounts import find_account
-from flagstaff.storage.changes import list_account_changes, record
-from flagstaff.storage.database import Database
-from flagstaff.storage.flags import get_flag
-from flagstaff.storage.history.batches import find_environment_number
-from flagstaff.storage.history.deletions import list_bytes
-from flagstaff.storage.history.rollups import roll_up
-from flagstaff.storage.history.sums import sum_by_interval
-from flagstaff.storage.history.user_rollups import roll_up_users
-from flagstaff.storage.history.user_sums import UserSums, sum_users
-from flagstaff.storage.idempotency import claim
-from flagstaff.storage.identities import create_identity, find_identity
-from flagstaff.storage.invitations import create_invitation, list_invitations
-from flagstaff.storage.members import find_member, list_members
-from flagstaff.storage.migrate import migrate
-from flagstaff.storage.projects import find_project
-from flagstaff.storage.rules import get_rule, list_rules
-from flagstaff.storage.schema_state import current_revision, is_supported
-from flagstaff.storage.second_factors import find_totp, save_totp
-from flagstaff.storage.segments import get_segment, list_segments
-from flagstaff.storage.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
+from flagstaff.flags.flags_store import get_flag
+from flagstaff.flags.prerequisites import Prerequisite
+from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.rules_store import get_rule, list_rules
+from flagstaff.flags.targeting.segments_store import get_segment, list_segments
+from flagstaff.flags.variants import Variant
+from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.store.batches import find_environment_number
+from flagstaff.history.store.deletions import list_bytes
+from flagstaff.history.store.rollups import roll_up
+from flagstaff.history.store.sums import sum_by_interval
+from flagstaff.history.store.user_rollups import roll_up_users
+from flagstaff.history.store.user_sums import UserSums, sum_users
+from flagstaff.identity.access_tokens.access_tokens_store import create_token, find_token_by_hash
+from flagstaff.identity.accounts.accounts_store import find_account
+from flagstaff.identity.second_factors.second_factors import TotpSecret
+from flagstaff.identity.second_factors.second_factors_store import find_totp, save_totp
+from flagstaff.identity.single_sign_on.identities import Identity
+from flagstaff.identity.single_sign_on.identities_store import create_identity, find_identity
+from flagstaff.projects.idempotency_store import claim
+from flagstaff.projects.invitations_store import create_invitation, list_invitations
+from flagstaff.projects.members import Role
+from flagstaff.projects.members_store import find_member, list_members
+from flagstaff.projects.projects_store import find_project
+from flagstaff.values.errors import Code, Error
 from tests.support.builders import (
     AT,
     make_access_token,
@@ -290,7 +290,7 @@ async def test_both_files_of_sqlite_are_migrated_in_one_commit(data_directory: P
 
 async def test_processes_that_start_at_once_migrate_once(bare_store: Store) -> None:
     program = (
-        "import asyncio, pathlib, sys; from flagstaff.storage.migrate import migrate;"
+        "import asyncio, pathlib, sys; from flagstaff.database.migrate import migrate;"
         "print(asyncio.run(migrate(sys.argv[2] or None, pathlib.Path(sys.argv[1]))))"
     )
     arguments = ("-c", program, str(bare_store.data_directory), bare_store.database_url or "")

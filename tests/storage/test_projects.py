@@ -6,10 +6,9 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
-from flagstaff.storage.projects import (
+from flagstaff.database import tables
+from flagstaff.database.database import Database
+from flagstaff.projects.projects_store import (
     delete_project,
     find_project,
     find_project_for_update,
@@ -17,6 +16,7 @@ from flagstaff.storage.projects import (
     list_sdk_keys,
     update_project,
 )
+from flagstaff.values.errors import Code, Error
 from tests.storage.conftest import Stored
 from tests.support.builders import (
     AT,

@@ -5,13 +5,13 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from flagstaff.domain.changes import COMMAND_LINE, Scope, change_of
-from flagstaff.domain.errors import Error
-from flagstaff.storage.changes import record
-from flagstaff.storage.database import Database
-from flagstaff.storage.environments import get_environment
-from flagstaff.storage.projects import delete_project, find_project_for_update
-from flagstaff.storage.revisions import Revision, find_project_revision, list_revisions, watch_revision
+from flagstaff.audit.changes import COMMAND_LINE, Scope, change_of
+from flagstaff.audit.changes_store import record
+from flagstaff.database.database import Database
+from flagstaff.database.revisions_store import Revision, find_project_revision, list_revisions, watch_revision
+from flagstaff.projects.environments_store import get_environment
+from flagstaff.projects.projects_store import delete_project, find_project_for_update
+from flagstaff.values.errors import Error
 from tests.storage.conftest import Stored
 from tests.support.builders import AT, make_account, make_environment, store_all
 

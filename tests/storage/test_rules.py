@@ -5,10 +5,16 @@ from datetime import timedelta
 
 import pytest
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.domain.flags import PRIORITY_MAX, PRIORITY_MIN, RuleType
-from flagstaff.storage.database import Database
-from flagstaff.storage.rules import delete_rule, get_rule, list_rules, list_rules_of_environment, update_rule
+from flagstaff.database.database import Database
+from flagstaff.flags.flags import PRIORITY_MAX, PRIORITY_MIN, RuleType
+from flagstaff.flags.targeting.rules_store import (
+    delete_rule,
+    get_rule,
+    list_rules,
+    list_rules_of_environment,
+    update_rule,
+)
+from flagstaff.values.errors import Code, Error
 from tests.storage.conftest import Stored
 from tests.support.builders import AT, make_environment, make_flag, make_rule, store_all
 

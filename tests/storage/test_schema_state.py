@@ -10,11 +10,11 @@ import asyncpg
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.storage import migrate as migrations
-from flagstaff.storage.database import Database
-from flagstaff.storage.migrate import migrate
-from flagstaff.storage.schema_state import current_revision, is_supported, known_revisions, oldest_supported
+from flagstaff.database import migrate as migrations
+from flagstaff.database.database import Database
+from flagstaff.database.migrate import migrate
+from flagstaff.database.schema_state import current_revision, is_supported, known_revisions, oldest_supported
+from flagstaff.values.errors import Code, Error
 from tests.support.postgres import PostgresServer
 from tests.support.schemas import run_on
 from tests.support.stores import Store, postgresql_store

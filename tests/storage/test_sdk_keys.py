@@ -6,12 +6,11 @@ from datetime import timedelta
 import pytest
 from uuid_utils.compat import uuid7
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.domain.sdk_keys import KeyInForce, KeyKind
-from flagstaff.storage.database import Database
-from flagstaff.storage.environments import delete_environment
-from flagstaff.storage.projects import delete_project
-from flagstaff.storage.sdk_keys import (
+from flagstaff.database.database import Database
+from flagstaff.projects.environments_store import delete_environment
+from flagstaff.projects.projects_store import delete_project
+from flagstaff.projects.sdk_keys import KeyInForce, KeyKind
+from flagstaff.projects.sdk_keys_store import (
     create_key,
     delete_key,
     get_key,
@@ -20,6 +19,7 @@ from flagstaff.storage.sdk_keys import (
     list_keys_in_force,
     note_used,
 )
+from flagstaff.values.errors import Code, Error
 from tests.storage.conftest import Stored
 from tests.support.builders import AT, make_environment, make_project, make_sdk_key, store_all
 

@@ -14,8 +14,8 @@ from typing import Any
 import aiosqlite
 import pytest
 
-from flagstaff.storage import sqlite_driver
-from flagstaff.storage.sqlite_driver import Connection
+from flagstaff.database import sqlite_driver
+from flagstaff.database.sqlite_driver import Connection
 
 STATEMENTS = [
     ("CREATE TABLE people (id INTEGER PRIMARY KEY, email TEXT UNIQUE)", ()),

@@ -6,8 +6,8 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from flagstaff.domain.errors import Error, not_found
-from flagstaff.storage.traced_database import TracedDatabase, _describe
+from flagstaff.database.traced_database import TracedDatabase, _describe
+from flagstaff.values.errors import Error, not_found
 from tests.support.spans import Spans
 from tests.support.stores import Store
 

@@ -8,12 +8,12 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from uuid_utils.compat import uuid7
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.domain.saved_views import SavedView
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
-from flagstaff.storage.invitations import create_invitation
-from flagstaff.storage.saved_views import create_view
+from flagstaff.database import tables
+from flagstaff.database.database import Database
+from flagstaff.projects.invitations_store import create_invitation
+from flagstaff.values.errors import Code, Error
+from flagstaff.views.saved_views import SavedView
+from flagstaff.views.saved_views_store import create_view
 from tests.storage.conftest import Stored
 from tests.support.builders import (
     AT,

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.services.passwords import Passwords
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.settings import Settings
 from tests.support.api import Caller, Json
 from tests.support.clock import Clock

@@ -7,24 +7,24 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.domain.access_tokens import AccessToken
-from flagstaff.domain.accounts import Account
-from flagstaff.domain.flags import Flag, Rule, RuleType
-from flagstaff.domain.invitations import INVITATION_LIFETIME, Invitation
-from flagstaff.domain.keys import new_sdk_key
-from flagstaff.domain.members import Member, Role
-from flagstaff.domain.permissions import Permission
-from flagstaff.domain.projects import Environment, Project, is_critical
-from flagstaff.domain.sdk_keys import KeyKind, SdkKey
-from flagstaff.domain.segments import Segment
-from flagstaff.storage.accounts import create_account
-from flagstaff.storage.database import Database
-from flagstaff.storage.environments import create_environment
-from flagstaff.storage.flags import create_flag
-from flagstaff.storage.members import save_member
-from flagstaff.storage.projects import create_project
-from flagstaff.storage.rules import create_rule
-from flagstaff.storage.segments import create_segment
+from flagstaff.database.database import Database
+from flagstaff.flags.flags import Flag, Rule, RuleType
+from flagstaff.flags.flags_store import create_flag
+from flagstaff.flags.targeting.rules_store import create_rule
+from flagstaff.flags.targeting.segments import Segment
+from flagstaff.flags.targeting.segments_store import create_segment
+from flagstaff.identity.access_tokens.access_tokens import AccessToken
+from flagstaff.identity.accounts.accounts import Account
+from flagstaff.identity.accounts.accounts_store import create_account
+from flagstaff.projects.environments_store import create_environment
+from flagstaff.projects.invitations import INVITATION_LIFETIME, Invitation
+from flagstaff.projects.members import Member, Role
+from flagstaff.projects.members_store import save_member
+from flagstaff.projects.permissions import Permission
+from flagstaff.projects.projects import Environment, Project, is_critical
+from flagstaff.projects.projects_store import create_project
+from flagstaff.projects.sdk_keys import KeyKind, SdkKey
+from flagstaff.values.keys import new_sdk_key
 
 AT = datetime(2026, 11, 20, 10, 0, 0, 123456, tzinfo=UTC)
 

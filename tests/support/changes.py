@@ -3,10 +3,10 @@
 from typing import Any
 from uuid import UUID
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.changes import Change
-from flagstaff.storage import tables
-from flagstaff.storage.changes import list_environment_changes
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.audit.changes import Change
+from flagstaff.audit.changes_store import list_environment_changes
+from flagstaff.database import tables
 from tests.support.api import Json
 
 

@@ -1,7 +1,7 @@
 """Conditions for tests: a typical one of each operator."""
 
-from flagstaff.domain.conditions import Condition, Operator, check_condition
 from flagstaff.evaluation.conditions import compile_condition
+from flagstaff.flags.targeting.conditions import Condition, Operator, check_condition
 
 TYPICAL = {
     Operator.IN: ("pro", "team"),

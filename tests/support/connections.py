@@ -11,7 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from flagstaff.web.edge.protocol import BoundedProtocol
+from flagstaff.http.protocol import BoundedProtocol
 
 BODY = b'{"environment":"production","context":{"user_id":"ada"}}'
 """What an application sends for Ada."""

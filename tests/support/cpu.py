@@ -2,7 +2,7 @@
 
 import time
 
-from flagstaff.services.passwords import Passwords
+from flagstaff.identity.accounts.passwords import Passwords
 
 
 def cpu_seconds(passwords: Passwords) -> float:

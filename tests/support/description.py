@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from flagstaff.web.app import describe_api
+from flagstaff.assembly.app import describe_api
 from tests.support.api import Json
 
 # A stream writes to its connection, and ends when its client leaves: tests/web/streams has the tests of it.

@@ -17,7 +17,7 @@ from typing import Any
 
 gc.disable()  # as `python -m flagstaff` does
 from flagstaff.cli.main import main  # noqa: E402
-from flagstaff.services.passwords import Passwords  # noqa: E402
+from flagstaff.identity.accounts.passwords import Passwords  # noqa: E402
 
 gc.freeze()
 gc.enable()

@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
+from flagstaff.database.database import Database
 from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordedEvaluation, RecordGroup
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.storage.database import Database
-from flagstaff.storage.history.batches import find_environment_number, write_batch
-from flagstaff.storage.history.pages import BOUNDS, Bounds, list_evaluations
+from flagstaff.history.store.batches import find_environment_number, write_batch
+from flagstaff.history.store.pages import BOUNDS, Bounds, list_evaluations
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 ANYTHING = EvaluationFilter()

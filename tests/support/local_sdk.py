@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from yggdrasil_engine.engine import UnleashEngine
 
-from flagstaff.domain.conditions import Condition
+from flagstaff.concurrency.pacing import finish
 from flagstaff.evaluation.attributes import Form, read
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.unleash.differences import BUILD_METADATA, EMPTY_TEXT, Difference
 from flagstaff.evaluation.unleash.features import Translation, translating
-from flagstaff.pacing import finish
-from flagstaff.web.context import ATTRIBUTES_MAX_BYTES
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.serving.context import ATTRIBUTES_MAX_BYTES
 
 
 class Result(NamedTuple):

@@ -1,8 +1,8 @@
 """The tables of docs/reference/permissions.md, made from the table of permissions and the OpenAPI document."""
 
-from flagstaff.domain.members import Role
-from flagstaff.domain.permissions import MEANINGS, PERMISSIONS, Permission
-from flagstaff.web.management.auth import ALSO, PERMISSION, PLACE
+from flagstaff.api.auth import ALSO, PERMISSION, PLACE
+from flagstaff.projects.members import Role
+from flagstaff.projects.permissions import MEANINGS, PERMISSIONS, Permission
 from tests.support.description import described
 
 

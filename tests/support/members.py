@@ -2,9 +2,9 @@
 
 from uuid import UUID
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.members import Member, Role
-from flagstaff.storage.members import save_member
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.projects.members import Member, Role
+from flagstaff.projects.members_store import save_member
 from tests.support.api import Caller, Json
 from tests.support.builders import AT
 

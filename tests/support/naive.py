@@ -6,9 +6,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NotRequired, TypedDict
 
-from flagstaff.domain.conditions import COMPARES_TEXT, Condition
-from flagstaff.domain.flags import Flag, Rule
-from flagstaff.domain.variants import Variant
+from flagstaff.flags.flags import Flag, Rule
+from flagstaff.flags.targeting.conditions import COMPARES_TEXT, Condition
+from flagstaff.flags.variants import Variant
 from tests.support.naive_conditions import _text, meets_naively
 
 _MASK = 0xFFFFFFFF

@@ -6,9 +6,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from flagstaff.services.upkeep import HistoryUpkeep
-from flagstaff.storage.database import Database
-from flagstaff.storage.history import partitions
+from flagstaff.database.database import Database
+from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.store import partitions
 from tests.support.history import START
 
 TODAY = START.date()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from flagstaff.web.context import ATTRIBUTES_MAX_BYTES
+from flagstaff.serving.context import ATTRIBUTES_MAX_BYTES
 from hatch_build import CLIENTS, find_node
 from tests.support.built import built
 

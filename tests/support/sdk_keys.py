@@ -4,10 +4,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.changes import Actor
-from flagstaff.domain.sdk_keys import KeyKind
-from flagstaff.services.sdk_keys import WantedKey
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.audit.changes import Actor
+from flagstaff.projects.sdk_keys import KeyKind
+from flagstaff.projects.sdk_keys_service import WantedKey
 from tests.support.api import Caller, Json, created, project_path
 
 

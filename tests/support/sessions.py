@@ -1,7 +1,7 @@
 """Accounts and sessions, opened without the limits of logins."""
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.sessions import Origin
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.identity.sessions.sessions import Origin
 from tests.support.api import Json
 
 PASSWORD = "correct horse battery staple"

@@ -6,16 +6,16 @@ from dataclasses import replace
 from typing import TypeVar
 from uuid import UUID
 
-from flagstaff.domain.revisions import Revision
-from flagstaff.domain.sdk_keys import KeyInForce, hash_sdk_key
+from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.database.revisions import Revision
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
-from flagstaff.runtime.limiter import SlidingWindow
-from flagstaff.runtime.sdk_keys import SdkKeys
-from flagstaff.runtime.snapshots import Snapshots
-from flagstaff.runtime.supervisor import Supervisor
+from flagstaff.limits.limiter import SlidingWindow
+from flagstaff.projects.sdk_keys import KeyInForce, hash_sdk_key
+from flagstaff.serving.current_snapshots import Snapshots
+from flagstaff.serving.known_sdk_keys import SdkKeys
 from tests.support.builders import AT, make_environment, make_flag, make_project
 
 ENVIRONMENTS = ("production", "staging")

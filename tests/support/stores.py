@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import asyncpg
 
-from flagstaff.storage.migrate import migrate
+from flagstaff.database.migrate import migrate
 from tests.support.postgres import PostgresServer
 
 TEMPLATE = "template_flagstaff"

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
-from flagstaff.domain.conditions import Condition, Operator
-from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
-from flagstaff.domain.prerequisites import Prerequisite
-from flagstaff.domain.variants import Variant
+from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
+from flagstaff.flags.prerequisites import Prerequisite
+from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.variants import Variant
 from tests.support.builders import AT, make_environment, make_flag, make_rule
 
 ENVIRONMENT = make_environment()

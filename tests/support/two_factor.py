@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pyotp
 
-from flagstaff.domain.second_factors import STEP_SECONDS
+from flagstaff.identity.second_factors.second_factors import STEP_SECONDS
 from tests.support.api import Caller
 from tests.support.clock import Clock
 

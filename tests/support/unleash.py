@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flagstaff.domain.flags import DEFAULT_STICKINESS, Fallthrough, Rule, RuleType
-from flagstaff.domain.keys import check_flag_key
-from flagstaff.domain.prerequisites import Prerequisite, check_prerequisites, find_cycle
-from flagstaff.domain.segments import Segment
-from flagstaff.domain.variants import Variant, check_variants, check_weight, encode_value
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.targets import CURRENT_TIME
-from flagstaff.web.context import read_attributes
+from flagstaff.flags.flags import DEFAULT_STICKINESS, Fallthrough, Rule, RuleType
+from flagstaff.flags.prerequisites import Prerequisite, check_prerequisites, find_cycle
+from flagstaff.flags.targeting.segments import Segment
+from flagstaff.flags.variants import Variant, check_variants, check_weight, encode_value
+from flagstaff.serving.context import read_attributes
+from flagstaff.values.keys import check_flag_key
 from tests.support.builders import AT, make_environment, make_flag, make_rule, make_segment
 from tests.support.unleash_strategies import (
     Hashed,

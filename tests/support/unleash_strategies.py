@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from flagstaff.domain.conditions import TAKES_A_LIST, Condition, InvalidConditionError, Operator
-from flagstaff.domain.flags import Rule, RuleType
-from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.conditions import check_conditions
+from flagstaff.flags.flags import Rule, RuleType
+from flagstaff.flags.targeting.conditions import TAKES_A_LIST, Condition, InvalidConditionError, Operator
+from flagstaff.flags.targeting.segments import Segment
 from tests.support.builders import make_rule
 
 Json = Mapping[str, Any]

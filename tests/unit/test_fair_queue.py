@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.services.fair_queue import FairQueue
+from flagstaff.concurrency.fair_queue import FairQueue
+from flagstaff.values.errors import Code, Error
 
 
 async def test_a_request_that_is_refused_and_cancelled_at_once_frees_no_turn() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.domain.errors import Error
-from flagstaff.web.edge.nesting import NESTING_MAX, require_shallow
+from flagstaff.http.nesting import NESTING_MAX, require_shallow
+from flagstaff.values.errors import Error
 
 
 def nested(levels: int, inside: object) -> bytes:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 from structlog.testing import capture_logs
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.services.password_worker import NICENESS
-from flagstaff.services.passwords import Passwords
+from flagstaff.identity.accounts.password_worker import NICENESS
+from flagstaff.identity.accounts.passwords import Passwords
+from flagstaff.values.errors import Code, Error
 from tests.support.cpu import cpu_seconds
 
 

@@ -13,10 +13,10 @@ import pytest
 import sqlalchemy as sa
 import structlog
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.services.passwords import Passwords
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
+from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.settings import Settings
-from flagstaff.storage import tables
 from flagstaff.telemetry import configure_logging
 from tests.support.api import Caller, Json
 from tests.support.beginnings import Beginning, Beginnings, clone, is_as_usual, service_environ

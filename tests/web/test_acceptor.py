@@ -10,8 +10,8 @@ import uvicorn
 from structlog.testing import capture_logs
 from uvicorn.server import ServerState
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.web.edge.protocol import BoundedProtocol
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.http.protocol import BoundedProtocol
 
 
 @pytest.fixture

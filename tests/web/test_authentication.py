@@ -6,12 +6,12 @@ import httpx
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.errors import Code, Error
-from flagstaff.runtime.supervisor import Supervisor
-from flagstaff.web.edge.limits import Limits
-from flagstaff.web.management.auth import Authentication
-from flagstaff.web.management.demands import SecondFactorDemand
+from flagstaff.api.auth import Authentication
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.http.limits import Limits
+from flagstaff.identity.second_factors.requirement import SecondFactorDemand
+from flagstaff.values.errors import Code, Error
 from tests.support.api import Caller
 from tests.support.clock import Clock
 from tests.support.sessions import PASSWORD

@@ -6,7 +6,7 @@ import json
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from flagstaff.web.edge.compression import Compression
+from flagstaff.http.compression import Compression
 from tests.support.api import Caller, Json, environment_path, flag_path
 
 SMALL, LARGE = b'{"a": 1}', json.dumps(list(range(20_000))).encode()

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.conditions import Condition, Operator
-from flagstaff.domain.flags import Fallthrough, RuleType
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.flags.flags import Fallthrough, RuleType
+from flagstaff.flags.targeting.conditions import Condition, Operator
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.builders import make_environment, make_flag, make_rule, store_all
 from tests.support.holds import ask, watch_holds

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json
 from tests.support.connections import BODY, Listener, request
 from tests.support.sdk_keys import KeyMaker

@@ -4,7 +4,7 @@ import asyncio
 import re
 from pathlib import Path
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller
 from tests.support.holds import ask
 

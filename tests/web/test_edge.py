@@ -6,9 +6,9 @@ from ipaddress import ip_network
 
 import pytest
 
-from flagstaff.web.edge.connection_bounds import ConnectionBounds
-from flagstaff.web.edge.heads import CONTENT_LENGTH_MAX, content_length
-from flagstaff.web.edge.refusals import BoundedLog
+from flagstaff.http.connection_bounds import ConnectionBounds
+from flagstaff.http.rejections import BoundedLog
+from flagstaff.http.request_head import CONTENT_LENGTH_MAX, content_length
 
 
 @pytest.mark.parametrize("text", [b"", b"x", b"-1", b"+1", b"1.0", b"1 1", b"\xb2", b"0x1"])

@@ -9,9 +9,9 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.web.edge.bodies import body_max_bytes
-from flagstaff.web.management.schemas import FIELDS_MAX
+from flagstaff.api.schemas import FIELDS_MAX
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.http.bodies import body_max_bytes
 from tests.support.api import BASE_URL, Caller
 
 

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from prometheus_client.parser import text_string_to_metric_families
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller
 
 

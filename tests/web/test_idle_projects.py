@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.runtime.idle_projects import SWEEPS
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.serving.idle_projects import SWEEPS
 from tests.support.api import Caller, Json, flag_path, project_path
 from tests.support.sdk_keys import KeyMaker
 

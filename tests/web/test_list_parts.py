@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.flags import PRIORITY_MAX, PRIORITY_MIN
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.flags.flags import PRIORITY_MAX, PRIORITY_MIN
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.builders import make_environment, make_flag, make_rule, store_all
 from tests.support.holds import ask

@@ -10,12 +10,12 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.members import Role
-from flagstaff.domain.permissions import PERMISSIONS, Permission
-from flagstaff.storage.revisions import find_project_revision
-from flagstaff.web.edge.revisions import REVISION
-from flagstaff.web.management.auth import ALSO, PERMISSION, PLACE
+from flagstaff.api.auth import ALSO, PERMISSION, PLACE
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database.revisions_store import find_project_revision
+from flagstaff.http.revisions import REVISION
+from flagstaff.projects.members import Role
+from flagstaff.projects.permissions import PERMISSIONS, Permission
 from tests.support.api import Caller, Json, created, flag_path
 from tests.support.description import STREAMS, described
 from tests.support.members import join

@@ -9,12 +9,12 @@ from uuid import UUID, uuid4
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.errors import Code, Error
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.assembly.health import SHARED_SECONDS, Shared
+from flagstaff.concurrency.slots import AT_ONCE, LONG_AT_ONCE, WAITING
 from flagstaff.evaluation.history.layout import LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.web.health import SHARED_SECONDS, Shared
-from flagstaff.web.management.slots import AT_ONCE, LONG_AT_ONCE, WAITING
+from flagstaff.values.errors import Code, Error
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.builders import make_environment, make_flag, make_rule, store_all
 from tests.support.clock import Clock

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from flagstaff.web.edge.nesting import NESTING_MAX
+from flagstaff.http.nesting import NESTING_MAX
 from tests.support.api import Caller, Json, environment_path, field_errors
 from tests.support.sdk_keys import create_key
 

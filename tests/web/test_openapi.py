@@ -6,12 +6,12 @@ from pathlib import Path
 from fastapi.routing import APIRoute
 from typer.testing import CliRunner
 
+from flagstaff.assembly.app import create_api
 from flagstaff.cli.main import app
-from flagstaff.web.app import create_api
 from tests.support.api import Caller
 from tests.support.description import described
 
-COMMITTED = Path(__file__).parents[2] / "src" / "flagstaff" / "web" / "openapi.json"
+COMMITTED = Path(__file__).parents[2] / "src" / "flagstaff" / "assembly" / "openapi.json"
 
 # Section 4 of the specification.
 SPECIFIED = """

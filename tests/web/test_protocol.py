@@ -2,8 +2,8 @@
 
 from starlette.types import Receive, Scope, Send
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.web.sdk.lane import connection_class
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.serving.fast_path.lane import connection_class
 from tests.support.connections import Listener
 
 

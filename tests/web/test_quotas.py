@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.storage import tables
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
 from tests.support.api import Caller, Json, environment_path, flag_path, project_path
 
 

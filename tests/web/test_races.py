@@ -9,13 +9,13 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff, utc_now
-from flagstaff.domain.changes import Actor
-from flagstaff.domain.quotas import WorkQuota, flags_per_environment, variant_characters
-from flagstaff.services.access import FlagPath
-from flagstaff.services.flags import Flags
-from flagstaff.services.work import WorkBudgets
-from flagstaff.storage import tables
+from flagstaff.assembly.bootstrap import Flagstaff, utc_now
+from flagstaff.audit.changes import Actor
+from flagstaff.database import tables
+from flagstaff.flags.flags_service import Flags
+from flagstaff.flags.work_budgets import WorkBudgets
+from flagstaff.projects.access import FlagPath
+from flagstaff.values.quotas import WorkQuota, flags_per_environment, variant_characters
 from tests.support.api import Caller, Json, environment_path, flag_path, project_path
 from tests.support.changes import changes_in
 

@@ -8,10 +8,10 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.changes import Scope
-from flagstaff.storage import tables
-from flagstaff.storage.revisions import advance
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.audit.changes import Scope
+from flagstaff.database import tables
+from flagstaff.database.revisions_store import advance
 from tests.support.api import Caller, Json, flag_path, project_path
 from tests.support.sdk_keys import KeyMaker
 

@@ -14,8 +14,8 @@ import schemathesis
 from schemathesis.schemas import BaseSchema
 from schemathesis.specs.openapi.checks import ignored_auth, negative_data_rejection, positive_data_acceptance
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.services.passwords import Passwords
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.settings import Settings
 from tests.support.api import BASE_URL, Caller, Json
 from tests.support.description import STREAMS, described

@@ -12,10 +12,10 @@ import requests
 import schemathesis
 from schemathesis.specs.openapi.checks import ignored_auth
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.services.passwords import Passwords
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.identity.accounts.passwords import Passwords
+from flagstaff.serving.ofrep.description import describe_ofrep
 from flagstaff.settings import Settings
-from flagstaff.web.sdk.ofrep.description import describe_ofrep
 from tests.support.api import BASE_URL, Caller
 from tests.support.documents import load, operation_ids, try_operation
 from tests.support.sdk_keys import KeyMaker

@@ -12,11 +12,11 @@ import asyncpg
 import httpx
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.errors import Code, Error
-from flagstaff.runtime.idle_projects import SWEEPS
-from flagstaff.services.passwords import Passwords
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.identity.accounts.passwords import Passwords
+from flagstaff.serving.idle_projects import SWEEPS
 from flagstaff.settings import Settings
+from flagstaff.values.errors import Code, Error
 from tests.support.api import Caller, Json, flag_path, project_path
 from tests.support.postgres import PostgresServer
 from tests.support.sessions import PASSWORD, log_in

@@ -1,4 +1,4 @@
-/** The only client of the API. The types of its paths, bodies and responses come from src/flagstaff/web/openapi.json. */
+/** The only client of the API. The types of its paths, bodies and responses come from src/flagstaff/assembly/openapi.json. */
 
 import createClient, { type Middleware } from "openapi-fetch";
 import { missingInWords } from "../lib/liveOn";

@@ -5646,7 +5646,7 @@ export interface components {
         };
         /**
          * Role
-         * @description What a member is in a project; `domain/permissions.py` says what each role may do.
+         * @description What a member is in a project; `projects/permissions.py` says what each role may do.
          * @enum {string}
          */
         Role: "owner" | "admin" | "editor" | "viewer";

@@ -10,15 +10,15 @@ from typing import Annotated
 import typer
 
 from flagstaff.cli.progress import ended_by_sigterm, progress_bar, spell_size
-from flagstaff.domain.errors import Code, Error
+from flagstaff.database.backup.dump import open_dump
+from flagstaff.database.backup.load import check_revision, load
+from flagstaff.database.backup.manifest import Manifest
+from flagstaff.database.backup.reading import open_backup
+from flagstaff.database.backup.writing import open_writer, write_backup
+from flagstaff.database.data_directory import DataDirectory
 from flagstaff.settings import Settings
 from flagstaff.settings.values import parse_database_url
-from flagstaff.storage.backup.dump import open_dump
-from flagstaff.storage.backup.load import check_revision, load
-from flagstaff.storage.backup.manifest import Manifest
-from flagstaff.storage.backup.reading import open_backup
-from flagstaff.storage.backup.writing import open_writer, write_backup
-from flagstaff.storage.data_directory import DataDirectory
+from flagstaff.values.errors import Code, Error
 
 To = Annotated[Path, typer.Argument(metavar="TO", help="The file to write, such as flagstaff.backup.tar.")]
 From = Annotated[Path, typer.Argument(metavar="FROM", help="A file written by `flagstaff backup`.")]

@@ -4,7 +4,7 @@ import os
 
 import typer
 
-from flagstaff.clickhouse.table import create_statement
+from flagstaff.history.clickhouse.table import create_statement
 from flagstaff.settings import Settings
 
 app = typer.Typer(name="clickhouse", help="The copy of the history in ClickHouse.", no_args_is_help=True)

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import typer
 
-from flagstaff.bootstrap import open_service
-from flagstaff.domain.moments import format_moment
+from flagstaff.assembly.bootstrap import open_service
+from flagstaff.identity.administration.instance_store import read_time_seen, write_time_seen
 from flagstaff.settings import Settings
-from flagstaff.storage.instance import read_time_seen, write_time_seen
+from flagstaff.values.moments import format_moment
 
 
 def trust_clock() -> None:

@@ -9,10 +9,10 @@ from uuid import UUID
 
 import typer
 
-from flagstaff.bootstrap import open_service
-from flagstaff.domain.errors import invalid_field
-from flagstaff.services.exports import ExportFormat
+from flagstaff.applications.exports_service import ExportFormat
+from flagstaff.assembly.bootstrap import open_service
 from flagstaff.settings import Settings
+from flagstaff.values.errors import invalid_field
 
 
 def export(

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import structlog
 
 from flagstaff import __version__
+from flagstaff.database.sqlite_files import CONFIGURATION_FILE
 from flagstaff.evaluation import loops
 from flagstaff.settings import Settings
-from flagstaff.storage.sqlite_files import CONFIGURATION_FILE
 
 log = structlog.get_logger(__name__)
 

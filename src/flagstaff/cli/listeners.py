@@ -4,7 +4,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from flagstaff.domain.errors import Code, Error
+from flagstaff.values.errors import Code, Error
 
 _BACKLOG = 2048
 

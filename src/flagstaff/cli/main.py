@@ -9,18 +9,19 @@ from typing import Annotated
 import typer
 
 from flagstaff import __version__
-from flagstaff.cli import backup, clickhouse, clock, doctor, users
+from flagstaff.assembly.app import describe_api
+from flagstaff.cli import backup, clickhouse, clock, users
 from flagstaff.cli import export as exporting
 from flagstaff.cli import serve as serving
+from flagstaff.cli.doctor import command
 from flagstaff.cli.history import export as history
 from flagstaff.cli.history.new import new as new_history
-from flagstaff.domain.errors import Error
+from flagstaff.database.data_directory import DataDirectory
+from flagstaff.database.migrate import migrate as run_migrations
 from flagstaff.settings import Settings, SettingsError
 from flagstaff.settings.opentelemetry import OpenTelemetry
-from flagstaff.storage.data_directory import DataDirectory
-from flagstaff.storage.migrate import migrate as run_migrations
 from flagstaff.telemetry import configure_logging
-from flagstaff.web.app import describe_api
+from flagstaff.values.errors import Error
 
 app = typer.Typer(
     name="flagstaff",
@@ -35,7 +36,7 @@ app.command()(backup.backup)
 app.command()(backup.restore)
 app.command()(backup.copy)
 app.command()(clock.trust_clock)
-app.command()(doctor.doctor)
+app.command()(command.doctor)
 app.command()(exporting.export)
 history.app.command()(new_history)
 app.add_typer(history.app)

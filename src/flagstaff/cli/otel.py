@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from flagstaff import __version__
-from flagstaff.bootstrap import instance_name
-from flagstaff.domain.errors import Code, Error
-from flagstaff.runtime.worker import Worker
+from flagstaff.assembly.bootstrap import instance_name
+from flagstaff.cluster.worker import Worker
+from flagstaff.cluster.worker_feed import worker_name
 from flagstaff.settings import Settings
 from flagstaff.settings.opentelemetry import OpenTelemetry
-from flagstaff.storage.worker_feed import worker_name
+from flagstaff.values.errors import Code, Error
 
 if TYPE_CHECKING:
     from flagstaff.telemetry.otel.assembly import Telemetry

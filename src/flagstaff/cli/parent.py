@@ -18,8 +18,8 @@ from flagstaff.cli.listeners import Listeners
 from flagstaff.cli.parent_channel import FAILED, RELOAD, STARTED, TELL, Channel, describe, read_failure
 from flagstaff.cli.pulse import LOOK_SECONDS, Pulse
 from flagstaff.cli.server import AT_ONCE, WITHOUT_DRAIN
-from flagstaff.domain.errors import Code, Error
-from flagstaff.runtime.worker import WorkerBoard
+from flagstaff.cluster.worker import WorkerBoard
+from flagstaff.values.errors import Code, Error
 
 log = structlog.get_logger(__name__)
 

@@ -4,7 +4,7 @@ import json
 import socket
 from contextlib import suppress
 
-from flagstaff.domain.errors import Code, Error
+from flagstaff.values.errors import Code, Error
 
 STARTED = "started"
 FAILED = "failed "  # and what `describe` returns

@@ -11,7 +11,7 @@ from flagstaff.cli.greeting import greet, is_first_start
 from flagstaff.cli.listeners import listen
 from flagstaff.cli.otel import require_sdk
 from flagstaff.cli.workers import serve_with_workers
-from flagstaff.runtime.cores import usable_cores
+from flagstaff.machine.cores import usable_cores
 from flagstaff.settings import Settings
 from flagstaff.settings.opentelemetry import OpenTelemetry
 from flagstaff.telemetry import configure_logging

@@ -15,13 +15,13 @@ import structlog
 import uvicorn
 import uvloop
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.cli.otel import make_telemetry
-from flagstaff.runtime.descriptors import RESERVE, raise_limit
-from flagstaff.runtime.worker import Worker
+from flagstaff.cluster.worker import Worker
+from flagstaff.http.acceptor import Acceptor
+from flagstaff.machine.descriptors import RESERVE, raise_limit
 from flagstaff.settings import Settings
 from flagstaff.settings.opentelemetry import OpenTelemetry
-from flagstaff.web.edge.acceptor import Acceptor
 
 log = structlog.get_logger(__name__)
 

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from flagstaff.bootstrap import open_service
-from flagstaff.domain.accounts import Account, check_email, check_password
-from flagstaff.domain.errors import invalid_field
+from flagstaff.assembly.bootstrap import open_service
+from flagstaff.identity.accounts.accounts import Account, check_email, check_password
 from flagstaff.settings import Settings
+from flagstaff.values.errors import invalid_field
 
 app = typer.Typer(
     help="Create accounts, reset passwords and second factors, and choose administrators.", no_args_is_help=True

@@ -14,16 +14,16 @@ from contextlib import closing
 
 import structlog
 
-from flagstaff.bootstrap import prepare
+from flagstaff.assembly.bootstrap import prepare
 from flagstaff.cli import server
 from flagstaff.cli.listeners import Listeners
 from flagstaff.cli.parent import Parent
-from flagstaff.domain.errors import Code, Error
-from flagstaff.runtime.worker import Worker, WorkerBoard
+from flagstaff.cluster.worker import Worker, WorkerBoard
+from flagstaff.database.data_directory import DataDirectory
 from flagstaff.settings import Settings
 from flagstaff.settings.opentelemetry import OpenTelemetry
-from flagstaff.storage.data_directory import DataDirectory
 from flagstaff.telemetry import configure_logging
+from flagstaff.values.errors import Code, Error
 
 log = structlog.get_logger(__name__)
 

@@ -9,10 +9,6 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, cast
 
-from flagstaff.domain.flags import DEFAULT_STICKINESS, RuleType
-from flagstaff.domain.prerequisites import Prerequisite, in_order
-from flagstaff.domain.projects import Environment
-from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.compiler import CompiledFlag, CompiledRule, TargetedFlag, compile_flag
 from flagstaff.evaluation.fragments import EVALUATE
 from flagstaff.evaluation.grouping import Groups, group
@@ -20,6 +16,10 @@ from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout
 from flagstaff.evaluation.predicates import Predicate, assemble_predicates, compile_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.targets import Answers, Need, RuleMatch, Targeting, VariedFlag
+from flagstaff.flags.flags import DEFAULT_STICKINESS, RuleType
+from flagstaff.flags.prerequisites import Prerequisite, in_order
+from flagstaff.flags.targeting.segments import Segment
+from flagstaff.projects.projects import Environment
 
 LookUp = dict[str, list[RuleMatch]]
 _TABLE_MAX_BYTES = 1000  # what weights usually add up to

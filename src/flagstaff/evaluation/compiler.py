@@ -7,8 +7,6 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
-from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.evaluation.bucketing import BUCKETS
 from flagstaff.evaluation.conditions import finish
 from flagstaff.evaluation.fragments import EVALUATE, make_fragment
@@ -16,6 +14,8 @@ from flagstaff.evaluation.history.layout import MAX_DECIDERS, RULE_BASE, Decider
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
 from flagstaff.evaluation.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.targets import Fragment, Values
+from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
+from flagstaff.flags.prerequisites import Prerequisite
 
 _LOOKED_UP = (RuleType.USER_ID, RuleType.USER_EMAIL, RuleType.EMAIL_DOMAIN)
 

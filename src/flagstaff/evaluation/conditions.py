@@ -9,7 +9,9 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from flagstaff.domain.conditions import (
+from flagstaff.evaluation.attributes import Form, Readings, read
+from flagstaff.evaluation.operators import Test, compared_texts, compile_test
+from flagstaff.flags.targeting.conditions import (
     MAY_BE_EMPTY,
     Condition,
     InvalidConditionError,
@@ -17,8 +19,6 @@ from flagstaff.domain.conditions import (
     check_condition,
     check_number_of_conditions,
 )
-from flagstaff.evaluation.attributes import Form, Readings, read
-from flagstaff.evaluation.operators import Test, compared_texts, compile_test
 
 Result = TypeVar("Result")
 

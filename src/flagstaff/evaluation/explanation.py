@@ -6,11 +6,11 @@ at a time, between which the caller may do other work.
 
 from collections.abc import Iterator, Sequence
 
-from flagstaff.domain.prerequisites import with_needed
 from flagstaff.evaluation.deciding import free, needs_of, portions, prepare
 from flagstaff.evaluation.flag_sets import FlagSet
 from flagstaff.evaluation.traces import FlagTrace, RuleTrace
 from flagstaff.evaluation.tracing import Subject, Tracer
+from flagstaff.flags.prerequisites import with_needed
 
 
 def explain(flag_set: FlagSet, subject: Subject, keys: Sequence[str]) -> Iterator[FlagTrace | RuleTrace | None]:

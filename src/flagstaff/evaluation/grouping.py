@@ -3,9 +3,9 @@
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field, replace
 
-from flagstaff.domain.flags import DEFAULT_STICKINESS
 from flagstaff.evaluation.compiler import CompiledFlag
 from flagstaff.evaluation.fragments import without_separator
+from flagstaff.flags.flags import DEFAULT_STICKINESS
 
 
 @dataclass(slots=True)

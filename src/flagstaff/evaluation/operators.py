@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 import re2
 
-from flagstaff.domain.conditions import Condition, InvalidConditionError, Operator
 from flagstaff.evaluation.attributes import READERS, Form
+from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError, Operator
 
 Text = TypeVar("Text", str, bytes)
 Test = Callable[[Any], bool]

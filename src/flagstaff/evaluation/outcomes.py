@@ -2,7 +2,7 @@
 
 from enum import IntEnum
 
-from flagstaff.domain.flags import RuleType
+from flagstaff.flags.flags import RuleType
 
 
 class Outcome(IntEnum):

@@ -6,8 +6,6 @@ A flag that is evaluated alone is decided with those that it needs. An explanati
 from collections.abc import Collection, Generator, Mapping
 from dataclasses import replace
 
-from flagstaff.domain.flags import DEFAULT_STICKINESS
-from flagstaff.domain.prerequisites import with_needed
 from flagstaff.evaluation.evaluator import NO_ATTRIBUTES, find_matches
 from flagstaff.evaluation.fragments import render_decision
 from flagstaff.evaluation.history.layout import NO_BUCKET, Decision, Layout
@@ -24,6 +22,8 @@ from flagstaff.evaluation.targeting import (
     resolve,
 )
 from flagstaff.evaluation.targets import Targeting
+from flagstaff.flags.flags import DEFAULT_STICKINESS
+from flagstaff.flags.prerequisites import with_needed
 
 
 def evaluate_flag(

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from flagstaff.domain.flags import Flag
-from flagstaff.domain.prerequisites import with_needed
 from flagstaff.evaluation.deciding import Decider, free, needs_of, portions, prepare
 from flagstaff.evaluation.flag_sets import FlagSet
 from flagstaff.evaluation.tracing import DecidedFlag, Subject
+from flagstaff.flags.flags import Flag
+from flagstaff.flags.prerequisites import with_needed
 
 Difference = tuple[object, ...]
 """In what the answers of one flag can differ."""

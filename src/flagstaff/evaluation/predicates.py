@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from flagstaff.domain.conditions import COMPARES_TEXT, Condition
 from flagstaff.evaluation.attributes import Form, Readings, read
 from flagstaff.evaluation.conditions import CompiledCondition, compiling_condition, finish, lookup_values
 from flagstaff.evaluation.operators import count_instructions
+from flagstaff.flags.targeting.conditions import COMPARES_TEXT, Condition
 
 Decide = Callable[[Readings], bool]
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
-from flagstaff.domain.sdk_keys import KeyInForce
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.targets import RuleMatch, Targeting, Values, Write
+from flagstaff.projects.sdk_keys import KeyInForce
 
 
 class KnownAttributes(NamedTuple):

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping
 from operator import getitem
 from typing import Any, NamedTuple
 
-from flagstaff.domain.flags import DEFAULT_STICKINESS
 from flagstaff.evaluation import loops
 from flagstaff.evaluation.attributes import Form, read
 from flagstaff.evaluation.bucketing import BUCKETS, VARIANT_SEED, murmur3_x86_32
 from flagstaff.evaluation.history.layout import NO_BUCKET
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.targets import LedMatches, Need, RuleMatch, Targeting, VariedFlag
+from flagstaff.flags.flags import DEFAULT_STICKINESS
 
 _NO_BUCKETS: dict[int, int] = {}
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, cast
 
-from flagstaff.domain.flags import DEFAULT_STICKINESS
 from flagstaff.evaluation.bucketing import BUCKETS
 from flagstaff.evaluation.history.layout import NO_BUCKET, Decision
 from flagstaff.evaluation.predicates import Predicates
+from flagstaff.flags.flags import DEFAULT_STICKINESS
 
 BUILT_IN = frozenset({"user_id", "user_email", "email_domain", "environment"})
 CURRENT_TIME = "current_time"

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from flagstaff.domain.conditions import Condition
-from flagstaff.domain.flags import Flag, Rule
-from flagstaff.domain.prerequisites import Prerequisite
-from flagstaff.domain.segments import Segment
 from flagstaff.evaluation.history.layout import Decision
+from flagstaff.flags.flags import Flag, Rule
+from flagstaff.flags.prerequisites import Prerequisite
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.segments import Segment
 
 
 class Step(StrEnum):

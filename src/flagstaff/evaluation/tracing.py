@@ -7,8 +7,6 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from flagstaff.domain.conditions import Condition
-from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.evaluation.attributes import Form, Readings, read
 from flagstaff.evaluation.bucketing import BUCKETS, bucket, variant_position
 from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, match_key, tried_in_order
@@ -31,6 +29,8 @@ from flagstaff.evaluation.traces import (
     Step,
     VariantsTrace,
 )
+from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
+from flagstaff.flags.targeting.conditions import Condition
 
 _STEPS = {
     Outcome.OFF: Step.OFF,

@@ -15,8 +15,8 @@ from email.utils import make_msgid
 from html import escape
 from urllib.parse import quote
 
-from flagstaff.domain.accounts import RESET_LIFETIME, check_email
-from flagstaff.domain.invitations import INVITATION_LIFETIME
+from flagstaff.identity.accounts.accounts import RESET_LIFETIME, check_email
+from flagstaff.projects.invitations import INVITATION_LIFETIME
 
 _ASCII_DOMAIN = re.compile(r"[\w.-]+|\[[0-9A-Fa-f.:]+\]", re.ASCII)
 _HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type")

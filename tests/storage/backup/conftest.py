@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from flagstaff.storage.backup.dump import open_dump
-from flagstaff.storage.backup.writing import open_writer, write_backup
+from flagstaff.database.backup.dump import open_dump
+from flagstaff.database.backup.writing import open_writer, write_backup
 from tests.conftest import KINDS
 from tests.support.contents import fill_every_table
 from tests.support.postgres import PostgresServer

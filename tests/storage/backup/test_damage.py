@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.storage.backup.load import load
-from flagstaff.storage.backup.manifest import CHECKSUMS, MANIFEST, Manifest
-from flagstaff.storage.backup.reading import open_backup
-from flagstaff.storage.backup.writing import open_writer
+from flagstaff.database.backup.load import load
+from flagstaff.database.backup.manifest import CHECKSUMS, MANIFEST, Manifest
+from flagstaff.database.backup.reading import open_backup
+from flagstaff.database.backup.writing import open_writer
+from flagstaff.values.errors import Code, Error
 from tests.storage.backup.conftest import BackUp, nobody
 from tests.support.contents import contents, fill_every_table
 from tests.support.stores import Store, sqlite_store

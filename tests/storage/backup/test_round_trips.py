@@ -6,16 +6,16 @@ from uuid import uuid4
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.storage import dialect, tables
-from flagstaff.storage.backup.dump import open_dump
-from flagstaff.storage.backup.forms import newest_forms
-from flagstaff.storage.backup.load import load
-from flagstaff.storage.backup.reading import open_backup
-from flagstaff.storage.database import Database
-from flagstaff.storage.migrate import migrate
-from flagstaff.storage.schema_state import is_supported, known_revisions
-from flagstaff.storage.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database import dialect, tables
+from flagstaff.database.backup.dump import open_dump
+from flagstaff.database.backup.forms import newest_forms
+from flagstaff.database.backup.load import load
+from flagstaff.database.backup.reading import open_backup
+from flagstaff.database.database import Database
+from flagstaff.database.migrate import migrate
+from flagstaff.database.schema_state import is_supported, known_revisions
+from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.values.errors import Code, Error
 from tests.storage.backup.conftest import BackUp, nobody
 from tests.support.contents import contents, fill_every_table
 from tests.support.postgres import PostgresServer

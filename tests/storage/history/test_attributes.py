@@ -9,12 +9,12 @@ import msgspec
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
+from flagstaff.database import tables
+from flagstaff.database.database import Database
 from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
-from flagstaff.storage.history.columns import ATTRIBUTES_SIZE
-from flagstaff.storage.history.segments import SEGMENT_SIZE, pack_segments
+from flagstaff.history.store.columns import ATTRIBUTES_SIZE
+from flagstaff.history.store.segments import SEGMENT_SIZE, pack_segments
 from tests.support.history import make_batch, make_group, make_layout, make_record, nanoseconds, read, write
 
 PLAIN = make_layout()

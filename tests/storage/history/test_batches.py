@@ -10,14 +10,14 @@ from uuid import UUID, uuid4
 import pytest
 import sqlalchemy as sa
 
+from flagstaff.database import tables
+from flagstaff.database.database import Database
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
-from flagstaff.storage.history import batches
-from flagstaff.storage.history.pages import Bounds, list_evaluations
+from flagstaff.history.store import batches
+from flagstaff.history.store.pages import Bounds, list_evaluations
 from tests.support.history import ANYTHING, START, make_batch, make_group, make_layout, make_record, read, write
 
 

@@ -11,18 +11,18 @@ import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
+from flagstaff.database import tables
+from flagstaff.database.database import Database
+from flagstaff.database.tables import moment
 from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 from flagstaff.evaluation.history.records import RecordBatch
 from flagstaff.evaluation.history.users import DistinctUsers
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
-from flagstaff.storage.history.batches import find_environment_number
-from flagstaff.storage.history.deletions import delete_counts
-from flagstaff.storage.history.segments import CONTINUED_SIZE
-from flagstaff.storage.history.user_rollups import SEGMENTS_AT_ONCE, find_due, roll_up_users
-from flagstaff.storage.history.user_sums import MOST_SEGMENTS, UserSums, sum_users
-from flagstaff.storage.tables import moment
+from flagstaff.history.store.batches import find_environment_number
+from flagstaff.history.store.deletions import delete_counts
+from flagstaff.history.store.segments import CONTINUED_SIZE
+from flagstaff.history.store.user_rollups import SEGMENTS_AT_ONCE, find_due, roll_up_users
+from flagstaff.history.store.user_sums import MOST_SEGMENTS, UserSums, sum_users
 from tests.support.history import START, Record, make_batch, make_layout, make_record, write
 from tests.support.holds import watch_holds
 from tests.support.stores import Store

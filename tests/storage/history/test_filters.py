@@ -6,12 +6,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from flagstaff.database.database import Database
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Decider, Layout, LayoutFlag
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.storage.database import Database
-from flagstaff.storage.history.pages import BOUNDS, Bounds
+from flagstaff.history.store.pages import BOUNDS, Bounds
 from tests.support.history import make_batch, make_layout, make_record, read, write
 
 GOLD, ADA, BETA = (

@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy.exc import ProgrammingError
 from structlog.testing import capture_logs
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.services.history import History
-from flagstaff.storage import dialect
-from flagstaff.storage.database import Database
-from flagstaff.storage.history import partitions
+from flagstaff.database import dialect
+from flagstaff.database.database import Database
+from flagstaff.history.history_service import History
+from flagstaff.history.store import partitions
+from flagstaff.values.errors import Code, Error
 from tests.support.builders import store_environment
 from tests.support.history import START, make_batch, make_layout, make_record, read, write
 from tests.support.partitions import TODAY, clock_at, days_of, is_bound, rows_by_partition, upkeep_at

@@ -12,10 +12,10 @@ import asyncpg
 import pytest
 import sqlalchemy as sa
 
+from flagstaff.database.database import Database
 from flagstaff.evaluation.history.filters import EvaluationFilter
-from flagstaff.storage.database import Database
-from flagstaff.storage.history import partitions
-from flagstaff.storage.history.deletions import delete_segments, hide_evaluations
+from flagstaff.history.store import partitions
+from flagstaff.history.store.deletions import delete_segments, hide_evaluations
 from tests.support.builders import store_environment
 from tests.support.history import START, make_batch, make_layout, make_record, read, write
 from tests.support.partitions import TODAY, days_of, rows_by_partition, upkeep_at

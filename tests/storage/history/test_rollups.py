@@ -1,8 +1,8 @@
 """What is rolled up is added up in small pieces."""
 
+from flagstaff.concurrency.pacing import Turns
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.pacing import Turns
-from flagstaff.storage.history.rollups import DAY, HOUR, _Moved
+from flagstaff.history.store.rollups import DAY, HOUR, _Moved
 from tests.support.holds import watch_holds
 
 LONGEST_UNITS = 50

@@ -9,13 +9,13 @@ import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
+from flagstaff.database import tables
+from flagstaff.database.database import Database
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.records import RecordBatch
-from flagstaff.runtime.spool import Spool
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
-from flagstaff.storage.history.pages import BOUNDS, Bounds
-from flagstaff.storage.history.segments import CONTINUED_SIZE, SEGMENT_SIZE
+from flagstaff.history.spool import Spool
+from flagstaff.history.store.pages import BOUNDS, Bounds
+from flagstaff.history.store.segments import CONTINUED_SIZE, SEGMENT_SIZE
 from tests.support.history import ANYTHING, START, make_batch, make_group, make_layout, make_record, read, write
 from tests.support.stores import Store
 

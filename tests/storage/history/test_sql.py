@@ -9,9 +9,9 @@ from uuid import UUID, uuid4
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.storage.database import Database
-from flagstaff.storage.history.batches import find_environment_number
-from flagstaff.storage.history.deletions import hide_evaluations
+from flagstaff.database.database import Database
+from flagstaff.history.store.batches import find_environment_number
+from flagstaff.history.store.deletions import hide_evaluations
 from tests.support.builders import store_environment
 from tests.support.history import START, make_batch, make_layout, make_record, read, write
 from tests.support.postgres import PostgresServer

@@ -15,16 +15,16 @@ from zlib import compress
 import pytest
 import sqlalchemy as sa
 
+from flagstaff.database import tables
+from flagstaff.database.database import Database
 from flagstaff.evaluation.history.layout import Decider, Layout, LayoutFlag
 from flagstaff.evaluation.history.records import RecordBatch
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
-from flagstaff.storage.history.batches import find_environment_number
-from flagstaff.storage.history.deletions import delete_counts
-from flagstaff.storage.history.rollups import PENDING_LAYOUTS, find_due, roll_up
-from flagstaff.storage.history.summaries import VARIANT
-from flagstaff.storage.history.sums import FlagSums, TooManyCellsError, sum_by_interval
+from flagstaff.history.store.batches import find_environment_number
+from flagstaff.history.store.deletions import delete_counts
+from flagstaff.history.store.rollups import PENDING_LAYOUTS, find_due, roll_up
+from flagstaff.history.store.summaries import VARIANT
+from flagstaff.history.store.sums import FlagSums, TooManyCellsError, sum_by_interval
 from tests.support.history import START, make_batch, make_layout, make_record, read, write
 
 MINUTE = int(START.timestamp()) // 60

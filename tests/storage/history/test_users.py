@@ -3,10 +3,10 @@
 from datetime import datetime, timedelta
 from uuid import uuid4
 
-from flagstaff.storage.database import Database
-from flagstaff.storage.history.batches import find_environment_number
-from flagstaff.storage.history.deletions import hide_evaluations
-from flagstaff.storage.history.users import newest_of_each_user
+from flagstaff.database.database import Database
+from flagstaff.history.store.batches import find_environment_number
+from flagstaff.history.store.deletions import hide_evaluations
+from flagstaff.history.store.users import newest_of_each_user
 from tests.support.history import START, make_batch, make_layout, make_record, write
 
 ENVIRONMENT = uuid4()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flagstaff.domain.accounts import check_email, check_password, email_identity
+from flagstaff.identity.accounts.accounts import check_email, check_password, email_identity
 
 NO_EMAIL = [
     "",

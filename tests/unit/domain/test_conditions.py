@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from flagstaff.domain.conditions import (
+from flagstaff.flags.targeting.conditions import (
     Condition,
     InvalidConditionError,
     Operator,

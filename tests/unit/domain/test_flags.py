@@ -2,7 +2,7 @@
 
 import pytest
 
-from flagstaff.domain.flags import (
+from flagstaff.flags.flags import (
     RuleType,
     check_bucketing_key,
     check_priority,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from flagstaff.domain.identities import check_return_to
-from flagstaff.services.email_domains import domain_of
+from flagstaff.identity.accounts.email_domains import domain_of
+from flagstaff.identity.single_sign_on.identities import check_return_to
 
 
 @pytest.mark.parametrize(

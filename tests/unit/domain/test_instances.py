@@ -1,6 +1,6 @@
 """Which rows of instances are of those that serve, or that should."""
 
-from flagstaff.domain.instances import LeaseState, ListedInstance, without_former
+from flagstaff.cluster.instances import LeaseState, ListedInstance, without_former
 
 
 def listed(name: str, lease: LeaseState, lease_seconds: float | None) -> ListedInstance:

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.domain.keys import check_environment_key, check_flag_key, new_sdk_key, require_same_key
+from flagstaff.values.errors import Code, Error
+from flagstaff.values.keys import check_environment_key, check_flag_key, new_sdk_key, require_same_key
 
 NEVER_A_KEY = ["", "New", "new key", "new.key", "new/key", "größe", "key\n", "\nkey", "k\u0131", "٣", "key\x00", " key"]
 

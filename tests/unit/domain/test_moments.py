@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from flagstaff.domain.moments import format_moment, later_than
+from flagstaff.values.moments import format_moment, later_than
 
 TEN = datetime(2026, 11, 20, 10, 0, 0, tzinfo=UTC)
 

@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.domain.members import Role
-from flagstaff.domain.permissions import MEANINGS, PERMISSIONS, Permission, may, require
+from flagstaff.projects.members import Role
+from flagstaff.projects.permissions import MEANINGS, PERMISSIONS, Permission, may, require
+from flagstaff.values.errors import Code, Error
 from tests.support.builders import make_member
 
 OF_EDITORS = PERMISSIONS[Role.EDITOR] - PERMISSIONS[Role.VIEWER]

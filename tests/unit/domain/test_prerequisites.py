@@ -2,7 +2,7 @@
 
 import pytest
 
-from flagstaff.domain.prerequisites import find_cycle, find_cyclic, in_order
+from flagstaff.flags.prerequisites import find_cycle, find_cyclic, in_order
 from tests.support.steps import finish
 
 

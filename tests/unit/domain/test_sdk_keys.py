@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from flagstaff.domain.sdk_keys import hash_sdk_key, hint_of, new_environment_key, project_in
+from flagstaff.projects.sdk_keys import hash_sdk_key, hint_of, new_environment_key, project_in
 from tests.support.builders import AT, make_sdk_key
 
 ENVIRONMENTS = ["production", "a", "-", "_", "eu-west_1", 128 * "x"]

@@ -4,8 +4,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from flagstaff.domain.passkeys import site_of
-from flagstaff.domain.second_factors import check_code, check_recovery_code, new_recovery_code, time_steps
+from flagstaff.identity.second_factors.passkeys import site_of
+from flagstaff.identity.second_factors.second_factors import (
+    check_code,
+    check_recovery_code,
+    new_recovery_code,
+    time_steps,
+)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flagstaff.domain.text import check_description, check_length, check_name, check_text
+from flagstaff.values.text import check_description, check_length, check_name, check_text
 
 
 @pytest.mark.parametrize("value", ["\x00", "a\x00b", "\ud800", "x\udfffy"])

@@ -6,16 +6,16 @@ from uuid import uuid4
 
 import pytest
 
-from flagstaff.domain.conditions import Condition, Operator
-from flagstaff.domain.flags import Fallthrough, Flag, RuleType
-from flagstaff.domain.prerequisites import Prerequisite
-from flagstaff.domain.variants import Variant
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.comparison import Comparison, Effect
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.flags.flags import Fallthrough, Flag, RuleType
+from flagstaff.flags.prerequisites import Prerequisite
+from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.variants import Variant
 from tests.support.builders import AT, make_environment, make_flag, make_rule
 
 ENVIRONMENT = make_environment()

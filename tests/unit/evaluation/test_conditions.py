@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from flagstaff.domain.conditions import Condition, Operator
 from flagstaff.evaluation.attributes import Form, read
 from flagstaff.evaluation.conditions import compile_condition, lookup_values
+from flagstaff.flags.targeting.conditions import Condition, Operator
 from tests.support.conditions import TEXTS, make_condition, meets
 from tests.support.naive_conditions import meets_naively
 

@@ -8,10 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from flagstaff.domain.conditions import Condition
-from flagstaff.domain.flags import Fallthrough, Flag, Rule
-from flagstaff.domain.segments import Segment
-from flagstaff.domain.variants import Variant
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.dialects import evaluate_in, translate, write_alone
@@ -20,6 +16,10 @@ from flagstaff.evaluation.frontend import FRONTEND
 from flagstaff.evaluation.ofrep import OFREP
 from flagstaff.evaluation.parts import evaluate_flag, find_flag
 from flagstaff.evaluation.snapshot import Dialect, EnvironmentSnapshot, Translation
+from flagstaff.flags.flags import Fallthrough, Flag, Rule
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.segments import Segment
+from flagstaff.flags.variants import Variant
 from tests.support.builders import make_flag, make_rule, make_segment
 from tests.support.strategies import ENVIRONMENT, addresses, attributes, some_segments, targeted_flags, users
 

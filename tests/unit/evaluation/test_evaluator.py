@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstaff.domain.conditions import Condition, Operator
-from flagstaff.domain.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
+from flagstaff.flags.targeting.conditions import Condition, Operator
 from tests.support.builders import make_flag, make_rule, make_segment
 from tests.support.loops import evaluate
 from tests.support.naive import Answer, Context, deciding_rule, evaluate_naively

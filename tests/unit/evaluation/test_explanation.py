@@ -8,9 +8,6 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from flagstaff.domain.conditions import Condition, Operator
-from flagstaff.domain.flags import Flag, Rule, RuleType
-from flagstaff.domain.prerequisites import Prerequisite
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
@@ -18,6 +15,9 @@ from flagstaff.evaluation.explanation import explain
 from flagstaff.evaluation.flag_sets import FlagSet, compile_segments
 from flagstaff.evaluation.traces import ChosenBy, FlagTrace, RuleStatus, RuleTrace, Step
 from flagstaff.evaluation.tracing import Subject
+from flagstaff.flags.flags import Flag, Rule, RuleType
+from flagstaff.flags.prerequisites import Prerequisite
+from flagstaff.flags.targeting.conditions import Condition, Operator
 from tests.support.builders import AT, make_flag, make_rule, make_segment
 from tests.support.naive import Context, deciding_rule, evaluate_naively, meets_all
 from tests.support.steps import finish

@@ -5,10 +5,16 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from flagstaff.domain.applications import TEXT_MAX_LENGTH, Client, FlagCounts, Report, claimed
-from flagstaff.domain.errors import Error, unavailable
-from flagstaff.runtime.applications import CONNECTIONS_MAX, MISSING_MAX, WAITING_COUNTS_MAX, Applications, Noted
-from flagstaff.runtime.supervisor import Supervisor
+from flagstaff.applications.reports_collector import (
+    CONNECTIONS_MAX,
+    MISSING_MAX,
+    WAITING_COUNTS_MAX,
+    Applications,
+    Noted,
+)
+from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.serving.applications import TEXT_MAX_LENGTH, Client, FlagCounts, Report, claimed
+from flagstaff.values.errors import Error, unavailable
 from tests.support.clock import Clock
 
 PLACE = UUID("01a1fb68-78d6-72a0-9594-54797a0c2450")

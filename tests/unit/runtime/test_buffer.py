@@ -6,7 +6,7 @@ import pytest
 
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
-from flagstaff.runtime.buffer import BATCH_GROUPS, Buffer
+from flagstaff.history.buffer import BATCH_GROUPS, Buffer
 from tests.support.builders import make_environment
 
 

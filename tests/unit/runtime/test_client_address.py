@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.runtime.client_address import MAX_HOPS, MAX_LENGTH, client_address, find_client
+from flagstaff.limits.client_address import MAX_HOPS, MAX_LENGTH, client_address, find_client
 
 TRUSTED = [ip_network("10.0.0.0/8"), ip_network("fd00::/8")]
 

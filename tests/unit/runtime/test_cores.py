@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flagstaff.runtime.cores import usable_cores
+from flagstaff.machine.cores import usable_cores
 
 
 def limited(folder: Path, group: str, limits: dict[str, str]) -> int:

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from flagstaff.domain.errors import Error, unavailable
-from flagstaff.domain.sdk_keys import KeyInForce, KeyKind, hash_sdk_key, new_environment_key
 from flagstaff.evaluation.snapshot import ProjectSnapshot
-from flagstaff.runtime.idle_projects import SWEEPS, IdleProjects
+from flagstaff.projects.sdk_keys import KeyInForce, KeyKind, hash_sdk_key, new_environment_key
+from flagstaff.serving.idle_projects import SWEEPS, IdleProjects
+from flagstaff.values.errors import Error, unavailable
 from tests.support.snapshots import World
 
 

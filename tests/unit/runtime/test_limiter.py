@@ -14,7 +14,7 @@ from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from flagstaff.runtime.limiter import SLOTS, SlidingWindow
+from flagstaff.limits.limiter import SLOTS, SlidingWindow
 
 
 class Clock:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from flagstaff.runtime.load import TICK_SECONDS, LoadMeter, Rates, memory_bytes
+from flagstaff.machine.load import TICK_SECONDS, LoadMeter, Rates, memory_bytes
 
 
 class Machine:

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.domain.errors import Code, Error, unavailable
+from flagstaff.applications.local_flags import REMEMBERED, LocalFlagsCache
+from flagstaff.concurrency.pacing import finish
+from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.unleash.events import hydration, telling
 from flagstaff.evaluation.unleash.local_flags import LocalFlags, revision_in
 from flagstaff.evaluation.unleash.past import MAX_CHANGES, MAX_STEPS, Past
-from flagstaff.pacing import finish
-from flagstaff.runtime.local_flags import REMEMBERED, LocalFlagsCache
-from flagstaff.runtime.supervisor import Supervisor
-from flagstaff.web.sdk.unleash.streaming import Features
+from flagstaff.serving.unleash.streaming import Features
+from flagstaff.values.errors import Code, Error, unavailable
 from tests.support.builders import make_environment
 
 ENVIRONMENT = make_environment()

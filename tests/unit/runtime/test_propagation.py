@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.domain.changes import Committed
-from flagstaff.domain.errors import Code, Error, unconfirmed
-from flagstaff.runtime.propagation import Propagation
+from flagstaff.audit.changes import Committed
+from flagstaff.audit.propagation import Propagation
+from flagstaff.values.errors import Code, Error, unconfirmed
 from tests.support.snapshots import World
 
 

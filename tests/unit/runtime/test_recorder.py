@@ -11,14 +11,14 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from flagstaff.domain.errors import unavailable
+from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.history.records import RecordBatch
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
-from flagstaff.runtime.recorder import Recorder
-from flagstaff.runtime.spool import Spool
-from flagstaff.runtime.supervisor import Supervisor
+from flagstaff.history.recorder import Recorder
+from flagstaff.history.spool import Spool
+from flagstaff.values.errors import unavailable
 from tests.support.builders import make_environment, make_flag
 
 DEADLINE_SECONDS = 20

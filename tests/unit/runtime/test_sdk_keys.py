@@ -8,9 +8,9 @@ from uuid import UUID
 import pytest
 from uuid_utils.compat import uuid7
 
-from flagstaff.domain.errors import Code, Error, unavailable
-from flagstaff.domain.sdk_keys import KeyInForce, KeyKind, hash_sdk_key, new_environment_key
-from flagstaff.runtime.limiter import SlidingWindow
+from flagstaff.limits.limiter import SlidingWindow
+from flagstaff.projects.sdk_keys import KeyInForce, KeyKind, hash_sdk_key, new_environment_key
+from flagstaff.values.errors import Code, Error, unavailable
 from tests.support.builders import AT
 from tests.support.snapshots import World
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.exchange.protocol import SLOTS
-from flagstaff.exchange.shared_memory import SharedMemory
-from flagstaff.runtime.limiter import SlidingWindow
-from flagstaff.runtime.shared_limits import SharedLimits
+from flagstaff.limits.exchange import SLOTS
+from flagstaff.limits.limiter import SlidingWindow
+from flagstaff.limits.shared_limits import SharedLimits
+from flagstaff.limits.shared_memory import SharedMemory
 
 SECRET = "a secret that all instances have"
 

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from flagstaff.runtime.shared_tasks import SharedTasks
-from flagstaff.runtime.supervisor import Supervisor
+from flagstaff.concurrency.shared_tasks import SharedTasks
+from flagstaff.concurrency.supervisor import Supervisor
 
 
 async def test_a_task_is_shared_only_while_it_runs() -> None:

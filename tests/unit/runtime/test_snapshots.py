@@ -9,11 +9,11 @@ import pytest
 from structlog.testing import capture_logs
 from uuid_utils.compat import uuid7
 
-from flagstaff.domain.errors import Code, Error, unavailable
-from flagstaff.domain.sdk_keys import hash_sdk_key
-from flagstaff.runtime.sdk_keys import SdkKeys
-from flagstaff.runtime.snapshots import Snapshots
-from flagstaff.runtime.supervisor import Supervisor
+from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.projects.sdk_keys import hash_sdk_key
+from flagstaff.serving.current_snapshots import Snapshots
+from flagstaff.serving.known_sdk_keys import SdkKeys
+from flagstaff.values.errors import Code, Error, unavailable
 from tests.support.builders import AT, make_environment, make_project
 from tests.support.snapshots import ENVIRONMENTS, World, until
 

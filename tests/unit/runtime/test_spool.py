@@ -6,7 +6,7 @@ from uuid import uuid4
 import msgspec
 import pytest
 
-from flagstaff.runtime.spool import Spool, gather_spools, spool_folder
+from flagstaff.history.spool import Spool, gather_spools, spool_folder
 from tests.support.history import make_batch, make_layout, make_record
 
 BATCH = make_batch(uuid4(), make_layout(), make_record())

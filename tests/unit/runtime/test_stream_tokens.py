@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.runtime.stream_tokens import PERIOD_SECONDS, KeyName, StreamTokens
+from flagstaff.serving.stream_tokens import PERIOD_SECONDS, KeyName, StreamTokens
 
 SECRET = "k" * 32
 START = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

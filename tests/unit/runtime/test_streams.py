@@ -12,13 +12,13 @@ from uuid import UUID, uuid4
 import pytest
 import uvloop
 
-from flagstaff.domain.applications import Client as ClientName
-from flagstaff.domain.errors import Error, unavailable
-from flagstaff.domain.sdk_keys import KeyInForce, KeyKind
+from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
-from flagstaff.runtime.streams import UNREAD_MAX_BYTES, Stream, Streams, Topic
-from flagstaff.runtime.supervisor import Supervisor
+from flagstaff.projects.sdk_keys import KeyInForce, KeyKind
+from flagstaff.serving.applications import Client as ClientName
+from flagstaff.serving.streams import UNREAD_MAX_BYTES, Stream, Streams, Topic
+from flagstaff.values.errors import Error, unavailable
 from tests.support.builders import make_environment, make_project
 from tests.support.clock import Clock
 

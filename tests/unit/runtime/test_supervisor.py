@@ -10,9 +10,9 @@ import pytest
 from structlog.testing import capture_logs
 
 import flagstaff
-from flagstaff.domain.errors import unavailable
-from flagstaff.runtime import supervisor as supervisor_module
-from flagstaff.runtime.supervisor import MANY_FAILURES, Supervisor
+from flagstaff.concurrency import supervisor as supervisor_module
+from flagstaff.concurrency.supervisor import MANY_FAILURES, Supervisor
+from flagstaff.values.errors import unavailable
 from tests.support.errand import Errand
 
 FAILURES = [RuntimeError("out of luck"), TimeoutError(), asyncio.QueueFull(), KeyError("x"), asyncio.CancelledError()]

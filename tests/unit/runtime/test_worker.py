@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from flagstaff.runtime.worker import WorkerBoard
+from flagstaff.cluster.worker import WorkerBoard
 from flagstaff.telemetry import Metrics
 
 

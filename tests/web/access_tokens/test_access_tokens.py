@@ -9,10 +9,10 @@ from uuid import uuid4
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.access_tokens import PATTERN, is_token, new_token
-from flagstaff.domain.permissions import Permission
-from flagstaff.storage import tables
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
+from flagstaff.identity.access_tokens.access_tokens import PATTERN, is_token, new_token
+from flagstaff.projects.permissions import Permission
 from tests.support import tokens
 from tests.support.api import NO_IDS, Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock

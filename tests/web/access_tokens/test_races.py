@@ -6,11 +6,11 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.storage.access_tokens import count_account_tokens, delete_token
-from flagstaff.storage.accounts import lock_account
-from flagstaff.storage.projects import find_project_for_update
-from flagstaff.storage.sessions import end_sessions
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.identity.access_tokens.access_tokens_store import count_account_tokens, delete_token
+from flagstaff.identity.accounts.accounts_store import lock_account
+from flagstaff.identity.sessions.sessions_store import end_sessions
+from flagstaff.projects.projects_store import find_project_for_update
 from tests.support import tokens
 from tests.support.api import Caller, Json, flag_path, project_path
 from tests.support.sessions import PASSWORD

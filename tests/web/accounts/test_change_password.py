@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support import sessions
 from tests.support.api import Caller, field_errors
 from tests.support.sessions import PASSWORD

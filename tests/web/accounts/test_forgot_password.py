@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from structlog.testing import capture_logs
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.storage import tables
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
 from tests.support.api import Caller, field_errors
 from tests.support.builders import make_account, store_all
 from tests.support.clock import Clock

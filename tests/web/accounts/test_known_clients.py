@@ -3,9 +3,9 @@
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.services.known_clients import CLIENTS_PER_ACCOUNT, KnownClients
-from flagstaff.storage import tables
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
+from flagstaff.identity.accounts.trusted_addresses import CLIENTS_PER_ACCOUNT, KnownClients
 from tests.support.api import Caller
 from tests.support.clock import Clock
 from tests.support.sessions import PASSWORD

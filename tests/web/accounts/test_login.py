@@ -8,8 +8,8 @@ import httpx
 import jwt
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.services.passwords import Passwords
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.identity.accounts.passwords import Passwords
 from tests.support.api import Caller, field_errors
 from tests.support.builders import make_account, store_all
 from tests.support.cpu import cpu_seconds

@@ -5,8 +5,8 @@ import asyncio
 import jwt
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.storage import tables
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
 from tests.support.api import Caller
 from tests.support.clock import Clock
 from tests.support.sessions import log_in

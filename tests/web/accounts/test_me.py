@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import jwt
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller
 from tests.support.clock import Clock
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, created, field_errors
 from tests.support.sessions import PASSWORD
 from tests.web.conftest import Call, ListChanges

@@ -7,10 +7,10 @@ import jwt
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.errors import Code, Error
-from flagstaff.domain.sessions import SESSIONS_PER_ACCOUNT, Origin
-from flagstaff.storage import tables
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
+from flagstaff.identity.sessions.sessions import SESSIONS_PER_ACCOUNT, Origin
+from flagstaff.values.errors import Code, Error
 from tests.support.api import NO_IDS, Caller, Json
 from tests.support.clock import Clock
 from tests.support.sessions import PASSWORD, log_in

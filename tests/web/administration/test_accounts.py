@@ -6,8 +6,8 @@ from uuid import uuid4
 import jwt
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.errors import Code, Error
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.values.errors import Code, Error
 from tests.support import tokens
 from tests.support.administration import account_path, change
 from tests.support.api import NO_IDS, Caller, Json, created, field_errors, flag_path, project_path

@@ -3,9 +3,9 @@
 import asyncio
 from uuid import UUID
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.storage.administrators import lock_administrators, set_administrator
-from flagstaff.storage.projects import find_project_for_update
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.identity.administration.administrators_store import lock_administrators, set_administrator
+from flagstaff.projects.projects_store import find_project_for_update
 from tests.support.administration import account_path, change
 from tests.support.api import Caller, project_path
 from tests.support.sessions import PASSWORD

@@ -5,9 +5,9 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.applications import FlagCounts
-from flagstaff.services import applications
+from flagstaff.applications import applications_service
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.serving.applications import FlagCounts
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 from tests.support.clock import Clock
 from tests.support.sessions import PASSWORD, log_in
@@ -81,7 +81,7 @@ async def test_a_flag_is_no_candidate_however_many_others_are_asked_for_more_oft
     report: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(applications, "SUMS_MAX", 3)
+    monkeypatch.setattr(applications_service, "SUMS_MAX", 3)
     await ada.create_flag(environment, key="asked-once")
     missing = {f"missing-{number}": FlagCounts(9) for number in range(5)}
     report(make_report(environment, **missing, **{"asked-once": FlagCounts(1)}))

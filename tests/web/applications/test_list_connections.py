@@ -2,7 +2,7 @@
 
 from uuid import UUID, uuid4
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path
 from tests.support.clock import Clock
 from tests.web.applications.conftest import make_client

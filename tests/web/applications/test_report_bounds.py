@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.applications import FlagCounts
-from flagstaff.services.applications import COUNTS_AT_ONCE
+from flagstaff.applications.applications_service import COUNTS_AT_ONCE
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.serving.applications import FlagCounts
 from tests.support.api import Caller, Json, environment_path, flag_path
 from tests.support.clock import Clock
 from tests.web.applications.conftest import make_report

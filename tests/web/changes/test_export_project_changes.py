@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.tokens import issue

@@ -3,8 +3,8 @@
 from typing import Any, get_args
 from uuid import uuid4
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.web.management.changes import Action, Resource
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.audit.changes_routes import Action, Resource
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.sessions import log_in

@@ -8,8 +8,8 @@ from typing import Any, get_args
 import httpx
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.web.management.changes import Action
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.audit.changes_routes import Action
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.changes import record_less
 from tests.support.members import join
@@ -508,4 +508,4 @@ async def test_a_flag_that_was_deleted_before_flags_had_all_of_their_fields_come
 
 def test_every_action_of_flags_rules_and_segments_is_meant() -> None:
     kinds = [each for each in get_args(Action) if each.partition(".")[0] in ("flag", "rule", "segment")]
-    assert len(kinds) == 12, "does services/restore_plans.py know the new action?"
+    assert len(kinds) == 12, "does copying/restore_plans.py know the new action?"

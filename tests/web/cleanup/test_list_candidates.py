@@ -9,11 +9,11 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.applications import FlagCounts
+from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.services.upkeep import HistoryUpkeep
+from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.serving.applications import FlagCounts
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.builders import make_environment, make_flag, store_all
 from tests.support.clock import Clock

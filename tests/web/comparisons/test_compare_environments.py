@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import httpx
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.tokens import issue
 

@@ -9,8 +9,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain import copies
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.copying import copies
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.changes import changes_in
 from tests.support.members import join
@@ -412,7 +412,7 @@ async def test_quotas_hold_and_nothing_is_copied(ada: Caller, environment: Json,
 async def test_flags_with_too_many_rules_are_refused(
     ada: Caller, environment: Json, staging: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flagstaff.services.copy_plans.RULES_MAX", 2)
+    monkeypatch.setattr("flagstaff.copying.copy_plans.RULES_MAX", 2)
     assert copies.RULES_MAX >= 1_000  # what a flag has
     for place in (environment, staging):
         flag = await ada.create_flag(place)

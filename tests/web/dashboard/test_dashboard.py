@@ -7,8 +7,8 @@ import httpx
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
+from flagstaff.http.dashboard.pages import Dashboard
 from flagstaff.settings import Registration
-from flagstaff.web.dashboard.pages import Dashboard
 from tests.support.api import Caller
 
 HTML = {"accept": "text/html,application/xhtml+xml"}

@@ -7,7 +7,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.changes import changes_in
 from tests.support.members import join
@@ -128,7 +128,7 @@ async def test_the_quota_of_environments_holds(ada: Caller, environment: Json) -
 async def test_an_environment_with_too_many_flags_and_rules_is_refused(
     ada: Caller, project: Json, environment: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flagstaff.services.clones.CLONED_MAX", 3)
+    monkeypatch.setattr("flagstaff.copying.clones_service.CLONED_MAX", 3)
     await ada.create_rule(await ada.create_flag(environment, key="one"))
     archived = await ada.create_flag(environment, key="archived")
     await ada.create_rule(archived)

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 import pytest
 import uvloop
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.web.edge.protocol import Bounds
-from flagstaff.web.sdk.lane import connection_class
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.http.protocol import Bounds
+from flagstaff.serving.fast_path.lane import connection_class
 from tests.support.api import Json
 from tests.support.connections import Connection, Listener
 

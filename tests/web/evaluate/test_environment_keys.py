@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.moments import format_moment
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.values.moments import format_moment
 from tests.support.api import Caller, Json, flag_path
 from tests.support.clock import Clock
 from tests.support.connections import BODY, Connection, Listener, request

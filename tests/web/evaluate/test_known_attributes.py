@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownAttributes
-from flagstaff.web.sdk import evaluations
+from flagstaff.serving import evaluations
 from tests.support.api import Caller, Json, created, field_errors, flag_path
 
 

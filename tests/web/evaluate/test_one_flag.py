@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path, field_errors
 
 

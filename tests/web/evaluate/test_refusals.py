@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from flagstaff.web.edge.bodies import BODY_MAX_BYTES
+from flagstaff.http.bodies import BODY_MAX_BYTES
 from tests.support.api import Caller, Json, environment_path, field_errors, project_path
 
 URL = "/sdk/v1/evaluate"

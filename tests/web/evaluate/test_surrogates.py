@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.web.context import without_lone_surrogates
+from flagstaff.serving.context import without_lone_surrogates
 
 pieces = st.sampled_from([r"\ud83d", r"\uDE00", r"\udbff", r"\uDC00", r"\u0041", r"\\", r"\"", r"\n", "u", "d83d", "ü"])
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.web.edge.nesting import NESTING_MAX
-from flagstaff.web.edge.protocol import Bounds
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.http.nesting import NESTING_MAX
+from flagstaff.http.protocol import Bounds
 from tests.support.api import Caller, Json
 from tests.support.connections import BODY, Answer, Client, Connection, Listener, bare, request
 

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 import httpx
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.builders import make_environment, make_flag, store_all
 from tests.support.tokens import issue

@@ -5,8 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.web.management import explanations
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.insight import explanations_routes
 from tests.support.api import Caller, Json, environment_path, field_errors
 from tests.web.conftest import ListChanges
 
@@ -324,7 +324,7 @@ async def test_a_segment_is_explained_once_however_many_rules_name_it(
 async def test_an_explanation_has_a_bound_in_bytes_and_says_what_it_leaves_out(
     ada: Caller, environment: Json, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(explanations, "RESPONSE_MAX_BYTES", 1_500)
+    monkeypatch.setattr(explanations_routes, "RESPONSE_MAX_BYTES", 1_500)
     for key in ("a", "b", "c"):
         flag = await ada.create_flag(environment, key=key)
         for _ in range(6 if key == "a" else 1):

@@ -4,9 +4,9 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.favourites import FAVOURITES_MAX
-from flagstaff.storage import tables
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
+from flagstaff.views.favourites import FAVOURITES_MAX
 from tests.support.api import Caller, Json, project_path
 from tests.support.members import join
 

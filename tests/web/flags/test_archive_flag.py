@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.changes import changes_in
 from tests.support.members import join

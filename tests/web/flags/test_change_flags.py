@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 import httpx
 from uuid_utils.compat import uuid7
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.bulk_actions import FLAGS_MAX
-from flagstaff.storage import tables
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
+from flagstaff.flags.bulk_actions import FLAGS_MAX
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.changes import changes_in
 from tests.support.holds import watch_holds

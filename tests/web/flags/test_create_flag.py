@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 from uuid import UUID
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 from tests.support.changes import changes_in
 from tests.web.flags.conftest import Elsewhere

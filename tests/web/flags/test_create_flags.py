@@ -6,7 +6,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, created, environment_path, field_errors, project_path
 from tests.support.changes import changes_in
 from tests.support.members import join

@@ -4,8 +4,8 @@ import asyncio
 
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.storage import tables
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
 from tests.support.api import Caller, Json, environment_path, flag_path
 from tests.support.changes import changes_in
 from tests.web.flags.conftest import Elsewhere

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 
 RED = {"key": "red", "weight": 1, "value": 1}

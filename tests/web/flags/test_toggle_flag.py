@@ -1,6 +1,6 @@
 """POST …/flags/{flag_id}/toggle."""
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, flag_path
 from tests.support.changes import changes_in
 from tests.web.flags.conftest import Elsewhere

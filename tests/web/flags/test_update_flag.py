@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import uuid4
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, field_errors, flag_path
 from tests.support.changes import changes_in
 from tests.support.clock import Clock

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path, flag_path
 
 Evaluate = Callable[..., Awaitable[None]]

@@ -1,6 +1,6 @@
 """A clock that leaps ahead while the server runs: none of the periodic deletions takes anything away."""
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path
 from tests.support.clock import Clock
 from tests.web.history.conftest import Evaluate

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from flagstaff.domain.moments import format_moment
+from flagstaff.values.moments import format_moment
 from tests.support.api import Caller, Json, environment_path, flag_path
 from tests.support.command import run_flagstaff
 from tests.support.stores import Store

@@ -10,14 +10,14 @@ import msgspec
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
+from flagstaff.database.database import Database
 from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.services.upkeep import HistoryUpkeep
-from flagstaff.storage import tables
-from flagstaff.storage.database import Database
-from flagstaff.storage.history.rollups import DAY
-from flagstaff.storage.history.user_sums import MOST_SEGMENTS
+from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.store.rollups import DAY
+from flagstaff.history.store.user_sums import MOST_SEGMENTS
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 from tests.support.history import make_batch, write
 from tests.support.holds import ask, watch_holds

@@ -9,12 +9,12 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.changes import Committed
-from flagstaff.runtime.propagation import Place, changed_places
-from flagstaff.services.idempotency import KEYS_PER_ACCOUNT
-from flagstaff.storage import tables
-from flagstaff.web.management.reading import only_reads, returns_secret
+from flagstaff.api.reading import only_reads, returns_secret
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.audit.changes import Committed
+from flagstaff.audit.propagation import Place, changed_places
+from flagstaff.database import tables
+from flagstaff.projects.idempotency_service import KEYS_PER_ACCOUNT
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.changes import changes_in
 from tests.support.clock import Clock

@@ -5,15 +5,15 @@ from collections.abc import Awaitable, Callable
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.services import idempotency
-from flagstaff.storage import tables
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
+from flagstaff.projects import idempotency_service
 from tests.support.api import Caller, Json, created, environment_path, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.members import join
 
 CountBytes = Callable[[], Awaitable[int]]
-GONE, MOVED = idempotency._GONE, idempotency._MOVED
+GONE, MOVED = idempotency_service._GONE, idempotency_service._MOVED
 
 
 def key(number: object) -> dict[str, str]:
@@ -91,7 +91,7 @@ async def test_beyond_a_bound_the_oldest_responses_go_but_their_requests_are_not
     monkeypatch: pytest.MonkeyPatch,
     bound: str,
 ) -> None:
-    monkeypatch.setattr(idempotency, bound, 500_000)
+    monkeypatch.setattr(idempotency_service, bound, 500_000)
     path = f"{environment_path(environment)}/bulk-actions"
     bodies = [{"flags": long_flags, "action": "disable" if number % 2 == 0 else "enable"} for number in range(8)]
     answers = []

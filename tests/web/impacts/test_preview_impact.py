@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, field_errors, flag_path
 from tests.support.clock import Clock
 from tests.support.sessions import PASSWORD, log_in

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.invitations import MAILS_PER_ACCOUNT
-from flagstaff.storage.invitations import note_mail
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.projects.invitations import MAILS_PER_ACCOUNT
+from flagstaff.projects.invitations_store import note_mail
 from tests.support.api import Caller, Json, created, environment_path, field_errors, project_path
 from tests.support.clock import Clock
 from tests.support.mailbox import reset_token

@@ -2,8 +2,8 @@
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.permissions import PERMISSIONS
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.projects.permissions import PERMISSIONS
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.members import join, member_path
 from tests.web.conftest import ListChanges, SignUp

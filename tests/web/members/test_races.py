@@ -4,9 +4,9 @@ import asyncio
 from collections import Counter
 from uuid import UUID
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.storage.members import delete_member
-from flagstaff.storage.projects import find_project_for_update
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.projects.members_store import delete_member
+from flagstaff.projects.projects_store import find_project_for_update
 from tests.support.api import Caller, Json, flag_path, project_path
 from tests.support.members import join, member_path
 

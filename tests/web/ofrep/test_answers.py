@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.runtime import translations
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.serving import translations
 from tests.support.api import Caller, Json, environment_path, flag_path
 from tests.support.sdk_keys import KeyMaker
 from tests.web.ofrep.conftest import PATH, Ask

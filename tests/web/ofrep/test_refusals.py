@@ -8,7 +8,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json
 from tests.support.clock import Clock
 from tests.support.sdk_keys import KeyMaker
@@ -147,7 +147,7 @@ async def test_an_unexpected_error_is_answered_as_json(
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr("flagstaff.web.sdk.ofrep.answers.read_request", fail)
+    monkeypatch.setattr("flagstaff.serving.ofrep.answers.read_request", fail)
     client.event_hooks["response"] = []  # which would refuse a 500
     answer = await ask(flag="checkout")
     refused(answer, 500, "GENERAL", "internal error")

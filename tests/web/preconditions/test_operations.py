@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.administration import account_path
 from tests.support.api import Caller, Json
 from tests.support.description import described

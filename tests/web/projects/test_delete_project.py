@@ -4,8 +4,8 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.storage import tables
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
 from tests.support.api import NO_IDS, Caller, environment_path, flag_path, project_path
 from tests.web.conftest import ListChanges
 

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, field_errors
 from tests.support.changes import changes_in
 from tests.web.flags.conftest import Elsewhere

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json
 from tests.support.changes import changes_in
 from tests.web.flags.conftest import Elsewhere

@@ -2,8 +2,8 @@
 
 from uuid import uuid4
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.storage import tables
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
 from tests.support.api import Caller, Json, field_errors
 from tests.support.changes import changes_in
 from tests.support.clock import Clock

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import uuid4
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, created, field_errors, project_path
 from tests.support.members import join
 

@@ -8,10 +8,10 @@ from uuid import uuid4
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.moments import format_moment
-from flagstaff.domain.sdk_keys import hash_sdk_key
-from flagstaff.storage import tables
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
+from flagstaff.projects.sdk_keys import hash_sdk_key
+from flagstaff.values.moments import format_moment
 from tests.support import tokens
 from tests.support.api import NO_IDS, Caller, Json, created, environment_path, field_errors, project_path
 from tests.support.clock import Clock

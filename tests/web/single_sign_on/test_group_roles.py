@@ -7,8 +7,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.storage.accounts import set_deactivated
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.identity.accounts.accounts_store import set_deactivated
 from tests.support.api import Caller, Json
 from tests.support.members import join
 from tests.support.oidc import IdentityProvider

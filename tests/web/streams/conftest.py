@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 import pytest
 import uvloop
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Json
 from tests.support.clients import open_client
 from tests.support.connections import Listener

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.runtime.stream_tokens import PERIOD_SECONDS
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.serving.stream_tokens import PERIOD_SECONDS
 from tests.support.api import Caller, Json, flag_path
 from tests.support.clock import Clock
 from tests.support.sdk_keys import KeyMaker

@@ -7,9 +7,9 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.web.management.events import MOST_STREAMS
-from flagstaff.web.management.slots import AT_ONCE
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.audit.events_routes import MOST_STREAMS
+from flagstaff.concurrency.slots import AT_ONCE
 from tests.support.api import Caller, Json, created, environment_path, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.event_streams import EventStream

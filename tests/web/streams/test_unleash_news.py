@@ -4,11 +4,11 @@ import asyncio
 from dataclasses import replace
 from uuid import UUID
 
+from flagstaff.applications.local_flags import LocalFlagsCache
+from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
-from flagstaff.runtime.local_flags import LocalFlagsCache
-from flagstaff.runtime.supervisor import Supervisor
-from flagstaff.web.sdk.unleash.streaming import Features
+from flagstaff.serving.unleash.streaming import Features
 from tests.support.builders import make_environment
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path, flag_path
 from tests.support.clock import Clock
 from tests.support.event_streams import EventStream

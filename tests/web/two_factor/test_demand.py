@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, created, environment_path, field_errors, project_path
 from tests.support.clock import Clock
 from tests.support.members import join

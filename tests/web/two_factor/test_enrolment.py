@@ -5,8 +5,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.second_factors import FAILURES_MAX
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.identity.second_factors.second_factors import FAILURES_MAX
 from tests.support.api import Caller, field_errors
 from tests.support.clock import Clock
 from tests.support.sessions import PASSWORD

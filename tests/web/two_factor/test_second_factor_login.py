@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.second_factors import FAILURES_MAX
-from flagstaff.services.passwords import Passwords
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
+from flagstaff.identity.accounts.passwords import Passwords
+from flagstaff.identity.second_factors.second_factors import FAILURES_MAX
 from flagstaff.settings import Settings
-from flagstaff.storage import tables
 from tests.support.api import Caller, field_errors
 from tests.support.clock import Clock
 from tests.support.sessions import PASSWORD

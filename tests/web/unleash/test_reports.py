@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from flagstaff.bootstrap import Flagstaff
-from flagstaff.domain.applications import Client, FlagCounts, Report
-from flagstaff.runtime.applications import WAITING_COUNTS_MAX
-from flagstaff.web.sdk.unleash.reports import MAX_COUNTS
+from flagstaff.applications.reports_collector import WAITING_COUNTS_MAX
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.serving.applications import Client, FlagCounts, Report
+from flagstaff.serving.unleash.reports import MAX_COUNTS
 from tests.support.api import Caller, Json, environment_path
 from tests.support.sdk_keys import KeyMaker
 from tests.web.unleash.conftest import CLIENT, Ask

@@ -29,9 +29,9 @@ from flagstaff.cli.history.manifest import (
     is_file_name,
     new_manifest,
 )
-from flagstaff.domain.errors import Code, Error
-from flagstaff.storage.files import sync_directory
-from flagstaff.storage.history.following import Position
+from flagstaff.database.files import sync_directory
+from flagstaff.history.store.following import Position
+from flagstaff.values.errors import Code, Error
 
 _TEMPORARY = ".part"
 _NEW = f".new{_TEMPORARY}"

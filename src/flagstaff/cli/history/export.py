@@ -13,17 +13,17 @@ from uuid import UUID
 
 import typer
 
-from flagstaff.bootstrap import open_service
+from flagstaff.assembly.bootstrap import open_service
 from flagstaff.cli.history.directory import ExportDirectory, open_directory
 from flagstaff.cli.history.manifest import ExportedFile
 from flagstaff.cli.progress import spell_size
-from flagstaff.domain.errors import Code, Error, invalid_field
-from flagstaff.domain.moments import format_moment
-from flagstaff.domain.projects import Environment
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
-from flagstaff.services.history_exports import HistoryExports
+from flagstaff.history.history_exports import HistoryExports
+from flagstaff.history.store.following import FollowedSegment, Position
+from flagstaff.projects.projects import Environment
 from flagstaff.settings import Settings
-from flagstaff.storage.history.following import FollowedSegment, Position
+from flagstaff.values.errors import Code, Error, invalid_field
+from flagstaff.values.moments import format_moment
 
 PART_RECORDS = 500_000
 PART_BYTES = 128 * 1024**2

@@ -7,8 +7,8 @@ import msgspec
 
 from flagstaff.evaluation.history.decisions import DecisionForms
 from flagstaff.evaluation.history.layout import Decision
-from flagstaff.storage.history.following import FollowedSegment
-from flagstaff.web.management.history import call_view, decision_view
+from flagstaff.history.history_routes import call_view, decision_view
+from flagstaff.history.store.following import FollowedSegment
 
 SUFFIX = "jsonl.gz"
 _LEVEL = 1  # a third of the time that the default takes

@@ -10,9 +10,9 @@ from uuid import UUID
 
 import msgspec
 
-from flagstaff.domain.errors import Code, Error
-from flagstaff.domain.keys import ENVIRONMENT_KEY_PATTERN
-from flagstaff.storage.history.following import Position
+from flagstaff.history.store.following import Position
+from flagstaff.values.errors import Code, Error
+from flagstaff.values.keys import ENVIRONMENT_KEY_PATTERN
 
 MANIFEST = "manifest.json"
 _VERSION = 1

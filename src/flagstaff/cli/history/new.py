@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import typer
 
-from flagstaff.domain.errors import Code, Error
+from flagstaff.database.data_directory import DataDirectory
+from flagstaff.database.new_history import begin_new_history
 from flagstaff.settings import Settings
-from flagstaff.storage.data_directory import DataDirectory
-from flagstaff.storage.new_history import begin_new_history
+from flagstaff.values.errors import Code, Error
 
 
 def new() -> None:

@@ -9,7 +9,7 @@ from pyarrow import parquet
 from flagstaff.evaluation.history.decisions import DecisionForms
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.history.records import RecordedEvaluation
-from flagstaff.storage.history.following import FollowedSegment
+from flagstaff.history.store.following import FollowedSegment
 
 SUFFIX = "parquet"
 _GROUP_ROWS = 50_000

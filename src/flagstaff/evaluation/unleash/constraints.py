@@ -22,10 +22,10 @@ from itertools import product
 from types import MappingProxyType
 from typing import Any
 
-from flagstaff.domain.conditions import COMPARES_TEXT, Condition, Operator
 from flagstaff.evaluation.attributes import READERS, Form
 from flagstaff.evaluation.conditions import compile_condition
 from flagstaff.evaluation.unleash.differences import InexpressibleError
+from flagstaff.flags.targeting.conditions import COMPARES_TEXT, Condition, Operator
 
 Constraint = dict[str, Any]
 Constraints = tuple[Constraint, ...]

@@ -7,9 +7,6 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from flagstaff.domain.conditions import Condition
-from flagstaff.domain.flags import DEFAULT_STICKINESS, Fallthrough, Flag, Rule, RuleType
-from flagstaff.domain.prerequisites import Prerequisite, in_order
 from flagstaff.evaluation.bucketing import BUCKETS
 from flagstaff.evaluation.compiler import TargetedFlag, tried_in_order
 from flagstaff.evaluation.unleash.constraints import ALWAYS, ANY_TEXT, Expression
@@ -24,6 +21,9 @@ from flagstaff.evaluation.unleash.differences import (
     InexpressibleError,
 )
 from flagstaff.evaluation.unleash.strategies import Setting, Step, Strategy, express_rule, merge, write_strategies
+from flagstaff.flags.flags import DEFAULT_STICKINESS, Fallthrough, Flag, Rule, RuleType
+from flagstaff.flags.prerequisites import Prerequisite, in_order
+from flagstaff.flags.targeting.conditions import Condition
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from flagstaff.domain.conditions import Condition
-from flagstaff.domain.flags import DEFAULT_STICKINESS, Flag, Rule, RuleType
-from flagstaff.domain.variants import Variant
 from flagstaff.evaluation.bucketing import BUCKETS, bucket, variant_position
 from flagstaff.evaluation.compiler import match_key
 from flagstaff.evaluation.unleash.constraints import (
@@ -30,6 +27,9 @@ from flagstaff.evaluation.unleash.constraints import (
     require_sendable,
 )
 from flagstaff.evaluation.unleash.differences import InexpressibleError
+from flagstaff.flags.flags import DEFAULT_STICKINESS, Flag, Rule, RuleType
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.variants import Variant
 
 Strategy = dict[str, Any]
 MAX_ALTERNATIVES = 32

@@ -7,13 +7,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.domain.conditions import Condition
-from flagstaff.domain.flags import Flag, Rule
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.evaluation.unleash.differences import EMAIL_CASE
+from flagstaff.flags.flags import Flag, Rule
+from flagstaff.flags.targeting.conditions import Condition
 from tests.support.builders import AT, make_segment
 from tests.support.local_sdk import Engine, Result, context_of, is_unusual, translate, written
 from tests.support.strategies import (

@@ -6,10 +6,6 @@ from typing import Any
 
 import pytest
 
-from flagstaff.domain.conditions import Condition, Operator
-from flagstaff.domain.flags import Fallthrough, Rule, RuleType
-from flagstaff.domain.prerequisites import Prerequisite
-from flagstaff.domain.variants import Variant
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.unleash.differences import (
     ADDRESS_TWICE,
@@ -21,6 +17,10 @@ from flagstaff.evaluation.unleash.differences import (
     Effect,
 )
 from flagstaff.evaluation.unleash.features import Translation
+from flagstaff.flags.flags import Fallthrough, Rule, RuleType
+from flagstaff.flags.prerequisites import Prerequisite
+from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.variants import Variant
 from tests.support.builders import AT, make_flag, make_rule
 from tests.support.local_sdk import Engine, translate
 

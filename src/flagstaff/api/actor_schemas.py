@@ -1,0 +1,28 @@
+"""Who made a change, as responses have it."""
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from flagstaff.api.schemas import Uuid
+from flagstaff.audit.changes import Actor
+
+
+class TokenNameOut(BaseModel):
+    """An access token, which may have been revoked."""
+
+    id: Uuid
+    name: str
+
+
+class ActorOut(BaseModel):
+    """Who made a change; all are null for the command line."""
+
+    id: Uuid | None
+    email: str | None
+    token: TokenNameOut | None = Field(description="The access token that the account used, if any.")
+
+
+def view_actor(actor: Actor) -> dict[str, Any]:
+    """An actor as responses have it."""
+    return {"id": actor.account_id, "email": actor.email, "token": actor.token and actor.token._asdict()}

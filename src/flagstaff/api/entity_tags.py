@@ -1,0 +1,104 @@
+"""Entity tags of resources: responses carry them in `ETag`, and requests demand them with `If-Match` (RFC 9110).
+
+The tag of a resource with `updated_at` is that time, which every change makes later; so a client that has a list of
+such resources knows their tags. The tag of any other resource is a hash of its representation.
+"""
+
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from fastapi import Header, Request
+from pydantic import BaseModel, WithJsonSchema
+from starlette.responses import Response
+
+from flagstaff.api.actor_schemas import view_actor
+from flagstaff.api.auth import CurrentActor
+from flagstaff.audit.changes import Actor, Change
+from flagstaff.http.errors import ChangedError
+from flagstaff.http.responses import json_response
+from flagstaff.projects.permissions import Permission
+from flagstaff.projects.preconditions import ANY_STATE, Precondition
+from flagstaff.values.errors import invalid_field
+from flagstaff.values.moments import format_moment
+
+T = TypeVar("T")
+
+IF_MATCH = "If-Match"
+# They change without anybody editing the resource: by its use, or when a mail goes out.
+_VOLATILE = frozenset({"last_used_at", "last_seen_at", "sent_at", "expires_at"})
+# Compression makes tags weak, here and in proxies. The tag still stands for the same state, so weak ones are accepted.
+_TAG = r'(?:W/)?"[!#-~\x80-\xff]*"'
+_tag = re.compile(_TAG.replace("(?:W/)?", ""))
+_list = re.compile(rf"[ \t,]*{_TAG}(?:[ \t]*,[ \t,]*{_TAG})*[ \t,]*")
+
+_PATTERN = r"^(\*|(W/)?\"[!#-~]*\"(, (W/)?\"[!#-~]*\")*)$"  # of what is accepted, the form that clients should send
+
+
+class TaggedOut(BaseModel):
+    """A resource. Responses that consist of it have an ETag."""
+
+
+def tag_of(view: Mapping[str, Any]) -> str:
+    """The entity tag, with its quotes, of a resource's representation."""
+    if "updated_at" in view:
+        return f'"{view["updated_at"]}"'
+    lasting = {name: value for name, value in view.items() if name not in _VOLATILE}
+    return f'"{hashlib.sha256(msgspec.json.encode(lasting, order="deterministic")).hexdigest()[:32]}"'
+
+
+def tagged_response(view: Mapping[str, Any], status: int = 200, more: Mapping[str, Any] | None = None) -> Response:
+    """The response that consists of a resource; `more` is what it shows besides, which the tag does not cover."""
+    response = json_response({**view, **(more or {})}, status)
+    response.headers["etag"] = tag_of(view)
+    return response
+
+
+def if_match(
+    noun: str, view: Callable[[T], Mapping[str, Any]], permission: Permission | None = None
+) -> Callable[..., Awaitable[Precondition[T]]]:
+    """The dependency that reads the precondition of a request that changes a resource.
+
+    `permission` is what one needs to read the resource, if it is in a project. Every role that may change a resource
+    may also read it. An access token may not; then the error says nothing of the present state.
+    """
+
+    async def read(
+        request: Request,
+        actor: CurrentActor,
+        _documented: Annotated[
+            str | None,
+            WithJsonSchema({"type": "string", "pattern": _PATTERN}),
+            Header(
+                alias=IF_MATCH,
+                description="The `ETag` of the state that the request is meant for, several of them, or `*`. In any "
+                "other state nothing is changed (412).",
+            ),
+        ] = None,
+    ) -> Precondition[T]:
+        given = ", ".join(request.headers.getlist(IF_MATCH))
+        if IF_MATCH not in request.headers or given.strip() == "*":
+            return ANY_STATE
+        if not _list.fullmatch(given):
+            raise invalid_field(IF_MATCH, 'must be an ETag in quotes, such as "2026-11-20T10:00:00.123456Z", or *')
+        tags = frozenset(_tag.findall(given))
+
+        def error(resource: T, change: Change | None) -> ChangedError:
+            if not _may(actor, permission):
+                return ChangedError(noun, {}, None)
+            present = view(resource)
+            extensions: dict[str, Any] = {"current": present}
+            if change is not None and _may(actor, permission and Permission.AUDIT_READ):
+                extensions |= {"changed_by": view_actor(change.actor), "changed_at": format_moment(change.at)}
+            return ChangedError(noun, extensions, tag_of(present))
+
+        return Precondition(lambda resource: tag_of(view(resource)) in tags, error)
+
+    return read
+
+
+def _may(actor: Actor, permission: Permission | None) -> bool:
+    """Whether someone who may change a resource also has a permission there: anyone but some access tokens."""
+    return permission is None or actor.limits is None or permission in actor.limits.permissions

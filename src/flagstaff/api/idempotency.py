@@ -1,0 +1,106 @@
+"""The Idempotency-Key header of every POST about projects and invitations that changes something: it works once.
+
+It follows the IETF's draft-ietf-httpapi-idempotency-key-header and Stripe, with two differences: a failed request
+leaves its key unused, and of two concurrent requests the second waits for the first.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+import msgspec
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from flagstaff.api.entity_tags import tag_of
+from flagstaff.api.reading import only_reads, returns_secret
+from flagstaff.http.bodies import read_body, replay
+from flagstaff.projects.idempotency_service import Answer, Idempotency
+from flagstaff.values.errors import invalid_field
+
+PREFIX = ("/api/projects", "/api/invitations")
+KEY_PATTERN = "^[!-~]{1,255}$"  # visible ASCII
+
+_key = re.compile(KEY_PATTERN[1:-1])
+_HEADERS = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
+_REPLAYED = (b"idempotency-replayed", b"true")
+
+
+@dataclass
+class _FailedError(Exception):
+    """The application's response to a request that has failed and must change nothing."""
+
+    messages: list[Message]
+
+
+class IdempotencyKeys:
+    """Carries out a POST with a key once, and answers repetitions with the stored response."""
+
+    def __init__(self, app: ASGIApp, idempotency: Idempotency) -> None:
+        self._app = app
+        self._idempotency = idempotency
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not takes_key(scope["method"], scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        key = _read_key(scope)
+        body = await read_body(receive) if key is not None else None
+        if key is None:
+            await self._app(scope, receive, send)
+        elif body is not None:
+            await self._answer(scope, key, body, receive, send)
+
+    async def _answer(self, scope: Scope, key: str, body: bytes, receive: Receive, send: Send) -> None:
+        async def carry_out() -> Answer:
+            messages: list[Message] = []
+
+            async def collect(message: Message) -> None:
+                messages.append(message)
+
+            await self._app(scope, replay(body, receive), collect)
+            status: int = messages[0]["status"]
+            if status >= 300:
+                raise _FailedError(messages)
+            return Answer(status, b"".join(message.get("body", b"") for message in messages))
+
+        try:
+            answer = await self._idempotency.carry_out_once(
+                scope["state"]["authenticated"].actor, key, fingerprint=_fingerprint(scope, body), carry_out=carry_out
+            )
+        except _FailedError as failed:
+            for message in failed.messages:
+                await send(message)
+            return
+        headers = [*_HEADERS, (b"content-length", b"%d" % len(answer.body)), *_tag(answer.body)]
+        if answer.is_replayed:
+            headers.append(_REPLAYED)
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await send({"type": "http.response.body", "body": answer.body})
+
+
+def _tag(body: bytes) -> list[tuple[bytes, bytes]]:
+    """The tag of a response that consists of a resource, which has an id."""
+    document = msgspec.json.decode(body)
+    return [(b"etag", tag_of(document).encode())] if isinstance(document, dict) and "id" in document else []
+
+
+def takes_key(method: str, path: str) -> bool:
+    """Whether a request can have a key."""
+    return method == "POST" and path.startswith(PREFIX) and not only_reads(method, path) and not returns_secret(path)
+
+
+def _read_key(scope: Scope) -> str | None:
+    given = [value for name, value in scope["headers"] if name == b"idempotency-key"]
+    if not given:
+        return None
+    key: str = given[0].decode("latin-1")
+    if len(given) > 1 or not _key.fullmatch(key):
+        raise invalid_field("Idempotency-Key", "must be one header of 1 to 255 visible ASCII characters")
+    return key
+
+
+def _fingerprint(scope: Scope, body: bytes) -> bytes:
+    """A hash that identifies a request: its method, path, query and body."""
+    digest = hashlib.sha256(f"{scope['method']} {scope['path']}".encode(errors="surrogatepass"))
+    digest.update(b"?" + scope.get("query_string", b"") + b"\n" + body)
+    return digest.digest()

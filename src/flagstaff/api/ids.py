@@ -1,0 +1,63 @@
+"""Ids in paths, where anything but a UUID is not found, and in bodies and queries, where it is invalid."""
+
+import re
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Depends, Path
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
+
+from flagstaff.api.schemas import at_most
+from flagstaff.identity.access_tokens.access_tokens import ENVIRONMENTS_MAX
+from flagstaff.projects.access import FlagPath
+from flagstaff.values.errors import not_found
+
+_uuid = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def parse_id(given: str) -> UUID | None:
+    """The id in a text, or None unless it is a UUID in its usual form."""
+    return UUID(given) if _uuid.fullmatch(given) else None
+
+
+def _read(given: str) -> UUID:
+    found = parse_id(given)
+    if found is None:
+        raise not_found("resource")
+    return found
+
+
+def _read_given(given: object) -> UUID:
+    found = parse_id(given) if isinstance(given, str) else None
+    if found is None:
+        raise ValueError("must be a UUID")
+    return found
+
+
+Id = Annotated[UUID, Path(), PlainValidator(_read), WithJsonSchema({"type": "string", "format": "uuid"})]
+
+GivenId = Annotated[UUID, BeforeValidator(_read_given), WithJsonSchema({"type": "string", "format": "uuid"})]
+
+
+def check_environments(given: list[UUID]) -> list[UUID]:
+    """Some different environments; raises ValueError for none, and for the same one twice."""
+    if not given:
+        raise ValueError("must have at least one environment")
+    if len(set(given)) < len(given):
+        raise ValueError("must not have an environment twice")
+    return given
+
+
+EnvironmentIds = Annotated[
+    list[GivenId],
+    at_most(ENVIRONMENTS_MAX),
+    AfterValidator(check_environments),
+    Field(json_schema_extra={"minItems": 1, "maxItems": ENVIRONMENTS_MAX, "uniqueItems": True}),
+]
+
+
+async def _flag_path(project_id: Id, env_id: Id, flag_id: Id) -> FlagPath:
+    return FlagPath(project_id, env_id, flag_id)
+
+
+FlagIds = Annotated[FlagPath, Depends(_flag_path)]

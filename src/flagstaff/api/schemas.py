@@ -1,0 +1,232 @@
+"""Types that several resources share: strict values that the domain checks, and base classes of request bodies."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from flagstaff.flags import flags, variants
+from flagstaff.identity.accounts import accounts
+from flagstaff.projects.members import Role
+from flagstaff.values import keys, text
+
+NOT_A_CURSOR = "is not a cursor of this list; leave it out to start with the newest"
+_MOMENT = "must be a time in UTC between 1970 and 2999, such as 2026-11-20T10:00:00Z"
+
+
+def converted(kind: Callable[[str], object]) -> AfterValidator:
+    """Converts a text that was accepted, such as to a member of an enumeration.
+
+    It is a function because Pydantic reads the signature of what it calls, and that of an enumeration tells it nothing
+    since Python 3.12.
+    """
+
+    def convert(given: str) -> object:
+        return kind(given)
+
+    return AfterValidator(convert)
+
+
+Text = Annotated[str, AfterValidator(text.check_text)]
+
+# The constraints in `json_schema_extra` only document what the domain's checks enforce.
+Name = Annotated[
+    str,
+    AfterValidator(text.check_name),
+    Field(json_schema_extra={"minLength": 1, "maxLength": text.NAME_MAX_LENGTH, "pattern": r"\S"}),
+]
+Description = Annotated[
+    str,
+    AfterValidator(text.check_description),
+    Field(json_schema_extra={"maxLength": text.DESCRIPTION_MAX_LENGTH}),
+]
+EnvironmentKey = Annotated[
+    str,
+    AfterValidator(keys.check_environment_key),
+    Field(
+        json_schema_extra={"minLength": 1, "maxLength": keys.KEY_MAX_LENGTH, "pattern": keys.ENVIRONMENT_KEY_PATTERN}
+    ),
+]
+FlagKey = Annotated[
+    str,
+    AfterValidator(keys.check_flag_key),
+    Field(json_schema_extra={"minLength": 1, "maxLength": keys.KEY_MAX_LENGTH, "pattern": keys.FLAG_KEY_PATTERN}),
+]
+RolloutPercentage = Annotated[
+    int,
+    AfterValidator(flags.check_rollout_percentage),
+    Field(json_schema_extra={"minimum": 0, "maximum": 100}),
+]
+Priority = Annotated[
+    int,
+    AfterValidator(flags.check_priority),
+    Field(json_schema_extra={"minimum": flags.PRIORITY_MIN, "maximum": flags.PRIORITY_MAX}),
+]
+FallthroughName = Literal["rollout", "off"]
+BucketingKey = Annotated[
+    str,
+    AfterValidator(flags.check_bucketing_key),
+    Field(json_schema_extra={"minLength": 1, "maxLength": text.NAME_MAX_LENGTH, "pattern": r"\S"}),
+]
+Stickiness = Annotated[
+    str,
+    AfterValidator(flags.check_stickiness),
+    Field(json_schema_extra={"minLength": 1, "maxLength": flags.ATTRIBUTE_MAX_LENGTH, "pattern": r"\S"}),
+]
+
+
+def _check_tags(given: list[str]) -> list[str]:
+    flags.check_tags(given)
+    return given
+
+
+Tag = Annotated[
+    str,
+    AfterValidator(flags.check_tag),
+    Field(json_schema_extra={"minLength": 1, "maxLength": flags.TAG_MAX_LENGTH, "pattern": r"\S"}),
+]
+Tags = Annotated[
+    list[Tag],
+    AfterValidator(_check_tags),
+    Field(json_schema_extra={"maxItems": flags.TAGS_MAX, "uniqueItems": True}),
+]
+VariantKey = Annotated[
+    str,
+    AfterValidator(variants.check_variant_key),
+    Field(json_schema_extra={"minLength": 1, "maxLength": variants.KEY_MAX_LENGTH, "pattern": r"\S"}),
+]
+RuleTypeName = Literal["user_id", "user_email", "email_domain", "attributes", "segment"]
+RuleValue = Annotated[
+    str,
+    AfterValidator(text.check_text),
+    Field(json_schema_extra={"minLength": 1, "maxLength": flags.RULE_VALUE_MAX_LENGTH, "pattern": r"\S"}),
+]
+RulePercentage = Annotated[
+    int,
+    AfterValidator(flags.check_rule_percentage),
+    Field(json_schema_extra={"minimum": 1, "maximum": 100}),
+]
+Email = Annotated[
+    str,
+    AfterValidator(accounts.check_email),
+    Field(json_schema_extra={"format": "email", "maxLength": accounts.EMAIL_MAX_LENGTH}),
+]
+Password = Annotated[
+    str,
+    AfterValidator(accounts.check_password),
+    Field(
+        json_schema_extra={
+            "format": "password",
+            "minLength": accounts.PASSWORD_MIN_LENGTH,
+            "maxLength": accounts.PASSWORD_MAX_LENGTH,
+        }
+    ),
+]
+
+
+RoleName = Annotated[Literal["owner", "admin", "editor", "viewer"], converted(Role)]
+EnvironmentRoles = Annotated[
+    dict[EnvironmentKey, Annotated[Literal["admin", "editor", "viewer"], converted(Role)]],
+    Field(description="The roles in environments, by their keys, that replace the role in the project."),
+]
+
+
+def _read_moment(given: object) -> datetime:
+    if not isinstance(given, str):
+        raise ValueError(_MOMENT)  # noqa: TRY004 - Pydantic collects only ValueErrors
+    try:
+        moment = datetime.fromisoformat(given)
+    except ValueError:
+        raise ValueError(_MOMENT) from None
+    if moment.tzinfo is None or not 1970 < moment.year < 3000:  # leaves a day on either side for the offset
+        raise ValueError(_MOMENT)
+    return moment.astimezone(UTC)
+
+
+GivenMoment = Annotated[
+    datetime, BeforeValidator(_read_moment), WithJsonSchema({"type": "string", "format": "date-time"})
+]
+Since = Annotated[GivenMoment | None, Field(description="Only at or after this time.")]
+Until = Annotated[GivenMoment | None, Field(description="Only before this time.")]
+
+
+def optional() -> Any:
+    """A field of an update that may be left out but not null. It has no default to document."""
+    return Field(default_factory=str)
+
+
+def at_most(items: int) -> BeforeValidator:
+    """A bound on a list, checked before its items."""
+
+    def check(given: Any) -> Any:
+        if isinstance(given, list) and len(given) > items:
+            raise ValueError(f"must have at most {items:,} items")
+        return given
+
+    return BeforeValidator(check)
+
+
+# More than any resource has. Each unknown field takes time on the event loop, and a body can contain thousands.
+FIELDS_MAX = 40
+
+
+class Body(BaseModel):
+    """A request body: strict types, no unknown fields."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bound_fields(cls, given: Any) -> Any:
+        if isinstance(given, dict) and len(given) > FIELDS_MAX:
+            raise ValueError(f"has {len(given)} fields; at most {FIELDS_MAX} are accepted")
+        return given
+
+
+class Update(Body):
+    """The body of a PUT: only given fields change. Read-only fields are ignored, so the result of a GET can be sent."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        document = handler.resolve_ref_schema(handler(schema))
+        for name in sorted(cls.read_only):
+            document["properties"][name] = {"readOnly": True, "description": "Accepted and ignored."}
+        return document
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ignore_read_only(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            return {name: value for name, value in given.items() if name not in cls.read_only}
+        return given
+
+    def given(self) -> dict[str, Any]:
+        """The fields in the request."""
+        return self.model_dump(exclude_unset=True)
+
+
+class TokenOut(BaseModel):
+    """A bearer token, valid for 24 hours."""
+
+    token: str
+
+
+PublicKeyCredential = Annotated[
+    dict[str, Any], Field(description="What `navigator.credentials` returned, as `toJSON()` of a PublicKeyCredential.")
+]
+Uuid = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+Moment = Annotated[datetime, Field(examples=["2026-11-20T10:00:00.123456Z"])]

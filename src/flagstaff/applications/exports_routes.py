@@ -1,0 +1,80 @@
+"""HTTP of exports, and of what SDKs that evaluate flags in the application answer differently."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.ids import FlagIds, Id
+from flagstaff.api.schemas import Uuid
+from flagstaff.applications.exports_service import ExportFormat, Exports
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_response
+from flagstaff.projects.permissions import Permission
+
+router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["SDKs"])
+
+
+class DifferenceOut(BaseModel):
+    """A difference of a flag in SDKs that evaluate it in the application."""
+
+    effect: Annotated[
+        Literal["off", "unusual"],
+        Field(
+            description="`off` if the flag is off there for some users for whom it is on here; `unusual` if the "
+            "results differ only for unusual values in some SDKs."
+        ),
+    ]
+    message: str
+    rule_id: Annotated[Uuid | None, Field(description="The rule that causes it, if one does.")]
+
+
+class ExportQuery(BaseModel):
+    """Which file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: Annotated[
+        Literal["unleash", "flagstaff"],
+        Field(description="`unleash` for SDKs at their start; `flagstaff` for the flags as they were made."),
+    ] = "unleash"
+
+
+async def _exports(request: Request) -> Exports:
+    exports: Exports = request.app.state.exports
+    return exports
+
+
+Service = Annotated[Exports, Depends(_exports)]
+
+
+@router.get(
+    "/export",
+    response_model=dict[str, object],
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
+async def export_environment(
+    project_id: Id,
+    env_id: Id,
+    actor: CurrentActor,
+    exports: Service,
+    query: Annotated[ExportQuery, Query()],
+) -> Response:
+    """Return all flags of an environment as one document, such as a bootstrap file for SDKs."""
+    body = await exports.export(actor, project_id, env_id, ExportFormat(query.format))
+    return Response(body, media_type="application/json", headers={"cache-control": "no-store"})
+
+
+@router.get(
+    "/flags/{flag_id}/sdk-differences",
+    response_model=list[DifferenceOut],
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
+async def list_sdk_differences(path: FlagIds, actor: CurrentActor, exports: Service) -> Response:
+    """List what SDKs that evaluate the flag in the application answer differently, and why."""
+    found = await exports.list_differences(actor, path)
+    return json_response([{"effect": e.effect, "message": e.message, "rule_id": e.rule_id} for e in found])

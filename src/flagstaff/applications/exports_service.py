@@ -1,0 +1,137 @@
+"""An environment's flags as a file: a bootstrap file for SDKs, or a copy that people and programs can read."""
+
+from collections.abc import Generator, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from flagstaff.applications.local_flags_service import ReadEnvironment, read_environment
+from flagstaff.audit.changes import Actor
+from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.database.database import Database
+from flagstaff.evaluation.compiler import TargetedFlag, tried_in_order
+from flagstaff.evaluation.unleash.differences import Difference
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.segments import Segment
+from flagstaff.insight.flag_sets import read_some
+from flagstaff.projects import environments_store
+from flagstaff.projects.access import FlagPath, open_environment, open_flag
+from flagstaff.projects.permissions import Permission
+from flagstaff.values.errors import not_found
+
+_encode = msgspec.json.Encoder().encode
+
+
+class ExportFormat(StrEnum):
+    """Who reads the file."""
+
+    UNLEASH = "unleash"
+    """Unleash's SDKs, at their start: what the client API answers."""
+    FLAGSTAFF = "flagstaff"
+    """People and programs: flags with their rules and the project's segments, as they were made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exports:
+    """The use cases of exports. Raises Error NOT_FOUND for resources that are not the actor's."""
+
+    database: Database
+
+    async def export(self, actor: Actor, project_id: UUID, environment_id: UUID, kind: ExportFormat) -> bytes:
+        """The file's JSON."""
+        async with self.database.read() as connection:
+            environment = await open_environment(connection, actor, project_id, environment_id, Permission.FLAGS_READ)
+            read = await read_environment(connection, environment)
+        return await in_pieces(_writing(read, kind))
+
+    async def export_for_operator(self, project_id: UUID, environment_key: str, kind: ExportFormat) -> bytes:
+        """The same for whoever has the database, on the command line."""
+        async with self.database.read() as connection:
+            found = await environments_store.list_environments(connection, project_id)
+            environment = next((each for each in found if each.key == environment_key), None)
+            if environment is None:
+                raise not_found("project or environment")
+            read = await read_environment(connection, environment)
+        return await in_pieces(_writing(read, kind))
+
+    async def list_differences(self, actor: Actor, path: FlagPath) -> tuple[Difference, ...]:
+        """What SDKs that evaluate a flag in the application answer differently; they get no archived flag."""
+        async with self.database.read() as connection:
+            flag = await open_flag(connection, actor, path, Permission.FLAGS_READ)
+            if flag.archived_at is not None:
+                return ()
+            environment = await environments_store.get_environment(connection, path.project_id, path.environment_id)
+            some = await read_some(connection, environment, [flag.key], None)
+        read = ReadEnvironment(some, revision=0)
+        return (await in_pieces(read.translating()))[flag.key].differences
+
+
+def _writing(read: ReadEnvironment, kind: ExportFormat) -> Generator[None, None, bytes]:
+    if kind is ExportFormat.UNLEASH:
+        local = yield from read.encoding()
+        return (yield from local.composing()).body
+    flags, segments = yield from read.collecting()
+    environment = {"key": read.found.environment.key, "name": read.found.environment.name}
+    head = _encode({"version": 1, "environment": environment, "revision": read.revision})[:-1]
+    written_flags = yield from _encoding(_flag(each) for _, each in sorted(flags.items()))
+    written_segments = yield from _encoding(_segment(each) for _, each in sorted(segments.items()))
+    return b"".join((head, b',"flags":[', written_flags, b'],"segments":[', written_segments, b"]}\n"))
+
+
+def _encoding(items: Iterable[Mapping[str, Any]]) -> Generator[None, None, bytes]:
+    encoded = []
+    for item in items:
+        encoded.append(_encode(item))
+        yield
+    return b",".join(encoded)
+
+
+def _flag(targeted: TargetedFlag) -> dict[str, Any]:
+    flag = targeted.flag
+    return {
+        "key": flag.key,
+        "name": flag.name,
+        "description": flag.description,
+        "enabled": flag.enabled,
+        "rollout_percentage": flag.rollout_percentage,
+        "fallthrough": flag.fallthrough,
+        "bucketing_key": flag.bucketing_key,
+        "stickiness": flag.stickiness,
+        "tags": flag.tags,
+        "owner": flag.owner,
+        "keep": flag.keep,
+        "variants": [
+            {"key": each.key, "weight": each.weight, "value": msgspec.Raw(each.value.encode())}
+            for each in flag.variants
+        ],
+        "prerequisites": [asdict(each) for each in flag.prerequisites],
+        "rules": [
+            {
+                "rule_type": rule.rule_type,
+                "rule_value": rule.rule_value,
+                "priority": rule.priority,
+                "enabled": rule.enabled,
+                "name": rule.name,
+                "conditions": _conditions(rule.conditions),
+                "rollout_percentage": rule.rollout_percentage,
+                "variant": rule.variant,
+            }
+            for rule in tried_in_order(targeted.rules)
+        ],
+    }
+
+
+def _segment(segment: Segment) -> dict[str, Any]:
+    return {
+        "key": segment.key,
+        "name": segment.name,
+        "description": segment.description,
+        "conditions": _conditions(segment.conditions),
+    }
+
+
+def _conditions(conditions: Iterable[Condition]) -> list[dict[str, Any]]:
+    return [asdict(each) for each in conditions]

@@ -1,0 +1,84 @@
+"""Loads flags for applications that evaluate them themselves, translated to Unleash's features.
+
+The loader checks no permissions, because the runtime does not act for a user.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from uuid import UUID
+
+import msgspec
+
+from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.database import revisions_store
+from flagstaff.database.database import Connection, Database
+from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.unleash.features import Translation, translating
+from flagstaff.evaluation.unleash.local_flags import LocalFlags
+from flagstaff.flags.targeting.segments import Segment
+from flagstaff.insight.flag_sets import ReadFlags, read_all
+from flagstaff.projects import environments_store
+from flagstaff.projects.projects import Environment
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class ReadEnvironment:
+    """All flags of an environment, their rules and the project's segments, read in one consistent state.
+
+    They are converted in small steps, after the connection has been released.
+    """
+
+    found: ReadFlags
+    revision: int
+
+    def collecting(self) -> Generator[None, None, tuple[dict[str, TargetedFlag], dict[str, Segment]]]:
+        """The flags with their rules, and the segments, by key."""
+        collected = yield from self.found.collect_flags()
+        named = {}
+        for segment in self.found.segments:
+            named[segment.key] = segment
+            yield
+        return collected, named
+
+    def translating(self) -> Generator[None, None, dict[str, Translation]]:
+        """The features by key."""
+        collected, named = yield from self.collecting()
+        conditions = {key: segment.conditions for key, segment in named.items()}
+        translated = yield from translating(self.found.environment.key, collected, conditions)
+        return translated
+
+    def encoding(self) -> Generator[None, None, LocalFlags]:
+        """The features as JSON."""
+        translated = yield from self.translating()
+        encoded = {}
+        for key in sorted(translated):  # so that all instances agree on the order
+            encoded[key] = _encode(translated[key].feature)
+            yield
+        environment = self.found.environment
+        local = LocalFlags(environment.id, environment.key, self.revision, encoded)
+        yield from local.composing()
+        return local
+
+
+async def read_environment(connection: Connection, environment: Environment) -> ReadEnvironment:
+    """Read an environment that exists."""
+    revision = await revisions_store.find_revision(connection, environment.project_id, environment.id)
+    return ReadEnvironment(await read_all(connection, environment), revision.environment)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFlagsSource:
+    """Reads and translates each environment in one consistent state, in small pieces."""
+
+    database: Database
+
+    async def load(self, project_id: UUID, environment_id: UUID) -> LocalFlags | None:
+        """The flags of an environment, or None if the project has no such environment."""
+        async with self.database.read() as connection:
+            environment = await environments_store.find_environment(connection, project_id, environment_id)
+            if environment is None:
+                return None
+            read = await read_environment(connection, environment)
+        return await in_pieces(read.encoding())

@@ -1,0 +1,1 @@
+"""Builds the service from its parts: routes and middleware, start and stop."""

@@ -1,0 +1,91 @@
+"""The API's description and a page to browse it, which loads nothing from other hosts."""
+
+import gzip
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+
+from flagstaff.http.compression import accepted_encodings
+
+# Swagger UI writes inline styles; scripts are loaded only from this server.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Flagstaff API</title>
+<link rel="stylesheet" href="/docs/assets/swagger-ui.css">
+</head>
+<body>
+<main id="api"></main>
+<script src="/docs/assets/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+"""
+_START = """SwaggerUIBundle({ url: "/openapi.json", dom_id: "#api", deepLinking: true, persistAuthorization: false });
+"""
+
+
+class _Document:
+    """A document that changes only with the version, so a client that has it gets a 304.
+
+    It is compressed once: anyone may ask for it, as often as they like.
+    """
+
+    def __init__(self, body: bytes, headers: Mapping[str, str]) -> None:
+        self._body = body
+        self._compressed = _compress(body)
+        self._tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        # The tag is weak, because it names the document in both forms.
+        self._unchanged = {"cache-control": "no-cache", "etag": f"W/{self._tag}", "vary": "Accept-Encoding"}
+        self._headers = {**headers, **self._unchanged}
+
+    async def answer(self, request: Request) -> Response:
+        """The document, or 304."""
+        if self._tag in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=self._unchanged)
+        if "gzip" in accepted_encodings(request.headers.get("accept-encoding", "")):
+            return Response(self._compressed, headers={**self._headers, "content-encoding": "gzip"})
+        return Response(self._body, headers=self._headers)
+
+
+@cache
+def _compress(body: bytes) -> bytes:
+    """The body in gzip's form. A process may create several applications, which have the same documents."""
+    return gzip.compress(body, mtime=0)
+
+
+def add_docs(app: FastAPI, descriptions: Mapping[str, bytes]) -> None:
+    """Add the descriptions of APIs, by path, and `/docs` to an application."""
+    described = {path: _Document(each, {"content-type": "application/json"}) for path, each in descriptions.items()}
+    documents = {**described, **_pages()}
+    for path, document in documents.items():
+        app.add_route(path, document.answer, include_in_schema=False)
+
+
+@cache
+def _pages() -> dict[str, _Document]:
+    """The documents of `/docs`, by path. They stay in memory: a client that reads a file slowly would keep it open."""
+    package = find_spec("fastapi_offline")  # provides Swagger UI's files; its code is not used
+    assert package is not None
+    assert package.origin is not None
+    folder = Path(package.origin).parent / "static"
+    page = {"content-type": "text/html; charset=utf-8", "content-security-policy": _POLICY}
+    script, style = ({"content-type": f"text/{kind}; charset=utf-8"} for kind in ("javascript", "css"))
+    return {
+        "/docs": _Document(_PAGE.encode(), page),
+        "/docs/start.js": _Document(_START.encode(), script),
+        "/docs/assets/swagger-ui-bundle.js": _Document((folder / "swagger-ui-bundle.js").read_bytes(), script),
+        "/docs/assets/swagger-ui.css": _Document((folder / "swagger-ui.css").read_bytes(), style),
+    }

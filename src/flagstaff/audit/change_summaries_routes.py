@@ -1,0 +1,95 @@
+"""HTTP of the summary of the audit trail: what the charts of the history mark."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.ids import Id
+from flagstaff.api.schemas import FlagKey, Moment
+from flagstaff.audit.changes_routes import Service
+from flagstaff.audit.changes_store import ChangesInterval
+from flagstaff.history.summaries_routes import SummarisedTime, SummaryQuery, duration
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_response
+from flagstaff.projects.permissions import Permission
+from flagstaff.values.moments import format_moment
+
+router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Audit"])
+
+
+class ChangeSummaryQuery(SummaryQuery):
+    """What to summarise: by default the last 24 hours."""
+
+    flag_key: Annotated[
+        FlagKey | None, Field(description="Only this flag, its rules, and the segments that its rules name now.")
+    ] = None
+
+
+class NewestChange(BaseModel):
+    """The newest change of an interval, which has the same id in the audit trail."""
+
+    id: str
+    at: Moment
+    action: str = Field(examples=["flag.toggled"])
+    flag_key: str | None = Field(description="Null for a segment's.")
+
+
+class ChangesIntervalOut(BaseModel):
+    """How many changes were made in an interval."""
+
+    start: Moment
+    changes: int
+    segment_changes: int = Field(description="How many of them were made to segments.")
+    newest: NewestChange
+
+
+class ChangeSummaryOut(SummarisedTime):
+    """The intervals, oldest first. Intervals without a change are left out."""
+
+    intervals: list[ChangesIntervalOut]
+
+
+@router.get(
+    "/changes/summary",
+    response_model=ChangeSummaryOut,
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.AUDIT_READ),
+)
+async def summarise_changes(
+    project_id: Id, env_id: Id, query: Annotated[ChangeSummaryQuery, Query()], actor: CurrentActor, changes: Service
+) -> Response:
+    """How often an environment's flags, their rules and the project's segments were changed, by interval."""
+    summary = await changes.summarise_environment(
+        actor,
+        project_id,
+        env_id,
+        since=query.since,
+        until=query.until,
+        interval=duration(query.interval),
+        flag_key=query.flag_key,
+    )
+    return json_response(
+        {
+            "since": format_moment(summary.asked.since),
+            "until": format_moment(summary.asked.until),
+            "interval": query.interval,
+            "intervals": list(map(_view, summary.found)),
+        }
+    )
+
+
+def _view(interval: ChangesInterval) -> dict[str, Any]:
+    return {
+        "start": format_moment(interval.start),
+        "changes": interval.changes,
+        "segment_changes": interval.segment_changes,
+        "newest": {
+            "id": str(interval.number),
+            "at": format_moment(interval.at),
+            "action": interval.action,
+            "flag_key": interval.flag_key,
+        },
+    }

@@ -1,0 +1,191 @@
+"""Changes: every write is recorded in the audit trail, and announced so that snapshots stay up to date."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from flagstaff.flags.flags import Flag, Rule
+from flagstaff.flags.prerequisites import Prerequisite
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.segments import Segment
+from flagstaff.flags.variants import Variant
+from flagstaff.identity.access_tokens.access_tokens import AccessToken
+from flagstaff.identity.accounts.accounts import Account
+from flagstaff.identity.administration.instance import InstanceSettings
+from flagstaff.identity.sessions.sessions import Session
+from flagstaff.projects.invitations import Invitation
+from flagstaff.projects.members import Member
+from flagstaff.projects.permissions import Limits
+from flagstaff.projects.projects import Environment, Project
+from flagstaff.projects.sdk_keys import SdkKey
+from flagstaff.values.moments import format_moment
+from flagstaff.views.saved_views import SavedView
+
+Resource = (
+    Account
+    | Session
+    | AccessToken
+    | Project
+    | Environment
+    | Flag
+    | Rule
+    | Segment
+    | SavedView
+    | SdkKey
+    | Member
+    | Invitation
+    | InstanceSettings
+)
+
+_IN_NO_SNAPSHOT = ("account.", "instance.", "token.", "member.", "invitation.", "view.")
+_SECRET = frozenset({"sdk_key", "password_hash"})
+# They say which resource it is, or when it was written.
+OWN_FIELDS = frozenset({"id", "project_id", "environment_id", "flag_id", "created_at", "updated_at"})
+
+
+class TokenName(NamedTuple):
+    """The access token with which a change is made."""
+
+    id: UUID
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who makes a change: an account, or the command line, which has no account.
+
+    With an access token, the account acts within its `limits`; otherwise `session_id` is the session that it acts in.
+    """
+
+    account_id: UUID | None
+    email: str | None
+    token: TokenName | None = None
+    limits: Limits | None = None
+    session_id: UUID | None = None
+
+
+COMMAND_LINE = Actor(account_id=None, email=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The project, environment and flag in which a change was made, as far as they apply.
+
+    Of a flag's own changes and of its rules', `flag_id` and `flag_key` are the flag's.
+    """
+
+    project_id: UUID | None = None
+    environment_id: UUID | None = None
+    flag_id: UUID | None = None
+    flag_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One write. `action` is `resource.verb`, such as `flag.toggled`.
+
+    `before` is None for a creation, `after` for a deletion. Both contain the resource as JSON, without its secrets.
+    A change that puts back what another has altered `restores` the number of that one.
+    """
+
+    at: datetime
+    actor: Actor
+    action: str
+    resource_id: UUID
+    scope: Scope
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    restores: int | None = None
+
+    @property
+    def affects_evaluations(self) -> bool:
+        """Whether snapshots must be loaded again: accounts, roles and views are in no snapshot."""
+        return not self.action.startswith(_IN_NO_SNAPSHOT)
+
+
+class Committed(NamedTuple):
+    """What a transaction has written, and the state in which it found the projects that it was to change.
+
+    `found` has the revision of each project that it has locked for a write, and `left` of those that it has changed;
+    None stands for a project that has been deleted.
+    """
+
+    changes: Sequence[Change]
+    found: Mapping[UUID, int | None]
+    left: Mapping[UUID, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedChange:
+    """A change in the audit trail. Within a project, later changes have higher numbers."""
+
+    number: int
+    change: Change
+
+
+def change_of(
+    actor: Actor,
+    action: str,
+    at: datetime,
+    scope: Scope,
+    *,
+    before: Resource | None = None,
+    after: Resource | None = None,
+    restores: int | None = None,
+) -> Change:
+    """The change from `before` to `after`. At least one of them must be given."""
+    resource = after or before
+    assert resource is not None
+    return Change(
+        at=at,
+        actor=actor,
+        action=action,
+        resource_id=_place_in_trail(resource),
+        scope=scope,
+        before=recorded(before) if before else None,
+        after=recorded(after) if after else None,
+        restores=restores,
+    )
+
+
+def _place_in_trail(resource: Resource) -> UUID:
+    """The resource whose trail a change belongs to: an account's has its sessions and its personal tokens."""
+    match resource:
+        case Session() | AccessToken(project_id=None):
+            return resource.account_id
+        case _:
+            return resource.id
+
+
+def recorded(resource: Resource) -> dict[str, Any]:
+    """A resource as the audit trail has it: as JSON, without its secrets."""
+    names = (field.name for field in fields(resource) if field.name not in _SECRET)
+    return {name: _as_json(getattr(resource, name)) for name in names}
+
+
+def altered_values(before: Resource | None, after: Resource | None) -> list[tuple[str, Any, Any]]:
+    """The fields in which two states of a resource differ, with both values as the audit trail has them."""
+    old, new = recorded(before) if before else {}, recorded(after) if after else {}
+    names = (name for name in new or old if name not in OWN_FIELDS)
+    return [(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)]
+
+
+def _as_json(value: Any) -> Any:
+    match value:
+        case datetime():
+            return format_moment(value)
+        case UUID():
+            return str(value)
+        case Mapping():
+            return {name: _as_json(each) for name, each in value.items()}
+        case tuple():
+            return [_as_json(each) for each in value]
+        case Variant():
+            return {"key": value.key, "weight": value.weight, "value": json.loads(value.value)}
+        case Condition() | Prerequisite():
+            return {field.name: _as_json(getattr(value, field.name)) for field in fields(value)}
+        case _:
+            return value

@@ -1,0 +1,245 @@
+"""HTTP of the audit trail."""
+
+import re
+from typing import Annotated, Any, Literal, get_args
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from starlette.responses import Response
+
+from flagstaff.api.actor_schemas import ActorOut, view_actor
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.ids import Id, parse_id
+from flagstaff.api.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Until, Uuid
+from flagstaff.audit.changes import NumberedChange
+from flagstaff.audit.changes_service import Changes, ChangesPage, ProjectChangeFilter
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import encode_json, json_page
+from flagstaff.identity.accounts.accounts import check_email
+from flagstaff.projects.permissions import Permission
+from flagstaff.values.keys import check_environment_key
+from flagstaff.values.moments import format_moment
+
+router = APIRouter(prefix="/api", tags=["Audit"])
+
+_number = re.compile("[0-9]{1,19}")
+_NUMBER_MAX = 2**63 - 1
+
+Action = Literal[
+    "project.created",
+    "project.updated",
+    "project.key_regenerated",
+    "environment.created",
+    "environment.updated",
+    "environment.deleted",
+    "flag.created",
+    "flag.updated",
+    "flag.toggled",
+    "flag.archived",
+    "flag.unarchived",
+    "flag.deleted",
+    "rule.created",
+    "rule.updated",
+    "rule.deleted",
+    "segment.created",
+    "segment.updated",
+    "segment.deleted",
+    "view.created",
+    "view.updated",
+    "view.deleted",
+    "sdk_key.created",
+    "sdk_key.revoked",
+    "member.added",
+    "member.updated",
+    "member.removed",
+    "member.joined",
+    "invitation.created",
+    "invitation.sent",
+    "invitation.accepted",
+    "invitation.deleted",
+    "token.created",
+    "token.deleted",
+]
+
+Resource = Literal[
+    "project", "environment", "flag", "rule", "segment", "view", "sdk_key", "member", "invitation", "token"
+]
+
+
+def _read_cursor(given: str) -> int:
+    if not _number.fullmatch(given) or int(given) > _NUMBER_MAX:
+        raise ValueError(NOT_A_CURSOR)
+    return int(given)
+
+
+def _read_account(given: str) -> UUID | str:
+    try:
+        return parse_id(given) or check_email(given)
+    except ValueError:
+        raise ValueError("must be the id or the email of an account") from None
+
+
+def _read_environment(given: str) -> UUID | str:
+    try:
+        return parse_id(given) or check_environment_key(given)
+    except ValueError:
+        raise ValueError("must be the id or the key of an environment") from None
+
+
+_TEXT = WithJsonSchema({"type": "string"})
+Cursor = Annotated[int, BeforeValidator(_read_cursor), _TEXT]
+IdOrEmail = Annotated[UUID | str, BeforeValidator(_read_account), _TEXT]
+IdOrKey = Annotated[UUID | str, BeforeValidator(_read_environment), _TEXT]
+
+
+class ChangeOut(BaseModel):
+    """One change: `before` is null for a creation, `after` for a deletion."""
+
+    id: str
+    at: Moment
+    actor: ActorOut
+    action: str = Field(examples=["flag.toggled"])
+    resource_id: Uuid
+    environment_id: Uuid | None
+    flag_id: Uuid | None
+    flag_key: str | None
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    restores: str | None = Field(description="The change that this one has put back, if any.")
+
+
+class ChangesPageOut(BaseModel):
+    """Some changes, newest first."""
+
+    items: list[ChangeOut]
+    next_cursor: str | None = Field(description="The cursor of the next page; null if there is none.")
+
+
+class PageQuery(BaseModel):
+    """How many changes to list, and where to start."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    limit: Annotated[int, Field(ge=1, le=100)] = 50
+    cursor: Annotated[Cursor | None, Field(description="The `next_cursor` of the previous page.")] = None
+
+
+class EnvironmentChangesQuery(PageQuery):
+    """Which changes of an environment to list."""
+
+    flag_id: Annotated[UUID | None, Field(description="Only changes of this flag and its rules.")] = None
+
+
+class ChangeFilters(BaseModel):
+    """Which changes of a project are wanted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    actor: Annotated[IdOrEmail | None, Field(description="Only changes by this account: its id or email.")] = None
+    action: Annotated[Action | None, Field(description="Only this action.")] = None
+    resource: Annotated[Resource | None, Field(description="Only changes to resources of this kind.")] = None
+    flag_key: Annotated[
+        FlagKey | None, Field(description="Only changes of flags with this key, even deleted, and their rules.")
+    ] = None
+    environment: Annotated[
+        IdOrKey | None, Field(description="Only changes in this environment, which may be deleted: its id or key.")
+    ] = None
+    since: Since = None
+    until: Until = None
+
+    def filter(self) -> ProjectChangeFilter:
+        """The filter for the service."""
+        return ProjectChangeFilter(self.actor, self._actions(), self.flag_key, self.environment, self.since, self.until)
+
+    def _actions(self) -> list[str] | None:
+        if self.action is None and self.resource is None:
+            return None
+        wanted = (self.action,) if self.action else get_args(Action)
+        return [each for each in wanted if self.resource in (None, each.partition(".")[0])]
+
+
+class ProjectChangesQuery(ChangeFilters, PageQuery):
+    """Which changes of a project to list."""
+
+
+def _view(numbered: NumberedChange) -> dict[str, Any]:
+    change = numbered.change
+    return {
+        "id": str(numbered.number),
+        "at": format_moment(change.at),
+        "actor": view_actor(change.actor),
+        "action": change.action,
+        "resource_id": change.resource_id,
+        "environment_id": change.scope.environment_id,
+        "flag_id": change.scope.flag_id,
+        "flag_key": change.scope.flag_key,
+        "before": change.before,
+        "after": change.after,
+        "restores": str(change.restores) if change.restores is not None else None,
+    }
+
+
+def _page_response(page: ChangesPage) -> Response:
+    # A hundred changes of long descriptions are megabytes.
+    items = ([encode_json(_view(each))] for each in page.items)
+    return json_page(items, str(page.next_before) if page.next_before else None)
+
+
+async def _changes(request: Request) -> Changes:
+    changes: Changes = request.app.state.changes
+    return changes
+
+
+Service = Annotated[Changes, Depends(_changes)]
+
+
+@router.get(
+    "/projects/{project_id}/changes",
+    response_model=ChangesPageOut,
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.AUDIT_READ),
+)
+async def list_project_changes(
+    project_id: Id, query: Annotated[ProjectChangesQuery, Query()], actor: CurrentActor, changes: Service
+) -> Response:
+    """The changes in a project, newest first: to itself, its SDK keys, environments, segments, flags and rules.
+
+    Changes of deleted environments and flags are included.
+    """
+    page = await changes.list_project_changes(actor, project_id, query.filter(), limit=query.limit, before=query.cursor)
+    return _page_response(page)
+
+
+@router.get(
+    "/projects/{project_id}/environments/{env_id}/changes",
+    response_model=ChangesPageOut,
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.AUDIT_READ),
+)
+async def list_changes(
+    project_id: Id,
+    env_id: Id,
+    query: Annotated[EnvironmentChangesQuery, Query()],
+    actor: CurrentActor,
+    changes: Service,
+) -> Response:
+    """The changes in an environment, newest first, including those of deleted flags."""
+    page = await changes.list_environment_changes(
+        actor, project_id, env_id, flag_id=query.flag_id, limit=query.limit, before=query.cursor
+    )
+    return _page_response(page)
+
+
+@router.get("/me/changes", response_model=ChangesPageOut, responses=problems(400, 401, 503))
+async def list_my_changes(query: Annotated[PageQuery, Query()], actor: CurrentActor, changes: Service) -> Response:
+    """The changes of your account, newest first: its registration, new passwords, ended sessions and access tokens."""
+    return _page_response(await changes.list_own_changes(actor, limit=query.limit, before=query.cursor))
+
+
+@router.get("/admin/changes", response_model=ChangesPageOut, responses=problems(400, 401, 403, 503))
+async def list_instance_changes(
+    query: Annotated[PageQuery, Query()], actor: CurrentActor, changes: Service
+) -> Response:
+    """The changes of accounts and of this instance's settings, newest first. For administrators."""
+    return _page_response(await changes.list_instance_changes(actor, limit=query.limit, before=query.cursor))

@@ -1,0 +1,172 @@
+"""The audit trail: who changed what and when, with the values before and after."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from flagstaff.audit import changes_store
+from flagstaff.audit.changes import Actor, NumberedChange
+from flagstaff.audit.changes_store import ChangeFilter, ChangesInterval
+from flagstaff.database.database import Connection, Database
+from flagstaff.identity.accounts.accounts_store import find_account_by_email
+from flagstaff.projects import environments_store
+from flagstaff.projects.access import open_environment, open_member, open_project, require_administrator
+from flagstaff.projects.permissions import Permission, may, require
+from flagstaff.values.errors import invalid_field
+from flagstaff.values.intervals import Intervals, intervals_of
+
+_SUMMARY_MAX = timedelta(days=800)  # what it reads grows with the changes in that time
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesPage:
+    """Some changes, newest first. Older ones have numbers below `next_before`, which is None if there are none."""
+
+    items: list[NumberedChange]
+    next_before: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSummary:
+    """The changes by interval; intervals without one are left out."""
+
+    asked: Intervals
+    found: Sequence[ChangesInterval]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectChangeFilter:
+    """Which changes of a project to list; None means all.
+
+    `account` is an account's id or email; `environment` an environment's id or key, which may be deleted.
+    """
+
+    account: UUID | str | None = None
+    actions: Collection[str] | None = None
+    flag_key: str | None = None
+    environment: UUID | str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Reads the audit trail. All methods raise Error NOT_FOUND for resources that are not the actor's."""
+
+    database: Database
+    now: Callable[[], datetime]
+
+    async def list_project_changes(
+        self, actor: Actor, project_id: UUID, wanted: ProjectChangeFilter, *, limit: int, before: int | None = None
+    ) -> ChangesPage:
+        """The changes of a project and of everything in it, including deleted resources."""
+        async with self.database.read() as connection:
+            await open_project(connection, actor, project_id, Permission.AUDIT_READ)
+            found = await _resolve(connection, project_id, wanted)
+            if found is None:
+                return ChangesPage([], None)
+            # One extra row shows whether there are older changes.
+            items = await changes_store.list_project_changes(
+                connection, project_id, found, before=before, limit=limit + 1
+            )
+        return _page(items, limit)
+
+    async def name_environments(self, actor: Actor, project_id: UUID) -> dict[UUID, str]:
+        """The keys of the environments that a project has, by id."""
+        async with self.database.read() as connection:
+            await open_project(connection, actor, project_id, Permission.AUDIT_READ)
+            return {each.id: each.key for each in await environments_store.list_environments(connection, project_id)}
+
+    async def list_environment_changes(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        environment_id: UUID,
+        *,
+        flag_id: UUID | None = None,
+        limit: int,
+        before: int | None = None,
+    ) -> ChangesPage:
+        """The changes in an environment, or of one flag and its rules, also after its deletion."""
+        async with self.database.read() as connection:
+            await open_environment(connection, actor, project_id, environment_id, Permission.AUDIT_READ)
+            items = await changes_store.list_environment_changes(
+                connection, environment_id, flag_id=flag_id, before=before, limit=limit + 1
+            )
+        return _page(items, limit)
+
+    async def summarise_environment(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        environment_id: UUID,
+        *,
+        since: datetime | None,
+        until: datetime | None,
+        interval: timedelta,
+        flag_key: str | None,
+    ) -> ChangeSummary:
+        """How often what decides an environment's flags, or the one with the key, was changed; by default in a day.
+
+        Segments are the whole project's: who may not see the audit trail of that gets only the changes of flags.
+
+        Raises:
+            Error: INVALID for times and an interval that are not `intervals_of` a summary.
+        """
+        asked = intervals_of(since, until or self.now(), interval)
+        if asked.until - asked.since > _SUMMARY_MAX:
+            raise invalid_field("since", f"must be at most {_SUMMARY_MAX.days} days before until")
+        async with self.database.read() as connection:
+            _, member = await open_member(connection, actor, project_id)
+            environment = await environments_store.get_environment(connection, project_id, environment_id)
+            require(member, Permission.AUDIT_READ, environment.key)
+            found = await changes_store.summarise_changes(
+                connection,
+                project_id,
+                environment_id,
+                asked,
+                flag_key=flag_key,
+                with_segments=may(member, Permission.AUDIT_READ),
+            )
+        return ChangeSummary(asked, found)
+
+    async def list_instance_changes(self, actor: Actor, *, limit: int, before: int | None = None) -> ChangesPage:
+        """The changes of accounts and of the instance's settings, for its administrators; raises Error FORBIDDEN."""
+        async with self.database.read() as connection:
+            await require_administrator(connection, actor)
+            items = await changes_store.list_instance_changes(connection, before=before, limit=limit + 1)
+        return _page(items, limit)
+
+    async def list_own_changes(self, actor: Actor, *, limit: int, before: int | None = None) -> ChangesPage:
+        """The changes of the actor's own account: its registration and password changes."""
+        assert actor.account_id is not None
+        async with self.database.read() as connection:
+            items = await changes_store.list_account_changes(
+                connection, actor.account_id, before=before, limit=limit + 1
+            )
+        return _page(items, limit)
+
+
+async def _resolve(connection: Connection, project_id: UUID, wanted: ProjectChangeFilter) -> ChangeFilter | None:
+    """The same filter with ids only; None when nothing can match."""
+    account_id, environment_ids = None, None
+    match wanted.account:
+        case str() as email:
+            account = await find_account_by_email(connection, email)
+            if account is None:
+                return None
+            account_id = account.id
+        case given:
+            account_id = given
+    match wanted.environment:
+        case str() as key:
+            environment_ids = await changes_store.find_environment_ids(connection, project_id, key)
+        case UUID() as environment_id:
+            environment_ids = [environment_id]
+    return ChangeFilter(account_id, wanted.actions, wanted.flag_key, environment_ids, wanted.since, wanted.until)
+
+
+def _page(found: list[NumberedChange], limit: int) -> ChangesPage:
+    items = found[:limit]
+    return ChangesPage(items, items[-1].number if len(found) > limit else None)

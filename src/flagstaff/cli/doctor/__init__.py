@@ -1,0 +1,1 @@
+"""`flagstaff doctor`: examines everything that Flagstaff depends on."""

@@ -1,0 +1,181 @@
+"""`flagstaff doctor`: examines everything that Flagstaff depends on and says what to do. It changes nothing."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from flagstaff import __version__
+from flagstaff.cli.doctor.clock_checks import check_clocks
+from flagstaff.cli.doctor.database_state import Examination, examine
+from flagstaff.cli.doctor.findings import Finding, Status, fail, ok, warn
+from flagstaff.cli.doctor.machine_checks import check_machine
+from flagstaff.cli.doctor.work_checks import check_condition_work
+from flagstaff.cli.progress import spell_size
+from flagstaff.history.clickhouse.client import ClickHouse, ClickHouseError
+from flagstaff.identity.accounts.accounts import check_email
+from flagstaff.limits.exchange import UnreachableError
+from flagstaff.limits.valkey import ValkeyExchange
+from flagstaff.mail.probe import MailServerError, probe
+from flagstaff.settings import Settings, SettingsError
+from flagstaff.values.errors import Code, Error
+
+_COLOURS = {Status.OK: "green", Status.WARN: "yellow", Status.FAIL: "red"}
+_OLDEST_POSTGRESQL = 15  # older versions no longer get security updates
+
+
+def doctor(
+    mail_to: Annotated[
+        str | None, typer.Option("--mail-to", metavar="ADDRESS", help="Send a test mail to this address as well.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Examine the settings, the data directory, the database, mail, the clock and limits, and say what to do.
+
+    It changes nothing and may run beside the server, best as the same user and with the same settings. The exit status
+    is 1 if anything fails.
+    """
+    findings = asyncio.run(_examine(mail_to))
+    if as_json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(findings), indent=2).decode())
+    else:
+        _print(findings)
+    if any(finding.status is Status.FAIL for finding in findings):
+        raise typer.Exit(1)
+
+
+async def _examine(mail_to: str | None) -> list[Finding]:
+    try:
+        settings = Settings.load(os.environ)
+    except SettingsError as error:
+        return [fail("settings", str(error), "Correct it first; nothing else can be examined.")]
+    given = sum(1 for name in os.environ if name.startswith("FLAGSTAFF_"))
+    findings = [ok("settings", f"Flagstaff {__version__}, {given} set in the environment")]
+    findings += check_machine(settings)
+    findings += [finding async for finding in _check_database(settings)]
+    findings.append(await _check_mail(settings, mail_to))
+    if settings.valkey_url is not None:
+        findings.append(await _check_valkey(settings.valkey_url))
+    if settings.clickhouse_url is not None:
+        findings.append(await _check_clickhouse(settings.clickhouse_url, settings.clickhouse_table))
+    return findings
+
+
+async def _check_database(settings: Settings) -> AsyncIterator[Finding]:
+    try:
+        found = await examine(settings.database_url, settings.data_dir)
+    except Error as error:
+        if error.code is Code.NOT_FOUND:
+            yield warn("database", error.message, "The first start creates it. Check FLAGSTAFF_DATA_DIR.")
+        elif error.code is Code.CONFLICT:
+            what, _, advice = error.message.partition(". ")
+            yield fail("database", what, advice)
+        else:
+            reason = str(error.__cause__ or error).partition("\n")[0]
+            yield fail(
+                "database", f"it cannot be used: {reason}", "Check FLAGSTAFF_DATABASE_URL and the database's log."
+            )
+        return
+    yield _database(found)
+    yield _revision(found)
+    for finding in check_clocks(found):
+        yield finding
+    if found.is_supported:
+        yield _history(found, settings)
+        yield await check_condition_work(settings)
+
+
+def _database(found: Examination) -> Finding:
+    server = found.server
+    name = f"{server.product} {'.'.join(map(str, server.version))}, {server.encoding}, time zone {server.timezone}"
+    if server.damage is not None:
+        return fail("database", f"{name}; it is damaged: {server.damage}", "Stop the server and restore a backup.")
+    if server.encoding not in {"UTF8", "UTF-8"}:
+        return fail("database", name, "Create a database with encoding UTF8 and copy to it: flagstaff copy --to URL")
+    if server.product == "PostgreSQL" and server.version[0] < _OLDEST_POSTGRESQL:
+        return warn("database", name, "This version of PostgreSQL is no longer supported. Upgrade it.")
+    return ok("database", name)
+
+
+def _revision(found: Examination) -> Finding:
+    if found.is_supported and found.is_newer:
+        said = f"{found.revision} of a newer version, which supports this one ({found.newest_revision})"
+        return ok("revision", said)
+    if found.is_supported:
+        return ok("revision", f"{found.revision}, which this version needs")
+    there = found.revision or "none"
+    advice = "Stop the server, back up, and run: flagstaff migrate. Starting the server also migrates."
+    if found.is_newer:
+        return fail(
+            "revision", f"{there} is unknown to this version ({found.newest_revision})", "Install a newer version."
+        )
+    return fail("revision", f"{there}; this version needs {found.newest_revision}", advice)
+
+
+def _history(found: Examination, settings: Settings) -> Finding:
+    if found.history_problem is not None:
+        what, _, advice = found.history_problem.partition(". ")
+        return fail("history", what, advice)
+    since = f", since {found.oldest:%Y-%m-%d}" if found.oldest else ""
+    kept = f"kept for {settings.history_retention_days} days"
+    return ok("history", f"{found.evaluations} evaluations{since}, {spell_size(found.history_bytes)}, {kept}")
+
+
+async def _check_mail(settings: Settings, mail_to: str | None) -> Finding:
+    server = settings.smtp
+    if server is None:
+        advice = "Set FLAGSTAFF_SMTP_URL to send mails; until then they are written to files in the folder outbox."
+        return (fail if mail_to else warn)("mail", "there is no mail server", advice)
+    where = f"{server.host}:{server.port}"
+    try:
+        recipient = None if mail_to is None else check_email(mail_to)
+        await probe(server, sender=settings.mail_from, recipient=recipient)
+    except ValueError as error:
+        return fail("mail", f"--mail-to {error}", "Give one address.")
+    except MailServerError as error:
+        return fail("mail", f"{where}: {error}", "Check FLAGSTAFF_SMTP_URL and the server's log.")
+    if server.security == "none" and server.password is not None:
+        return warn("mail", f"{where} receives the password unencrypted", "Use smtp+starttls:// or smtps://.")
+    sent = f", and took a test mail to {recipient}" if recipient else ""
+    return ok("mail", f"{where} accepts the connection{' and the login' if server.user else ''}{sent}")
+
+
+def _print(findings: list[Finding]) -> None:
+    console = Console(soft_wrap=True, highlight=False)
+    width = max(len(finding.check) for finding in findings)
+    for finding in findings:
+        status = Text(f"{finding.status:<4}", style=_COLOURS[finding.status])
+        console.print(status, Text(f" {finding.check:<{width}}  {finding.found}"))
+        if finding.advice:
+            console.print(Text(f"{'':<{width + 8}}{finding.advice}"))
+
+
+async def _check_valkey(url: str) -> Finding:
+    exchange = ValkeyExchange(url, "")
+    try:
+        await exchange.ping()
+    except UnreachableError as error:
+        return fail("valkey", str(error), "Check FLAGSTAFF_VALKEY_URL. Until then, each instance limits alone.")
+    finally:
+        await exchange.disconnect()
+    return ok("valkey", "answers")
+
+
+async def _check_clickhouse(url: str, table: str) -> Finding:
+    clickhouse = ClickHouse(url, table)
+    try:
+        version = await clickhouse.check()
+    except ClickHouseError as error:
+        advice = "Correct it; evaluations wait in the history until then, and are deleted there when they are too old."
+        return fail("clickhouse", str(error), advice)
+    finally:
+        await clickhouse.close()
+    found = f"{clickhouse.address} is ClickHouse {version} and has the table {table}"
+    if url.startswith("http://") and "@" in url:
+        return warn("clickhouse", f"{found}; it receives the password unencrypted", "Use https:// outside one machine.")
+    return ok("clickhouse", found)

@@ -1,0 +1,86 @@
+"""Reads a database's state for diagnosis. Changes and creates nothing."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from flagstaff.database import maintenance, tables
+from flagstaff.database.database import Database
+from flagstaff.database.schema_state import current_revision, is_supported, known_revisions
+from flagstaff.database.sqlite_files import HISTORY_FILE, State, find_damage, inspect_files, unusable_history
+from flagstaff.identity.administration.instance_store import read_time_seen
+from flagstaff.values.errors import Code, Error
+
+_segments = tables.segments.c
+_history_query = sa.select(sa.func.sum(_segments.size), sa.func.min(_segments.first_time))
+
+
+@dataclass(frozen=True)
+class Examination:
+    """A database's state; sizes are in bytes, the clock's lead over this machine's in seconds."""
+
+    server: maintenance.ServerFacts
+    clock_lead: float
+    revision: str | None
+    newest_revision: str
+    is_supported: bool  # whether this version of Flagstaff can serve from the database
+    evaluations: int
+    oldest: datetime | None
+    history_bytes: int
+    history_problem: str | None  # why it cannot be used, and what to do
+    time_seen: datetime | None  # up to when a server has seen time pass
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether a newer version has migrated the database."""
+        return self.revision is not None and self.revision not in known_revisions()
+
+
+async def examine(url: str | None, data_directory: Path) -> Examination:
+    """Examine a database.
+
+    Raises:
+        Error: NOT_FOUND when it does not exist yet, CONFLICT when SQLite's configuration is missing or damaged,
+            UNAVAILABLE when it cannot be reached.
+    """
+    if url is None:
+        found = inspect_files(data_directory)
+        if found.are_new:
+            raise Error(Code.NOT_FOUND, f"there is none in {data_directory}")
+        found.require_configuration()
+    database = Database(url, data_directory)
+    try:
+        async with database.read() as connection:
+            began = time.time()
+            server = await maintenance.server_facts(connection)
+            clock_lead = server.now - (began + time.time()) / 2
+        revision = await current_revision(database)
+        can_serve = await is_supported(database)
+        problem = None if url else await asyncio.to_thread(_find_history_problem, data_directory)
+        time_seen = await read_time_seen(database) if can_serve else None
+        can_measure = can_serve and problem is None
+        evaluations, oldest, size = await _measure_history(database) if can_measure else (0, None, 0)
+    finally:
+        await database.close()
+    newest = known_revisions()[-1]
+    return Examination(server, clock_lead, revision, newest, can_serve, evaluations, oldest, size, problem, time_seen)
+
+
+def _find_history_problem(data_directory: Path) -> str | None:
+    """Reads the whole history."""
+    found = inspect_files(data_directory)
+    if found.history_problem is not None or found.history is not State.FILLED:
+        return found.history_problem
+    damage = find_damage(data_directory / HISTORY_FILE)
+    return None if damage is None else unusable_history(f"{HISTORY_FILE} is damaged ({damage})")
+
+
+async def _measure_history(database: Database) -> tuple[int, datetime | None, int]:
+    async with database.read_history() as connection:
+        evaluations, oldest = (await connection.execute(_history_query)).one()
+        size = await maintenance.history_bytes(connection)
+    return evaluations or 0, None if oldest is None else tables.moment(oldest), size

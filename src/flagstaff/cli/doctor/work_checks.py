@@ -1,0 +1,31 @@
+"""Checks how much of their budget the conditions of environments use, for `flagstaff doctor`. They change nothing."""
+
+from flagstaff.cli.doctor.findings import Finding, ok, warn
+from flagstaff.database.database import Database
+from flagstaff.flags.work_budgets import read_works
+from flagstaff.settings import Settings
+from flagstaff.values.quotas import WorkQuota
+
+_NAMED = 5
+
+
+async def check_condition_work(settings: Settings) -> Finding:
+    """The environments whose conditions are above the budget; the database must be one that can be served from."""
+    quota = WorkQuota(settings.max_condition_work)
+    database = Database(settings.database_url, settings.data_dir)
+    try:
+        works = await read_works(database)
+    finally:
+        await database.close()
+    above = sorted((each for each in works if each.micros > quota.maximum), key=lambda each: -each.micros)
+    if not above:
+        highest = max((each.micros for each in works), default=0)
+        return ok("conditions", f"at most {highest:,.0f} microseconds in an environment; {quota.maximum:,} are allowed")
+    named = ", ".join(f"{each.project_id}/{each.environment_key} ({each.micros:,.0f})" for each in above[:_NAMED])
+    more = f" and {len(above) - _NAMED} more" if len(above) > _NAMED else ""
+    return warn(
+        "conditions",
+        f"{len(above)} environments are above their budget of {quota.maximum:,} microseconds: {named}{more}",
+        "They are evaluated, but may slow others and cannot grow. Have their conditions reduced, "
+        f"see GET …/condition-work, or raise {quota.setting}.",
+    )

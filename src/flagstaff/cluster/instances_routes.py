@@ -1,0 +1,99 @@
+"""HTTP of the instances that serve from one database, for administrators."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor
+from flagstaff.api.schemas import Moment
+from flagstaff.cluster.instances_service import PlacedInstance, ServingInstances
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_response
+from flagstaff.values.moments import format_moment
+
+router = APIRouter(prefix="/api/instances", tags=["Administration"])
+
+
+class LeaseOut(BaseModel):
+    """Whether the instance is in touch with the others."""
+
+    state: Literal["live", "leaving", "lapsed", "none"] = Field(
+        description="`live`: it serves every change whose response has been sent. `leaving`: it is being stopped. "
+        "`lapsed`: it is cut off, or has ended without saying so. `none`: it needs no lease, because only one process "
+        "can serve from its database."
+    )
+    expires_in_seconds: float | None = Field(
+        description="For how long the lease is valid unless it is renewed, by the database's clock; below zero, for "
+        "how long it has not been. Null without PostgreSQL."
+    )
+
+
+class LoadOut(BaseModel):
+    """How busy the instance was: the rates and the lag over three seconds, up to six seconds before its report."""
+
+    evaluations_per_second: float
+    cpu: float = Field(description="Processor time per second: 1 is one core all the time.")
+    event_loop_lag_seconds: float = Field(description="The longest time for which requests had to wait for others.")
+    connections: int
+    streams: int
+    memory_bytes: int
+
+
+class ListedInstanceOut(BaseModel):
+    """A process that serves: an instance, or one of the workers of an instance."""
+
+    id: str
+    name: str = Field(description="`FLAGSTAFF_INSTANCE_NAME`, and the worker if there are several.")
+    answered: bool = Field(description="Whether this is the one that has answered the request.")
+    version: str
+    started_at: Moment | None
+    workers: int | None = Field(description="How many processes its server has.")
+    lease: LeaseOut
+    change: int | None = Field(
+        description="It serves all changes up to the one with this number, as it has said. Each entry of the audit "
+        "trails of this server has a higher number than the ones before it."
+    )
+    changes_behind: int | None = Field(
+        description="How many changes are newer, at most 1,000. An instance says so within two seconds, so for a "
+        "moment after a change all of them are behind."
+    )
+    seconds_behind: float | None = Field(description="How old the first of these changes is; 0 if there is none.")
+    load: LoadOut | None
+
+
+def _view(placed: PlacedInstance) -> dict[str, Any]:
+    instance, behind, answered = placed
+    report = instance.report
+    return {
+        "id": instance.id,
+        "name": instance.address,
+        "answered": answered,
+        "version": instance.version,
+        "started_at": format_moment(instance.started_at) if instance.started_at else None,
+        "workers": report.workers if report else None,
+        "lease": {"state": instance.lease, "expires_in_seconds": instance.lease_seconds},
+        "change": report.change if report else None,
+        "changes_behind": behind.changes if behind else None,
+        "seconds_behind": behind.seconds if behind else None,
+        "load": report.load if report else None,
+    }
+
+
+async def _instances(request: Request) -> ServingInstances:
+    instances: ServingInstances = request.app.state.instances
+    return instances
+
+
+Service = Annotated[ServingInstances, Depends(_instances)]
+
+
+@router.get("", response_model=list[ListedInstanceOut], responses=problems(401, 403, 503))
+async def list_instances(actor: CurrentActor, instances: Service) -> Response:
+    """The instances that serve from this one's database, by name. For administrators.
+
+    Those that were not stopped but are not heard of any more stay for an hour. What an instance of an earlier release
+    does not say of itself is null.
+    """
+    return json_response([_view(each) for each in await instances.list_instances(actor)])

@@ -1,0 +1,56 @@
+"""The instances that serve from the database, as administrators see them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from flagstaff.audit.changes import Actor
+from flagstaff.audit.changes_store import changes_after, newest_change
+from flagstaff.cluster.instances import Behind, ListedInstance, without_former
+from flagstaff.database.database import Database
+from flagstaff.projects.access import require_administrator
+
+
+class PlacedInstance(NamedTuple):
+    """An instance, how far it is behind, if that is known, and whether it is the one that answers."""
+
+    instance: ListedInstance
+    behind: Behind | None
+    answered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ServingInstances:
+    """The use case. `list_all` returns what is known of all instances."""
+
+    database: Database
+    now: Callable[[], datetime]
+    list_all: Callable[[], Awaitable[Sequence[ListedInstance]]]
+
+    async def list_instances(self, actor: Actor) -> list[PlacedInstance]:
+        """All instances by name, without those that have ended; raises Error FORBIDDEN, UNAVAILABLE."""
+        async with self.database.read() as connection:
+            await require_administrator(connection, actor)
+        instances = without_former(await self.list_all())
+        behind: dict[int, Behind] = {}
+        async with self.database.read() as connection:  # later, so that no instance is ahead of it
+            for number in {each.report.change for each in instances if each.report}:
+                if number is not None:
+                    count, first_at = await changes_after(connection, number)
+                    seconds = (self.now() - first_at).total_seconds() if first_at else 0.0
+                    behind[number] = Behind(count, max(seconds, 0.0))
+        return [
+            PlacedInstance(each, _of(behind, each), answered=each.id == self.database.instance) for each in instances
+        ]
+
+
+async def read_newest_change(database: Database) -> int:
+    """The number of the newest change."""
+    async with database.read() as connection:
+        return await newest_change(connection)
+
+
+def _of(behind: dict[int, Behind], instance: ListedInstance) -> Behind | None:
+    change = instance.report.change if instance.report else None
+    return None if change is None else behind[change]

@@ -1,0 +1,404 @@
+"""The instances on one database: which exist, how each learns of the others' changes, and whether all serve them.
+
+A change is notified in its own transaction, so that none is lost even if its instance is killed. After the commit, the
+instance that made it asks every other one whether it serves the new state. PostgreSQL delivers notifications in the
+order of their commits: an instance that receives the question has received every change before it.
+
+Each instance holds a lease, which it renews in the session that listens. A change waits for each instance whose lease
+has not lapsed. One whose own lease has lapsed counts on it again only after it has loaded everything anew.
+docs/decisions/0025-leases.md has the proof. The workers on one SQLite database are instances in the same way
+(cluster/worker_feed.py).
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from dataclasses import replace
+from itertools import count
+from math import inf
+from typing import Any, NamedTuple, Protocol
+from uuid import UUID
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.audit.changes import Scope
+from flagstaff.cluster.instance_reports_store import Reporting
+from flagstaff.cluster.instances import LeaseState, ListedInstance
+from flagstaff.cluster.leases_store import HOLD_SECONDS, LEASE_SECONDS, RENEW_SECONDS, Leases, Member, Row
+from flagstaff.cluster.notifications import notify_at_commit
+from flagstaff.database import dialect
+from flagstaff.database.reach import Reach
+from flagstaff.database.revisions import LiveOn
+from flagstaff.database.revisions_store import note_live_on
+from flagstaff.values.errors import Error, unavailable, unconfirmed
+
+log = structlog.get_logger(__name__)
+
+CONFIRM_SECONDS = 5.0
+_ASK_AGAIN_SECONDS = 0.25
+_LOAD_AGAIN_SECONDS = 0.5
+_LEAVE_SECONDS = 0.5
+_WHOLE_PROJECT = "-"
+
+
+async def notify_change(connection: AsyncConnection, instance: str, scope: Scope) -> None:
+    """Notify the other instances of a change when its transaction commits; with SQLite there are none."""
+    if scope.project_id is not None:
+        await notify_at_commit(connection, _change(instance, scope.project_id, scope.environment_id))
+
+
+def _change(instance: str, project_id: UUID, environment_id: UUID | None) -> str:
+    return f"change {instance} {project_id} {environment_id or _WHOLE_PROJECT}"
+
+
+class Feed(Protocol):
+    """What carries the instances' messages and leases. All methods raise Error UNAVAILABLE without a connection."""
+
+    def session(self) -> AbstractAsyncContextManager[None]:
+        """Be connected inside this context. Messages are kept until `receive` returns them."""
+
+    async def receive(self, wait_seconds: float) -> str | None:
+        """The next message, in the order of the commits, or None if none comes in time."""
+
+    async def send(self, message: str) -> None:
+        """Send a message to every instance."""
+
+    async def renew(self, member: Member, report: str | None) -> list[Row]:
+        """Renew the lease, with a report if one is due, and return the rows of the others."""
+
+    async def read(self, instance: str) -> list[Row]:
+        """The rows of the others, and those of instances without leases."""
+
+    async def leave(self, instance: str) -> None:
+        """Note that this instance is leaving."""
+
+    async def list_instances(self) -> list[ListedInstance]:
+        """All instances that hold or held a lease, this one included."""
+
+
+class Serving(NamedTuple):
+    """What the instance serves.
+
+    `begin_refresh` starts to reload a project or one of its environments, and `refresh_all` reloads everything.
+    `is_served` waits for the requested loads of a project, and returns whether this instance serves their state.
+    `is_stale` returns whether the latest load of any project has failed, and `is_loading` whether any is under way.
+    """
+
+    begin_refresh: Callable[[UUID, UUID | None], object]
+    refresh_all: Callable[[], Awaitable[None]]
+    is_served: Callable[[UUID], Awaitable[bool]]
+    is_stale: Callable[[], bool]
+    is_loading: Callable[[], bool]
+
+
+class _Question:
+    def __init__(self) -> None:
+        self.answered_by: set[str] = set()
+        self._news = asyncio.Event()
+
+    def note_answer(self, instance: str) -> None:
+        self.answered_by.add(instance)
+        self._news.set()
+
+    async def wait_for(self, instances: Collection[str]) -> None:
+        while not self.answered_by.issuperset(instances):
+            self._news.clear()
+            await self._news.wait()
+
+
+class Instances:
+    """This instance among the others."""
+
+    def __init__(  # noqa: PLR0913
+        self,
+        feed: Feed,
+        member: Member,
+        serving: Serving,
+        *,
+        start_task: Callable[[str, Coroutine[Any, Any, None]], None],
+        extend_lease: Callable[[float, float], None],
+        reporting: Reporting,
+        reach: Reach | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        confirm_seconds: float = CONFIRM_SECONDS,
+    ) -> None:
+        """`extend_lease` is called with a time of the clock and a number of seconds.
+
+        For so long from then, this instance serves every change that it must serve. `reach` is that of the database,
+        if it can be lost.
+        """
+        self._feed = feed
+        self._member = member
+        self._serving = serving
+        self._start_task = start_task
+        self._extend_lease = extend_lease
+        self._clock = clock
+        self._confirm_seconds = confirm_seconds
+        self._leases = Leases(clock, member.address)
+        self._reporting = reporting
+        self._reach = reach
+        self._held_until = -inf
+        self._is_sure = False  # no load has failed since the lease lapsed last: it is extended when it is renewed
+        self._is_leaving = False
+        self._catch_ups = 0
+        self._connected = asyncio.Event()
+        self._caught_up = asyncio.Event()  # everything was loaded once in this session: questions are answered
+        self._questions = count(1)
+        self._open_questions: dict[str, _Question] = {}
+        self._answering: set[tuple[str, str]] = set()  # the askers and numbers of questions
+
+    async def follow(self) -> None:
+        """Apply the others' changes, answer their questions and renew the lease until the connection is lost.
+
+        Raises:
+            Error: UNAVAILABLE when the others cannot be reached or the connection is lost.
+        """
+        if self._is_leaving:
+            return
+        async with self._feed.session():
+            if self._reach:
+                self._reach.note_session(is_late=self._has_lapsed())
+            try:
+                await self._renew()
+                self._connected.set()
+                self._begin_catch_up()
+                while True:
+                    await self._receive_until(self._clock() + RENEW_SECONDS)
+                    if not self._is_leaving and await self._renew():
+                        self._begin_catch_up()
+            finally:
+                self._catch_ups += 1  # ends the one that is running
+                self._connected.clear()
+                self._caught_up.clear()
+
+    async def leave(self) -> None:
+        """Tell the others not to wait for this instance any more. It must not evaluate afterwards."""
+        self._is_leaving, self._is_sure = True, False
+        self._catch_ups += 1  # ends the one that is running, which would count on the lease
+        if self._reach:
+            self._reach.stop()
+        with suppress(Error, *dialect.RAW_ERRORS):
+            async with asyncio.timeout(_LEAVE_SECONDS):
+                await self._feed.leave(self._member.id)
+
+    def is_connected(self) -> bool:
+        """Whether this instance receives the others' changes, and has made up for those that it missed."""
+        return self._caught_up.is_set()
+
+    async def wait_until_connected(self) -> None:
+        """Wait until it does; raises Error UNAVAILABLE after some seconds."""
+        try:
+            async with asyncio.timeout(self._confirm_seconds):
+                await self._caught_up.wait()
+        except TimeoutError as error:
+            raise unavailable() from error
+
+    async def list_instances(self) -> list[ListedInstance]:
+        """All instances that hold a lease, this one included, or held one; raises Error UNAVAILABLE."""
+        try:
+            async with asyncio.timeout(LEASE_SECONDS):
+                listed = await self._feed.list_instances()
+        except dialect.RAW_ERRORS as error:
+            raise unavailable() from error
+        lapsed = self._leases.lapsed()
+        return [replace(each, lease=LeaseState.LAPSED) if each.id in lapsed else each for each in listed]
+
+    def count_instances(self) -> dict[str, int]:
+        """How many instances have a live lease, this one included, and how many a lapsed one."""
+        lapsed = len(self._leases.lapsed())
+        return {"live": 1 + len(self._leases.live()), "lapsed": lapsed}
+
+    @property
+    def period(self) -> int:
+        """Rises when messages may have been missed, and when an instance appears or its lease counts again.
+
+        What all instances were seen to serve is still served by all of them within the period.
+        """
+        return self._catch_ups + self._leases.arrivals
+
+    def note_live_on(self) -> None:
+        """Note for the response where the state of this instance is served, by what the leases say."""
+        lapsed = sorted(self._leases.lapsed().values())
+        live = 1 + len(self._leases.live())
+        note_live_on(LiveOn(live, live + len(lapsed), lapsed))
+
+    async def tell(self, places: Iterable[tuple[UUID, UUID | None]]) -> None:
+        """Tell the others of changes to projects or environments, if the database does not when it commits them."""
+        for project_id, environment_id in places:
+            await self._feed.send(_change(self._member.id, project_id, environment_id))
+
+    async def confirm(self, project_ids: Collection[UUID]) -> None:
+        """Return when every other instance serves what was committed to these projects before this call.
+
+        Instances whose lease has lapsed are not waited for. They know it, and are noted for the response.
+
+        Raises:
+            Error: UNAVAILABLE when that does not happen within some seconds. The change is stored and effective here,
+                so the error has no time to retry after.
+        """
+        waiting_for: dict[str, str] = {}
+        self._reporting.note_change()
+        try:
+            async with self._answered_in_time():
+                await self._connected.wait()
+                for project_id in project_ids:
+                    await self._ask(project_id, waiting_for)
+        except (Error, *dialect.RAW_ERRORS) as error:
+            missing = sorted({*waiting_for.values(), *self._leases.lapsed().values()} - {""})
+            log.warning("change_not_confirmed", error=type(error).__name__, missing=missing)
+            raise unconfirmed(
+                "The change is stored and this instance serves it, but not every other instance has confirmed that it "
+                "does. Each will serve it as soon as it can.",
+                {"missing": missing} if missing else None,
+            ) from error
+        self.note_live_on()
+
+    async def _receive_until(self, due: float) -> None:
+        """Interpret messages until this time of the clock."""
+        while (wait_seconds := due - self._clock()) > 0:
+            message = await self._feed.receive(wait_seconds)
+            if message is not None:
+                self._receive(message)
+
+    async def _renew(self) -> bool:
+        """Renew the lease, and return whether it had lapsed, so that changes may not have waited for this instance."""
+        if self._reach and self._has_lapsed():  # from the renewal on, changes wait until this instance has loaded them
+            await self._reach.check()
+        began_at = self._clock()
+        async with asyncio.timeout(LEASE_SECONDS):
+            rows = await self._feed.renew(self._member, self._reporting.report_due())
+        self._leases.note(rows, began_at)
+        if self._reach and not self._is_leaving:
+            self._reach.note_answer(began_at)
+        has_lapsed = self._has_lapsed()
+        self._held_until = began_at + HOLD_SECONDS
+        if has_lapsed:
+            self._is_sure = False
+        elif self._is_sure:
+            self._extend_lease(began_at, HOLD_SECONDS)
+        if self._reporting.note_renewal(is_serving_all=self._is_serving_all()):
+            # Beside the renewals: a database that is slow to answer must not cost the lease.
+            self._start_task("newest-change", self._reporting.find_newest())
+        return has_lapsed
+
+    def _has_lapsed(self) -> bool:
+        return self._clock() >= self._held_until
+
+    @asynccontextmanager
+    async def _answered_in_time(self) -> AsyncIterator[None]:
+        """Raise TimeoutError when a change is not confirmed in time, and at once when the database is lost."""
+        async with asyncio.timeout(self._confirm_seconds) as timeout:
+            with self._reach.ending(timeout) if self._reach else nullcontext():
+                yield
+
+    def _is_serving_all(self) -> bool:
+        """Whether everything has been loaded of which this instance has heard, and it has missed nothing."""
+        is_loading = self._serving.is_stale() or self._serving.is_loading()
+        return self._is_sure and self._caught_up.is_set() and not is_loading
+
+    def _begin_catch_up(self) -> None:
+        """Load everything again, because changes may have been missed. Until then no question is answered."""
+        self._catch_ups += 1
+        self._caught_up.clear()
+        self._start_task("catch-up", self._catch_up(self._catch_ups))
+
+    async def _catch_up(self, number: int) -> None:
+        while not await self._has_loaded_everything():
+            await asyncio.sleep(_LOAD_AGAIN_SECONDS)
+            if number != self._catch_ups:
+                return
+        if number == self._catch_ups:
+            self._caught_up.set()
+        while not self._is_sure and number == self._catch_ups:
+            if not self._serving.is_stale():
+                self._be_sure()
+                return
+            await asyncio.sleep(_LOAD_AGAIN_SECONDS)  # until the projects that could not be loaded have been
+
+    async def _has_loaded_everything(self) -> bool:
+        try:
+            await self._serving.refresh_all()
+        except Error as error:
+            log.warning("not_caught_up", reason=error.message)
+            return False
+        except Exception:
+            log.exception("not_caught_up")  # tried again: without it the instance would stay cut off for ever
+            return False
+        return True
+
+    def _be_sure(self) -> None:
+        """Count on the lease, which has been renewed all the while."""
+        self._is_sure = True
+        self._extend_lease(self._held_until - HOLD_SECONDS, HOLD_SECONDS)
+
+    async def _ask(self, project_id: UUID, waiting_for: dict[str, str]) -> None:
+        """Ask all instances; `waiting_for` holds those that have not answered, and is empty at the end."""
+        waiting_for.update(await self._read())
+        if not waiting_for:
+            return
+        number = str(next(self._questions))
+        question = self._open_questions[number] = _Question()
+        try:
+            while waiting_for:
+                # Asked again and again: an instance that cannot answer now may have loaded the project a moment later.
+                await self._feed.send(f"question {self._member.id} {number} {project_id}")
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_ASK_AGAIN_SECONDS):
+                        await question.wait_for(waiting_for)
+                answered = question.answered_by
+                present = await self._read() if waiting_for.keys() - answered else {}
+                for instance in [each for each in waiting_for if each in answered or each not in present]:
+                    del waiting_for[instance]
+        finally:
+            del self._open_questions[number]
+
+    async def _read(self) -> dict[str, str]:
+        """The addresses of the other instances that may be answering, by their ids."""
+        began_at = self._clock()
+        rows = await self._feed.read(self._member.id)
+        self._leases.note((row for row in rows if row.holds_lease), began_at)
+        return {**self._leases.live(), **{row.id: "" for row in rows if not row.holds_lease}}
+
+    def _receive(self, message: str) -> None:
+        try:
+            self._interpret(message.split())
+        except ValueError:
+            log.warning("notification_ignored", message=message[:200])
+
+    def _interpret(self, words: list[str]) -> None:
+        """Start what a message requests without waiting, so that no project delays another."""
+        own = self._member.id
+        match words:
+            case ["change" | "question" | "answer", instance, *_] if instance == own:
+                return
+            case ["reload"]:
+                self._begin_catch_up()
+            case ["change", _, project_id, environment_id]:
+                self._reporting.note_change()
+                whole = environment_id == _WHOLE_PROJECT
+                self._serving.begin_refresh(UUID(project_id), None if whole else UUID(environment_id))
+            case ["question", asker, number, project_id] if (asker, number) not in self._answering:
+                answer = self._answer(asker, number, UUID(project_id))
+                self._answering.add((asker, number))
+                self._start_task("answer", answer)
+            case ["question", *_]:
+                return  # it was asked again while the answer is being found
+            case ["answer", instance, asker, number]:
+                question = self._open_questions.get(number) if asker == own else None
+                if question:
+                    question.note_answer(instance)
+            case _:
+                raise ValueError(words)
+
+    async def _answer(self, asker: str, number: str, project_id: UUID) -> None:
+        """Answer that this instance serves the project's committed state; if it does not, send nothing."""
+        try:
+            # Unless it has caught up, it may have missed changes; the question is asked again.
+            if self._caught_up.is_set() and await self._serving.is_served(project_id) and self._caught_up.is_set():
+                await self._feed.send(f"answer {self._member.id} {asker} {number}")
+        except (Error, *dialect.RAW_ERRORS) as error:
+            log.warning("answer_not_sent", error=type(error).__name__)  # the connection is made again
+        finally:
+            self._answering.discard((asker, number))

@@ -1,0 +1,158 @@
+"""A connection that listens on PostgreSQL's NOTIFY channel and sends on it, and that holds the instance's lease.
+
+Other modules interpret the messages and judge the leases.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.cluster.instance_reports_store import decode_report
+from flagstaff.cluster.instances import LeaseState, ListedInstance
+from flagstaff.cluster.leases_store import LEASE_SECONDS, Member, Row
+from flagstaff.database import dialect
+from flagstaff.database.tables import moment
+from flagstaff.values.errors import unavailable
+
+_CHANNEL = "flagstaff"
+_SESSION = "flagstaff feed "
+_FORGET_EVERY = 100
+_NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+_ROWS = "SELECT id, address, renewals, is_leaving, true FROM instances WHERE id <> $1"
+_RENEW = f"""
+    WITH renewed AS (
+        INSERT INTO instances (id, address, version, started_at, renewals, is_leaving, expires_at, report)
+        VALUES ($1, $2, $3, {_NOW}, $4, false, {_NOW} + {LEASE_SECONDS * 1_000_000:.0f}, $5)
+        ON CONFLICT (id) DO UPDATE
+        SET renewals = excluded.renewals, is_leaving = false, expires_at = excluded.expires_at,
+            report = coalesce(excluded.report, instances.report)
+    )
+    {_ROWS}
+"""  # noqa: S608 - constants
+_LIST = f"SELECT id, address, version, started_at, is_leaving, expires_at - {_NOW}, report FROM instances"  # noqa: S608
+_LEAVE = "UPDATE instances SET is_leaving = true WHERE id = $1"
+# Not those with a session, such as of a paused process: without a row they would count as of the release before.
+_FORGET = f"""
+    DELETE FROM instances WHERE expires_at < {_NOW} - 3600 * 1000000::bigint
+    AND id NOT IN (
+        SELECT substr(application_name, $1) FROM pg_stat_activity
+        WHERE datname = current_database() AND starts_with(application_name, $2)
+    )
+"""  # noqa: S608 - constants
+# Instances of the release before leases have a session, but no row.
+_READ = f"""
+    {_ROWS}
+    UNION ALL
+    SELECT substr(application_name, $2), '', 0, false, false FROM pg_stat_activity
+    WHERE datname = current_database() AND starts_with(application_name, $3) AND application_name <> $3 || $1
+    AND substr(application_name, $2) NOT IN (SELECT id FROM instances)
+"""  # noqa: S608 - constants
+
+
+async def notify_at_commit(connection: AsyncConnection, message: str) -> None:
+    """Send a message when the connection's transaction commits; with SQLite, do nothing."""
+    await dialect.notify(connection, _CHANNEL, message)
+
+
+# What the driver raises besides its own errors while it notices that the connection is lost.
+_LOST = (RuntimeError, asyncpg.InternalClientError)
+
+
+class Notifications:
+    """One session that listens. PostgreSQL delivers messages to it in the order in which they were committed."""
+
+    def __init__(self, url: str, instance: str) -> None:
+        """Opens nothing yet. `instance` is this instance's id, and part of the session's name."""
+        self._url = url
+        self._instance = instance
+        self._renewals = 0
+        self._connection: asyncpg.Connection | None = None
+        self._statement = asyncio.Lock()  # a connection runs one statement at a time
+        self._messages: asyncio.Queue[str | None] = asyncio.Queue()
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[None]:
+        """Listen inside this context. Messages are kept until `receive` returns them.
+
+        Raises:
+            Error: UNAVAILABLE when the server cannot be reached or the connection is lost.
+        """
+        try:
+            connection = await dialect.postgresql_connection(self._url)
+            try:
+                await self._listen(connection)
+                yield
+            finally:
+                self._connection = None
+                connection.terminate()
+        except dialect.RAW_ERRORS as error:
+            raise unavailable(f"No connection to PostgreSQL for notifications: {type(error).__name__}.") from error
+
+    async def receive(self, wait_seconds: float) -> str | None:
+        """The next message, or None if none comes in time; raises Error UNAVAILABLE when the connection is lost."""
+        messages = self._messages
+        if messages.empty():
+            try:
+                async with asyncio.timeout(max(wait_seconds, 0)):
+                    message = await messages.get()
+            except TimeoutError:
+                return None
+        else:
+            message = messages.get_nowait()
+        if message is None:
+            raise unavailable("The connection to PostgreSQL for notifications was lost.")
+        return message
+
+    async def send(self, message: str) -> None:
+        """Send a message at once; raises what the driver raises, or Error UNAVAILABLE without a connection."""
+        await self._fetch("SELECT pg_notify($1, $2)", _CHANNEL, message)
+
+    async def renew(self, member: Member, report: str | None) -> list[Row]:
+        """Renew the lease, and return the rows of the others; raises like `send`."""
+        if self._renewals % _FORGET_EVERY == 0:
+            await self._fetch(_FORGET, len(_SESSION) + 1, _SESSION)
+        self._renewals += 1
+        return [Row(*row) for row in await self._fetch(_RENEW, *member, self._renewals, report)]
+
+    async def read(self, instance: str) -> list[Row]:
+        """The rows of the others, and those of instances without leases; raises like `send`."""
+        return [Row(*row) for row in await self._fetch(_READ, instance, len(_SESSION) + 1, _SESSION)]
+
+    async def leave(self, instance: str) -> None:
+        """Note that this instance is leaving; raises like `send`."""
+        await self._fetch(_LEAVE, instance)
+
+    async def list_instances(self) -> list[ListedInstance]:
+        """All instances that hold a lease or held one in the last hour; raises like `send`."""
+        return [_listed(row) for row in await self._fetch(_LIST)]
+
+    async def _fetch(self, query: str, *parameters: object) -> list[Any]:
+        """Run a query on the session; raises what the driver raises, or Error UNAVAILABLE without a connection."""
+        async with self._statement:
+            if self._connection is None:
+                raise unavailable("There is no connection to PostgreSQL for notifications.")
+            try:
+                rows: list[Any] = await self._connection.fetch(query, *parameters)
+            except _LOST as error:
+                raise unavailable("The connection to PostgreSQL for notifications was lost.") from error
+            return rows
+
+    async def _listen(self, connection: asyncpg.Connection) -> None:
+        messages = self._messages = asyncio.Queue()
+        connection.add_termination_listener(lambda _: messages.put_nowait(None))
+        await connection.add_listener(_CHANNEL, lambda *arguments: messages.put_nowait(str(arguments[-1])))
+        await connection.execute("SELECT set_config('application_name', $1, false)", f"{_SESSION}{self._instance}")
+        self._connection = connection
+
+
+def _listed(row: Sequence[Any]) -> ListedInstance:
+    instance, address, version, started_at, is_leaving, left, text = row
+    report = decode_report(text)
+    state = LeaseState.LIVE if left > 0 else LeaseState.LAPSED
+    if is_leaving or (state is LeaseState.LIVE and report is not None and report.is_draining):
+        state = LeaseState.LEAVING
+    return ListedInstance(instance, address, version, moment(started_at), state, left / 1_000_000, report)

@@ -1,0 +1,1 @@
+"""Tasks, short steps, and turns: how this process shares one event loop."""

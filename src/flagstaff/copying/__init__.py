@@ -1,0 +1,1 @@
+"""Comparing environments, copying flags between them, and restoring changes."""

@@ -1,0 +1,158 @@
+"""Creates environments as copies of others, with all flags and their rules."""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from flagstaff.audit.changes import Actor, Change, change_of
+from flagstaff.audit.changes_store import record_all
+from flagstaff.concurrency.pacing import collect, in_pieces
+from flagstaff.copying.comparisons import Side
+from flagstaff.copying.copies import CLONED_MAX, rule_like
+from flagstaff.copying.environment_flags import ReadSides, find_origin
+from flagstaff.database.database import Connection, Database
+from flagstaff.flags import flags_store
+from flagstaff.flags.flags import Flag, Rule
+from flagstaff.flags.flags_service import Flags
+from flagstaff.flags.targeting import rules_store
+from flagstaff.flags.targeting.rules_service import Rules
+from flagstaff.projects.access import open_membership, scope_of
+from flagstaff.projects.environments_service import Environments
+from flagstaff.projects.permissions import Permission, require
+from flagstaff.projects.projects import Environment
+from flagstaff.values.errors import Code, Error
+
+
+@dataclass(frozen=True, slots=True)
+class Cloned:
+    """What is written for a flag: the flag, and its rules."""
+
+    flag: Flag
+    rules: Sequence[Rule]
+
+
+@dataclass(frozen=True, slots=True)
+class Clones:
+    """The use case of clones. Raises Error NOT_FOUND for a project of which the actor is not a member.
+
+    The quotas are those of the services that create the resources otherwise.
+    """
+
+    database: Database
+    now: Callable[[], datetime]
+    environments: Environments
+    flags: Flags
+    rules: Rules
+
+    async def clone_environment(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        origin_id: UUID,
+        *,
+        name: str,
+        key: str,
+        all_off: bool,
+        critical: bool | None = None,
+    ) -> Environment:
+        """Create an environment with the flags of another that are not archived, and their rules.
+
+        Raises:
+            Error: INVALID if the other does not exist, FORBIDDEN for a member that may not see its flags or not create
+                flags and rules, CONFLICT if the project has an environment with this key, where a quota has no room,
+                and if the other has more flags and rules than can be copied at once.
+        """
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            _, member = await open_membership(
+                connection, actor, project_id, Permission.ENVIRONMENTS_WRITE, for_update=True
+            )
+            origin = await find_origin(connection, project_id, origin_id, "copy_from")
+            require(member, Permission.FLAGS_READ, origin.key)
+            require(member, Permission.FLAGS_WRITE, key)
+            require(member, Permission.RULES_WRITE, key)
+            environment = await self.environments.add(
+                transaction, actor, project_id, name=name, key=key, critical=critical
+            )
+            await _require_few(connection, origin)
+            cloned = await self._read(connection, origin, environment, all_off=all_off)
+            await self._write(connection, environment, cloned)
+            await record_all(transaction, await collect(_changes(actor, cloned)))
+        return environment
+
+    async def _read(
+        self, connection: Connection, origin: Environment, environment: Environment, *, all_off: bool
+    ) -> list[Cloned]:
+        found = await flags_store.list_flags(connection, origin.id)
+        read = ReadSides(found, await rules_store.list_rules_of_environment(connection, origin.id))
+        sides = await in_pieces(read.collecting())
+        _require_prerequisites(sides)
+        # The newest flag is read first, and shall be the newest again.
+        return await in_pieces(_cloning(list(reversed(sides.values())), environment, self.now(), all_off=all_off))
+
+    async def _write(self, connection: Connection, environment: Environment, cloned: Sequence[Cloned]) -> None:
+        self.flags.quota.require_room(0, len(cloned))
+        await flags_store.create_flags(connection, (each.flag for each in cloned))
+        await self.flags.require_room_for_variants(connection, environment.id)
+        its_rules = [rule for each in cloned for rule in each.rules]
+        await rules_store.create_rules(connection, its_rules)
+        self.rules.quota_per_flag.require_room(max((len(each.rules) for each in cloned), default=0), 0)
+        self.rules.quota_per_environment.require_room(len(its_rules), 0)
+        await self.rules.require_room_for_conditions(connection, environment.project_id, environment.id, its_rules)
+
+
+async def _require_few(connection: Connection, origin: Environment) -> None:
+    """Raise Error CONFLICT for an environment whose copy would keep other writes waiting for long."""
+    count = await flags_store.count_live_flags(connection, origin.id) + await rules_store.count_live_rules(
+        connection, origin.id
+    )
+    if count > CLONED_MAX:
+        raise Error(
+            Code.CONFLICT,
+            f"The environment {origin.key} has {count:,} flags and rules that are not archived, and at most "
+            f"{CLONED_MAX:,} can be copied at once. Create an empty environment, and copy the flags in several steps.",
+        )
+
+
+def _require_prerequisites(sides: Mapping[str, Side]) -> None:
+    """Raise Error CONFLICT for a flag that needs an archived one, which is not copied."""
+    for key, side in sides.items():
+        missing = [each.flag_key for each in side.flag.prerequisites if each.flag_key not in sides]
+        if missing:
+            message = f"The flag {key} needs {missing[0]}, which is archived. Unarchive it, or remove the prerequisite."
+            raise Error(Code.CONFLICT, message)
+
+
+def _cloning(
+    sides: Sequence[Side], environment: Environment, now: datetime, *, all_off: bool
+) -> Generator[None, None, list[Cloned]]:
+    """What is written, in small steps: each a microsecond after the one before, so that the order by age stays."""
+    cloned = []
+    for place, side in enumerate(sides):
+        at = now + timedelta(microseconds=place)
+        flag = replace(
+            side.flag,
+            id=uuid7(),
+            environment_id=environment.id,
+            enabled=side.flag.enabled and not all_off,
+            created_at=at,
+            updated_at=at,
+        )
+        its_rules = []
+        for order, rule in enumerate(side.rules):
+            its_rules.append(rule_like(rule, flag.id, uuid7(), at + timedelta(microseconds=order)))
+            yield
+        cloned.append(Cloned(flag, its_rules))
+        yield
+    return cloned
+
+
+def _changes(actor: Actor, cloned: Sequence[Cloned]) -> Generator[Change]:
+    for each in cloned:
+        scope = scope_of(each.flag)
+        yield change_of(actor, "flag.created", each.flag.created_at, scope, after=each.flag)
+        for rule in each.rules:
+            yield change_of(actor, "rule.created", rule.created_at, scope, after=rule)

@@ -1,0 +1,138 @@
+"""HTTP of comparing two environments."""
+
+from collections.abc import Generator, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.ids import GivenId, Id
+from flagstaff.api.lists import BY_FLAG_KEY, Listing, ListQuery
+from flagstaff.api.schemas import Uuid
+from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.copying.comparisons import Comparison, Side, recorded_content
+from flagstaff.copying.comparisons_service import Comparisons
+from flagstaff.flags.flags import Rule
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import encoded
+from flagstaff.projects.permissions import Permission
+from flagstaff.values.lists import Window
+
+router = APIRouter(prefix="/api/projects/{project_id}", tags=["Comparisons"])
+
+
+class ComparisonQuery(ListQuery):
+    """Which environments to compare."""
+
+    from_id: Annotated[GivenId, Field(alias="from", description="The id of an environment.")]
+    to_id: Annotated[GivenId, Field(alias="to", description="The id of another one.")]
+
+
+class SideOut(BaseModel):
+    """A flag in one of the environments."""
+
+    id: Uuid
+    name: str
+    enabled: bool
+
+
+class FieldDifferenceOut(BaseModel):
+    """A field in which the flags differ. The values of `rules` are all rules in the order in which they are tried."""
+
+    field: str = Field(examples=["rollout_percentage"])
+    origin: Any = Field(alias="from")
+    target: Any = Field(alias="to")
+
+
+class ComparisonOut(BaseModel):
+    """A flag that only one of the environments has, or in which they differ."""
+
+    flag_key: str
+    place: Literal["only_from", "only_to", "both"]
+    origin: SideOut | None = Field(alias="from")
+    target: SideOut | None = Field(alias="to")
+    archived_in_other: bool = Field(
+        description="Whether the environment that does not have the flag has an archived one with the same key."
+    )
+    fields: list[FieldDifferenceOut] = Field(description="What differs, if both environments have the flag.")
+
+
+def _side(side: Side | None) -> dict[str, Any] | None:
+    if side is None:
+        return None
+    return {"id": side.flag.id, "name": side.flag.name, "enabled": side.flag.enabled}
+
+
+def _views(found: Sequence[Comparison]) -> Generator[None, None, list[dict[str, Any]]]:
+    """In small steps: a flag can have a thousand rules on each side."""
+    views = []
+    for comparison in found:
+        views.append((yield from _view(comparison)))
+        yield
+    return views
+
+
+def _view(comparison: Comparison) -> Generator[None, None, dict[str, Any]]:
+    origin, target = comparison.origin, comparison.target
+    fields: list[dict[str, Any]] = [
+        {"field": each.field, "from": each.origin, "to": each.target} for each in comparison.fields
+    ]
+    if origin and target and comparison.rules_differ:
+        before, after = (yield from _contents(origin.rules)), (yield from _contents(target.rules))
+        fields.append({"field": "rules", "from": before, "to": after})
+    return {
+        "flag_key": comparison.key,
+        "place": comparison.place,
+        "from": _side(origin),
+        "to": _side(target),
+        "archived_in_other": comparison.archived_in_other,
+        "fields": fields,
+    }
+
+
+def _contents(rules: Sequence[Rule]) -> Generator[None, None, list[msgspec.Raw]]:
+    contents = []
+    for rule in rules:
+        contents.append(encoded(recorded_content(rule)))
+        yield
+    return contents
+
+
+def _as_it_is(view: dict[str, Any]) -> dict[str, Any]:
+    return view
+
+
+_listing = Listing(_as_it_is, lambda view: (view["flag_key"],), BY_FLAG_KEY)
+
+
+async def _comparisons(request: Request) -> Comparisons:
+    comparisons: Comparisons = request.app.state.comparisons
+    return comparisons
+
+
+Service = Annotated[Comparisons, Depends(_comparisons)]
+
+
+@router.get(
+    "/compare",
+    response_model=list[ComparisonOut],
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ, place="environment"),
+)
+async def compare_environments(
+    project_id: Id, query: Annotated[ComparisonQuery, Query()], actor: CurrentActor, comparisons: Service
+) -> Response:
+    """The flags in which two environments differ, by key. Flags that are the same in both are left out.
+
+    Flags are matched by their keys. Rules are compared by what they say, in the order in which they are tried, and not
+    by their ids. Archived flags are left out. Needs `flags:read` in both environments.
+    """
+
+    async def fetch(window: Window) -> list[dict[str, Any]]:
+        found = await comparisons.compare(actor, project_id, query.from_id, query.to_id, window)
+        return await in_pieces(_views(found))
+
+    return await _listing.respond(query, fetch)

@@ -1,0 +1,102 @@
+"""Restoring: what a change has altered is put back as it was before the change."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from flagstaff.audit.changes import OWN_FIELDS, Change, Scope, altered_values
+from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
+from flagstaff.flags.prerequisites import Prerequisite
+from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.segments import Segment
+from flagstaff.flags.variants import Variant, encode_value
+from flagstaff.values.errors import Code, Error
+
+T = TypeVar("T", Flag, Rule, Segment)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldAlteration:
+    """A field that a restore alters, with its values as the audit trail has them."""
+
+    field: str
+    present: Any
+    restored: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Alteration:
+    """What a restore does to one resource. `before` is None if the resource comes back."""
+
+    action: str
+    scope: Scope
+    before: Flag | Rule | Segment | None
+    after: Flag | Rule | Segment
+
+    @property
+    def fields(self) -> list[FieldAlteration]:
+        """The fields that are altered."""
+        return [FieldAlteration(*each) for each in altered_values(self.before, self.after)]
+
+
+def values_before(change: Change, now: Mapping[str, Any], *, if_unchanged: bool) -> dict[str, Any]:
+    """The values before a change of the fields that it has altered, as the domain has them.
+
+    `now` is the resource as the audit trail would have it.
+
+    Raises:
+        Error: CONFLICT if the change has none, or with `if_unchanged`, if a field has been changed again since.
+    """
+    before, after = change.before or {}, change.after or {}
+    altered = [name for name in before if name not in OWN_FIELDS and name in after and before[name] != after[name]]
+    if not altered:
+        raise unrestorable("The entry does not say what was there before the change.")
+    again = [name for name in altered if now.get(name) != after[name]]
+    if if_unchanged and again:
+        raise unrestorable(f"It has been changed again since: {', '.join(again)}.")
+    return {name: _read(name, before[name]) for name in altered}
+
+
+def read_resource(kind: type[T], values: Mapping[str, Any]) -> T:
+    """A whole resource from the audit trail; fields that were added to resources since get their defaults.
+
+    Raises:
+        Error: CONFLICT if the entry lacks others.
+    """
+    known = [field for field in fields(kind) if field.name in values]
+    missing = {field.name for field in fields(kind) if field.default is MISSING} - values.keys()
+    if missing:
+        raise unrestorable(f"The entry does not say what was there: {', '.join(sorted(missing))}.")
+    return kind(**{field.name: _read(field.name, values[field.name]) for field in known})
+
+
+def unrestorable(why: str) -> Error:
+    """The error for a change that cannot be restored."""
+    return Error(Code.CONFLICT, f"This cannot be restored. {why}")
+
+
+def _read(name: str, value: Any) -> Any:
+    if value is None:
+        return None
+    match name:
+        case "id" | "project_id" | "environment_id" | "flag_id":
+            return UUID(value)
+        case "created_at" | "updated_at" | "archived_at":
+            return datetime.fromisoformat(value)
+        case "fallthrough":
+            return Fallthrough(value)
+        case "rule_type":
+            return RuleType(value)
+        case "tags":
+            return tuple(value)
+        case "variants":
+            return tuple(Variant(each["key"], each["weight"], encode_value(each["value"])) for each in value)
+        case "prerequisites":
+            return tuple(Prerequisite(**{**each, "variants": tuple(each["variants"])}) for each in value)
+        case "conditions":
+            read = ({**each, "operator": Operator(each["operator"]), "values": tuple(each["values"])} for each in value)
+            return tuple(Condition(**each) for each in read)
+        case _:
+            return value

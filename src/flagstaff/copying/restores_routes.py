@@ -1,0 +1,106 @@
+"""HTTP of restoring changes. Once the response is sent, no evaluation sees the state before it."""
+
+import re
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Request
+from pydantic import BaseModel, Field, PlainValidator, WithJsonSchema
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.ids import Id
+from flagstaff.api.schemas import Body, Uuid
+from flagstaff.concurrency.pacing import collect
+from flagstaff.copying.restores import Alteration
+from flagstaff.copying.restores_service import Restores
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_response
+from flagstaff.projects.permissions import Permission
+from flagstaff.values.errors import not_found
+
+router = APIRouter(prefix="/api", tags=["Audit"])
+
+_number = re.compile("[0-9]{1,18}")
+
+
+def _read_number(given: str) -> int:
+    if not _number.fullmatch(given):
+        raise not_found("change")
+    return int(given)
+
+
+ChangeId = Annotated[int, Path(), PlainValidator(_read_number), WithJsonSchema({"type": "string"})]
+
+
+class RestoreBody(Body):
+    """How to restore a change."""
+
+    dry_run: bool = Field(default=False, description="Only tell what it would alter.")
+    if_unchanged: bool = Field(default=False, description="Refuse (409) if it has been changed again since.")
+
+
+class FieldAlterationOut(BaseModel):
+    """A field that is altered. `present` is null for a resource that comes back."""
+
+    field: str
+    present: Any
+    restored: Any
+
+
+class AlterationOut(BaseModel):
+    """What is altered in one resource."""
+
+    action: str = Field(examples=["flag.updated"])
+    resource_id: Uuid
+    flag_key: str | None
+    fields: list[FieldAlterationOut]
+
+
+class RestoreOut(BaseModel):
+    """What was restored, or with `dry_run` what would be."""
+
+    change_id: str | None = Field(description="The change that this made; null for a dry run.")
+    alterations: list[AlterationOut]
+
+
+def _view(alteration: Alteration) -> dict[str, Any]:
+    return {
+        "action": alteration.action,
+        "resource_id": alteration.after.id,
+        "flag_key": alteration.scope.flag_key,
+        "fields": alteration.fields,
+    }
+
+
+async def _restores(request: Request) -> Restores:
+    restores: Restores = request.app.state.restores
+    return restores
+
+
+Service = Annotated[Restores, Depends(_restores)]
+
+
+@router.post(
+    "/projects/{project_id}/changes/{change_id}/restore",
+    response_model=RestoreOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.FLAGS_WRITE, Permission.AUDIT_READ, place="environment"),
+)
+async def restore_change(
+    project_id: Id, change_id: ChangeId, actor: CurrentActor, restores: Service, body: RestoreBody | None = None
+) -> Response:
+    """Put back what a change of a flag, a rule or a segment has altered, as it was before the change.
+
+    Only the fields that the change has altered are put back. A deleted flag comes back with its rules, and a deleted
+    rule or segment, under the same ids. This is a change of its own, which names the other in `restores`, and needs the
+    permission for it: `flags:write`, `flags:toggle` for a toggle, `rules:write` for a rule and `segments:write` for a
+    segment. It also needs `audit:read`, because the old values are those of the audit trail. A creation is not
+    restored.
+    """
+    asked = body or RestoreBody()
+    restored = await restores.restore(
+        actor, project_id, change_id, dry_run=asked.dry_run, if_unchanged=asked.if_unchanged
+    )
+    number = str(restored.number) if restored.number is not None else None
+    alterations = await collect(map(_view, restored.alterations))  # of a flag's thousand rules, for instance
+    return json_response({"change_id": number, "alterations": alterations})

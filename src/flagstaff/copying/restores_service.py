@@ -1,0 +1,146 @@
+"""Restores changes of flags, rules and segments: puts back what a change has altered, as a change of its own."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from flagstaff.audit import changes_store
+from flagstaff.audit.changes import Actor, Change, change_of
+from flagstaff.audit.changes_store import record_all
+from flagstaff.concurrency.pacing import collect
+from flagstaff.copying.restore_plans import plan_restore
+from flagstaff.copying.restores import Alteration, unrestorable
+from flagstaff.database.database import Connection, Database, attempt
+from flagstaff.flags import flags_store
+from flagstaff.flags.flags import Flag, Rule
+from flagstaff.flags.flags_service import Flags
+from flagstaff.flags.targeting import rules_store, segments_store
+from flagstaff.flags.targeting.rules_service import Rules
+from flagstaff.flags.targeting.segments import Segment
+from flagstaff.flags.targeting.segments_service import Segments
+from flagstaff.projects.access import open_member
+from flagstaff.values.errors import Code, Error, not_found
+from flagstaff.values.moments import later_than
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a restore alters, and the number of its own change; None if it was only asked what it would alter."""
+
+    alterations: Sequence[Alteration]
+    number: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Restores:
+    """The use case of restores. Raises Error NOT_FOUND for what is not the actor's.
+
+    The quotas are those of the services that create the resources otherwise.
+    """
+
+    database: Database
+    now: Callable[[], datetime]
+    flags: Flags
+    rules: Rules
+    segments: Segments
+
+    async def restore(
+        self, actor: Actor, project_id: UUID, number: int, *, dry_run: bool = False, if_unchanged: bool = False
+    ) -> Restored:
+        """Put back what the change with this number has altered, and nothing else; or only tell what that would alter.
+
+        What it deleted comes back under the same ids.
+
+        Raises:
+            Error: FORBIDDEN for someone who may not make such a change; CONFLICT, which says why, if it cannot be put
+                back, and with `if_unchanged` also if it has been changed again since.
+        """
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            _, member = await open_member(connection, actor, project_id, for_update=True)
+            change = await changes_store.find_project_change(connection, project_id, number)
+            if change is None:
+                raise not_found("change")
+            # Later than every state that a resource with the same id has had, also before another deletion of it.
+            now = later_than(await changes_store.latest_time(connection, project_id), self.now())
+            with _as_conflict():
+                alterations = await plan_restore(connection, member, change, number, now, if_unchanged=if_unchanged)
+                async with attempt(connection, keep=not dry_run):  # some quotas need to see what is written
+                    await self._write(connection, alterations)
+            if dry_run:
+                return Restored(alterations, None)
+            made = await collect(_change_of(actor, each, number) for each in alterations)
+            return Restored(alterations, (await record_all(transaction, made))[0])
+
+    async def _write(self, connection: Connection, alterations: Sequence[Alteration]) -> None:
+        """Write what is altered; raises Error CONFLICT for a key that is taken, or where a quota has no room."""
+        new_rules: list[Rule] = []
+        for each in alterations:
+            match each.after:
+                case Flag() as flag:
+                    await self._write_flag(connection, flag, each.before if isinstance(each.before, Flag) else None)
+                case Segment() as segment:
+                    await self._write_segment(connection, segment, each.before)
+                case Rule() as rule if each.before is None:
+                    new_rules.append(rule)
+                case Rule() as rule:
+                    await rules_store.update_rule(connection, rule)
+        await rules_store.create_rules(connection, new_rules)
+        its_rules = [each for each in alterations if isinstance(each.after, Rule)]
+        if not its_rules:
+            return
+        scope = its_rules[0].scope
+        assert scope.environment_id is not None
+        assert scope.flag_id is not None
+        if new_rules:
+            await self.rules.require_room(connection, scope.environment_id, [scope.flag_id], 0)
+        assert scope.project_id is not None
+        written = [each.after for each in its_rules if isinstance(each.after, Rule)]
+        replaced = [each.before for each in its_rules if isinstance(each.before, Rule)]
+        await self.rules.require_room_for_conditions(
+            connection, scope.project_id, scope.environment_id, written, replaced
+        )
+
+    async def _write_flag(self, connection: Connection, flag: Flag, before: Flag | None) -> None:
+        is_new = before is None
+        if is_new:
+            self.flags.quota.require_room(await flags_store.count_flags(connection, flag.environment_id))
+        present = await flags_store.count_variant_characters(connection, flag.environment_id)
+        await (flags_store.create_flag if is_new else flags_store.update_flag)(connection, flag)
+        await self.flags.require_room_for_variants(connection, flag.environment_id, present)
+        if flag.archived_at is None:
+            await self.flags.require_room_for_work(connection, flag, before)
+
+    async def _write_segment(self, connection: Connection, segment: Segment, before: object) -> None:
+        is_new = not isinstance(before, Segment)
+        if is_new:
+            self.segments.quota.require_room(await segments_store.count_segments(connection, segment.project_id))
+        await (segments_store.create_segment if is_new else segments_store.update_segment)(connection, segment)
+        if not isinstance(before, Segment) or before.conditions != segment.conditions:
+            replaced = before if isinstance(before, Segment) else None
+            await self.segments.require_room_for_conditions(connection, segment, replaced)
+
+
+def _change_of(actor: Actor, each: Alteration, restores: int) -> Change:
+    return change_of(
+        actor,
+        each.action,
+        each.after.updated_at,
+        each.scope,
+        before=each.before,
+        after=each.after,
+        restores=restores,
+    )
+
+
+@contextmanager
+def _as_conflict() -> Iterator[None]:
+    """Turn the refusal of a value, which was valid before the change, into a CONFLICT that says what is missing now."""
+    try:
+        yield
+    except Error as error:
+        if error.code is not Code.INVALID:
+            raise
+        raise unrestorable(". ".join(f"{each.field} {each.message}" for each in error.fields) + ".") from error

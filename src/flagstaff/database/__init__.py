@@ -1,0 +1,1 @@
+"""The database of both kinds: engines, transactions, tables, migrations and backups."""

@@ -1,0 +1,88 @@
+"""Reads a whole database, also while a server is running: one consistent state, some rows at a time."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.database import maintenance
+from flagstaff.database.backup.forms import BATCH_ROWS, Row, TableForm, newest_forms
+from flagstaff.database.database import translated_errors
+from flagstaff.database.schema_state import known_revisions, present_revision
+from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.tables import HISTORY
+from flagstaff.values.errors import Code, Error
+
+
+class Dump:
+    """A database in its state when the dump was opened: a `forms.Source`."""
+
+    def __init__(self, connection: AsyncConnection, revision: str, *, with_history: bool) -> None:
+        self.revision = revision
+        self.forms = newest_forms()
+        self.rows: dict[str, int] = {}
+        self.counters: dict[str, int] = {}
+        self.is_served = False  # with SQLite, the data directory's lock shows this
+        self._connection = connection
+        self._with_history = with_history
+
+    async def count(self) -> None:
+        """Fill in `rows`, `counters` and `is_served`."""
+        self.is_served = await maintenance.other_sessions(self._connection) > 0
+        for form in self.forms:
+            table = form.clause()
+            counted = sa.select(sa.func.count()).select_from(table)
+            self.rows[form.full_name] = await self._connection.scalar(counted) or 0 if self._has_rows(form) else 0
+            if form.number is not None:
+                counter = await maintenance.find_counter(self._connection, table, form.number)
+                if counter is not None:
+                    self.counters[form.full_name] = counter
+
+    async def batches(self, form: TableForm) -> AsyncIterator[list[Row]]:
+        """A table's rows in the order of their keys, some at a time."""
+        if not self._has_rows(form):
+            return
+        table = form.clause()
+        query = sa.select(table).order_by(*(table.c[name] for name in form.key))
+        found = await self._connection.stream(query, execution_options={"yield_per": BATCH_ROWS})
+        async for rows in found.mappings().partitions():
+            yield [dict(row) for row in rows]
+
+    def _has_rows(self, form: TableForm) -> bool:
+        return self._with_history or form.schema != HISTORY
+
+
+@asynccontextmanager
+async def open_dump(url: str | None, data_directory: Path, *, with_history: bool = True) -> AsyncIterator[Dump]:
+    """Hold the current state of a database until the block ends.
+
+    Raises:
+        Error: NOT_FOUND when there is no database, CONFLICT when it is not at this version's revision, UNAVAILABLE when
+            it cannot be reached.
+    """
+    configuration, history = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
+    with translated_errors():
+        async with maintenance.frozen(url, configuration, history) as connection:
+            revision = await connection.run_sync(present_revision)
+            if revision is None:
+                raise Error(Code.NOT_FOUND, "There is nothing to read: the database has no Flagstaff tables.")
+            if revision != known_revisions()[-1]:
+                raise _not_readable(revision)
+            dump = Dump(connection, revision, with_history=with_history)
+            await maintenance.keep_definitions(connection, [form.clause() for form in dump.forms])
+            await dump.count()
+            yield dump
+
+
+def _not_readable(revision: str) -> Error:
+    newest = known_revisions()[-1]
+    if revision in known_revisions():
+        advice = f"reads only revision {newest}. Use the version that serves it, or run `flagstaff migrate` first."
+    else:  # this version may serve it, but a backup would leave out what only the newer one knows
+        advice = (
+            f"reads only up to revision {newest}: a newer version has migrated it. Use `flagstaff backup` or "
+            "`flagstaff copy` of the newer version, also while this one serves."
+        )
+    return Error(Code.CONFLICT, f"The database is at revision {revision}, but this version of Flagstaff {advice}")

@@ -1,0 +1,172 @@
+"""The folder for Flagstaff's files: used by one server at a time, and private to its user."""
+
+import fcntl
+import os
+import secrets
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import structlog
+
+from flagstaff.values.errors import Code, Error
+
+log = structlog.get_logger(__name__)
+
+_LOCK_FILE = "server.lock"
+_SECRET_FILE = "secret-key"  # noqa: S105 - a name, not a secret
+_DRAFT = f"{_SECRET_FILE}.draft"
+_SECRET_MIN_LENGTH = 32
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+class DataDirectory:
+    """The data directory, created with mode 0700 when first needed. An existing one keeps its mode."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock: int | None = None
+
+    def prepare(self) -> None:
+        """Create the folder; raises Error UNAVAILABLE if that fails."""
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"The data directory {self.path} cannot be used: {error.strerror}."
+            raise Error(Code.UNAVAILABLE, message) from error
+
+    def warn_if_open(self) -> None:
+        """Log a warning if other users can read or change the folder. The operator chooses its mode."""
+        mode = stat.S_IMODE(self.path.stat().st_mode)
+        if mode & _OTHERS:
+            advice = f"other users can access Flagstaff's files; run: chmod 700 {self.path}"
+            log.warning("data_directory_open", path=str(self.path), mode=f"{mode:04o}", advice=advice)
+
+    def lock(self) -> None:
+        """Lock the folder until this process ends for any reason; raises Error CONFLICT if it is locked."""
+        descriptor = self._open_lock()
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            other = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
+            os.close(descriptor)
+            raise Error(
+                Code.CONFLICT,
+                f"Another Flagstaff (process {other}) already serves from {self.path}. "
+                "Stop it, or set FLAGSTAFF_DATA_DIR to another folder for this one.",
+            ) from error
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        self._lock = descriptor
+
+    def unlock(self) -> None:
+        """Unlock the folder."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def is_locked(self) -> bool:
+        """Whether another process has locked the folder; raises Error UNAVAILABLE if that cannot be determined."""
+        if not (self.path / _LOCK_FILE).exists():
+            return False
+        descriptor = self._open_lock()
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+    def _open_lock(self) -> int:
+        try:
+            return os.open(self.path / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            message = f"The data directory {self.path} cannot be used: {error.strerror}."
+            raise Error(Code.UNAVAILABLE, message) from error
+
+    def secret_key(self) -> str:
+        """The secret key in the folder, created by the first call with mode 0600.
+
+        Raises:
+            Error: INVALID when the file cannot be used as it is; the message says what to do.
+        """
+        path = self.path / _SECRET_FILE
+        try:
+            with self._held():
+                if not path.exists():
+                    self._make_secret_key(path)
+            mode, text = stat.S_IMODE(path.stat().st_mode), path.read_text().strip()
+        except UnicodeDecodeError:
+            mode, text = 0, ""
+        except OSError as error:
+            raise Error(Code.INVALID, f"The secret key {path} cannot be read: {error.strerror}.") from error
+        if mode & _OTHERS:
+            raise Error(
+                Code.INVALID,
+                f"Other users can read or change the secret key {path} (mode {mode:04o}). Run: chmod 600 {path} "
+                "(or, if someone may have read it, delete it: a new one is created, and all users must log in again).",
+            )
+        if len(text) < _SECRET_MIN_LENGTH:
+            raise Error(
+                Code.INVALID,
+                f"The secret key {path} is empty or too short. Restore it from a backup, or delete it: a new one is "
+                "created, and all users must log in again.",
+            )
+        return text
+
+    def find_secret_key(self) -> str | None:
+        """The secret key in the folder, if any; raises Error UNAVAILABLE when it cannot be read."""
+        try:
+            return (self.path / _SECRET_FILE).read_text().strip()
+        except FileNotFoundError:
+            return None
+        except UnicodeDecodeError:
+            message = f"The secret key {self.path / _SECRET_FILE} is not text."
+            raise Error(Code.UNAVAILABLE, message) from None
+        except OSError as error:
+            message = f"The secret key {self.path / _SECRET_FILE} cannot be read: {error.strerror}."
+            raise Error(Code.UNAVAILABLE, message) from error
+
+    def secret_key_mode(self) -> int | None:
+        """The permissions of the secret key's file, if there is one."""
+        path = self.path / _SECRET_FILE
+        return stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+
+    def keep_secret_key(self, key: str) -> None:
+        """Write a secret key, replacing any other; raises Error UNAVAILABLE when it cannot be written."""
+        path = self.path / _SECRET_FILE
+        try:
+            descriptor, draft = tempfile.mkstemp(prefix=f"{_SECRET_FILE}.", dir=self.path)
+            with os.fdopen(descriptor, "w") as file:
+                file.write(key)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(draft).rename(path)
+        except OSError as error:
+            raise Error(Code.UNAVAILABLE, f"The secret key {path} cannot be written: {error.strerror}.") from error
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Lock out other processes briefly, also while a server has locked the folder."""
+        descriptor = os.open(self.path, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _make_secret_key(self, path: Path) -> None:
+        # Written under another name and renamed, so a crash leaves no partial key, only a draft that the next start
+        # replaces. Earlier versions named the draft after their process id.
+        for draft in self.path.glob(f"{_SECRET_FILE}.*"):
+            draft.unlink(missing_ok=True)
+        draft = self.path / _DRAFT
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(48))
+            file.flush()
+            os.fsync(file.fileno())
+        draft.rename(path)

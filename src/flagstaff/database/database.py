@@ -1,0 +1,324 @@
+"""Engines, pools and transactions. Each use case is one transaction, whose changes are announced after the commit."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, TypeVar
+from uuid import UUID
+
+import sqlalchemy as sa
+import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from flagstaff.audit.changes import Change, Committed
+from flagstaff.database import dialect, tables
+from flagstaff.database.health import CONFIGURATION, HISTORY, StoreHealth
+from flagstaff.database.reach import Reach
+from flagstaff.database.revisions_store import FOUND, forget_found, note_committed
+from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.values.errors import Code, Error, not_found, unavailable, unconfirmed
+
+T = TypeVar("T")
+
+Connection = AsyncConnection  # services pass it through without using it
+
+log = structlog.get_logger(__name__)
+
+_NOT_KNOWN = "The connection to the database was lost, and it is not known whether the change was stored."
+
+_ROWS_AT_ONCE = 16
+_touch_configuration = sa.text("UPDATE alembic_version SET version_num = version_num")
+_layouts = tables.layouts
+_touch_history = (
+    _layouts.update()
+    .where(_layouts.c.id == sa.select(sa.func.min(_layouts.c.id)).scalar_subquery())
+    .values(version=_layouts.c.version)
+)
+
+
+@dataclass
+class Transaction:
+    """One use case's writes; `changes` are announced after the commit, and `storage.changes.record` appends to them.
+
+    `found` and `left` are those of `Committed`: the revisions of the projects when they were locked, and those that
+    `record` has given. `change` is the number of the latest change.
+    """
+
+    connection: AsyncConnection
+    instance: str
+    changes: list[Change] = field(default_factory=list)
+    found: dict[UUID, int | None] = field(default_factory=dict)
+    left: dict[UUID, int | None] = field(default_factory=dict)
+    change: int | None = None
+
+    @property
+    def concerns_evaluations(self) -> bool:
+        """Whether it has changed what is evaluated, or found in a project that there was nothing to change."""
+        return bool(self.left) or (bool(self.found) and self.change is None)
+
+    @property
+    def revision(self) -> int | None:
+        """The revision of the project that it has changed last, or else found last; None if it was deleted."""
+        return next(reversed((self.left or self.found).values()), None) if self.concerns_evaluations else None
+
+
+# With the task that shares it: a task that is created inside inherits the variable, but must not join.
+_shared: ContextVar[tuple[Transaction, asyncio.Task[object] | None] | None] = ContextVar(
+    "shared transaction", default=None
+)
+
+
+class Database:
+    """The configuration and the history: with SQLite two files in a folder, with PostgreSQL one database.
+
+    Every method that accesses the database raises Error UNAVAILABLE if it cannot be reached.
+    """
+
+    def __init__(self, url: str | None, data_directory: Path) -> None:
+        """Opens no connection yet. `url` is a PostgreSQL server's; None means SQLite in the data directory."""
+        self.is_postgresql = url is not None and dialect.is_postgresql(url)
+        if url is not None and self.is_postgresql:
+            engine = dialect.postgresql_engine(url)
+            self._writer = self._history_writer = engine
+            self._reader = self._history_reader = engine.execution_options(isolation_level="REPEATABLE READ")
+            self.reach: Reach | None = Reach(engine)
+        else:
+            self.reach = None
+            configuration, history = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
+            self._reader = dialect.sqlite_engine(configuration, write=False, synchronous="FULL")
+            self._writer = dialect.sqlite_engine(configuration, write=True, synchronous="FULL")
+            # The history has its own file, in which its tables have no schema.
+            options = {"schema_translate_map": {"history": None}}
+            self._history_reader = dialect.sqlite_engine(history, write=False, synchronous="NORMAL").execution_options(
+                **options
+            )
+            self._history_writer = dialect.sqlite_engine(history, write=True, synchronous="NORMAL").execution_options(
+                **options
+            )
+        self.health = StoreHealth(is_postgresql=self.is_postgresql)
+        self._directory = data_directory
+        self._files: dict[str, tuple[int, int] | None] = {}
+        self.instance = token_hex(8)  # distinguishes this process from others on the same database
+        self._announce: Callable[[Committed], Awaitable[None]] | None = None
+
+    def announce_to(self, announce: Callable[[Committed], Awaitable[None]]) -> None:
+        """Await `announce` with what each transaction has left, after its commit and before it returns.
+
+        It is also called for a transaction that was to change a project and changed nothing: what it found there may
+        have been committed a moment ago. Its exceptions reach the caller of the transaction, although the changes are
+        stored.
+        """
+        self._announce = announce
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the configuration's SQLite file does not exist."""
+        return not self.is_postgresql and not (self._directory / CONFIGURATION_FILE).exists()
+
+    def note_files(self) -> None:
+        """Look at SQLite's files, and remember them so that `require_files` notices when one is deleted or replaced."""
+        self.health.look_for_history(self._directory)
+        if not self.is_postgresql:
+            self._files = {name: _identity(self._directory / name) for name in (CONFIGURATION_FILE, HISTORY_FILE)}
+
+    def require_files(self, *names: str) -> None:
+        """Raise Error UNAVAILABLE if a file is not the noted one any more: a restart would lose all later writes."""
+        for name in names:
+            if name in self._files and _identity(self._directory / name) != self._files[name]:
+                raise unavailable(
+                    f"{name} was deleted or replaced while the server was running. Nothing was changed. Stop the "
+                    "server, put the file back or restore a backup, and start it again."
+                )
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[AsyncConnection]:
+        """A connection that reads the configuration in one consistent state.
+
+        Inside `shared_transaction` it is that transaction's, and sees what was written in it.
+        """
+        with self.health.watching(CONFIGURATION), translated_errors():
+            if shared := _joined():
+                yield shared.connection
+                return
+            async with self._begin(self._reader) as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Transaction]:
+        """A transaction on the configuration: committed at the end, rolled back by any exception.
+
+        Inside `shared_transaction` it joins that transaction, which commits or rolls back everything.
+
+        Raises:
+            Error: UNAVAILABLE without `retry_after_seconds` when the change may have been stored.
+        """
+        if shared := _joined():
+            with translated_errors():
+                yield shared
+            return
+        ended: Transaction | None = None
+        try:
+            with self.health.watching(CONFIGURATION, writes=True), translated_errors():
+                self.require_files(CONFIGURATION_FILE)
+                async with self._begin(self._writer) as connection:
+                    await dialect.limit_idle_write(connection)
+                    transaction = Transaction(connection, self.instance)
+                    await connection.execution_options(**{FOUND: transaction.found})
+                    yield transaction
+                    ended = transaction
+            if transaction.concerns_evaluations:
+                note_committed(transaction.revision, transaction.change)
+        except BaseException as error:
+            if ended is None:
+                raise
+            # The commit itself failed or was cancelled. It may still have reached the database, and an unnecessary
+            # announcement only costs a reload. The caller gets the commit's error, not the announcement's.
+            with suppress(Exception):
+                await self._announce_end(Committed(ended.changes, {}, {}))
+            if isinstance(error, Error) and error.code is Code.UNAVAILABLE:
+                raise unconfirmed(_NOT_KNOWN) from error
+            raise
+        await self._announce_end(Committed(transaction.changes, transaction.found, transaction.left))
+
+    @asynccontextmanager
+    async def shared_transaction(self) -> AsyncIterator[Transaction]:
+        """A transaction that every `transaction` and `read` of the same task joins until it ends."""
+        async with self.transaction() as transaction:
+            token = _shared.set((transaction, asyncio.current_task()))
+            try:
+                yield transaction
+            finally:
+                _shared.reset(token)  # before the announcement, whose transactions are separate
+
+    async def _announce_end(self, committed: Committed) -> None:
+        if self._announce and (committed.changes or committed.found):
+            await asyncio.shield(self._announce(committed))
+
+    @asynccontextmanager
+    async def read_history(self) -> AsyncIterator[AsyncConnection]:
+        """A connection that reads the history in one consistent state."""
+        with self.health.watching(HISTORY), translated_errors():
+            async with self._begin(self._history_reader) as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def write_history(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction on the history. It never waits for a transaction on the configuration."""
+        with self.health.watching(HISTORY, writes=True), translated_errors():
+            self.require_files(HISTORY_FILE)
+            async with self._begin(self._history_writer) as connection:
+                await dialect.limit_idle_write(connection)
+                yield connection
+
+    async def find_free_history_bytes(self) -> int | None:
+        """The free pages of the history's file, which it does not return to the disk, in bytes.
+
+        None with PostgreSQL, whose disk cannot be seen from here.
+        """
+        if self.is_postgresql:
+            return None
+        async with self.read_history() as connection:
+            pages, size = [
+                (await connection.exec_driver_sql(f"PRAGMA {name}")).scalar_one()
+                for name in ("freelist_count", "page_size")
+            ]
+        return int(pages * size)
+
+    async def try_to_write(self) -> None:
+        """Write what changes nothing to both stores, so that `health` knows whether they take writes."""
+        with suppress(Error):
+            async with self.transaction() as transaction:
+                await transaction.connection.execute(_touch_configuration)
+        with suppress(Error):
+            async with self.write_history() as connection:
+                await connection.execute(_touch_history)
+
+    def _begin(self, engine: AsyncEngine) -> AbstractAsyncContextManager[AsyncConnection]:
+        return self.reach.begin(engine) if self.reach else engine.begin()
+
+    async def ping(self) -> None:
+        """Check that the database responds."""
+        async with self.read() as connection:
+            await connection.execute(sa.text("SELECT 1"))
+
+    async def close(self) -> None:
+        """Close every pool."""
+        async with AsyncExitStack() as stack:
+            for engine in self._engines():
+                stack.push_async_callback(engine.dispose)
+
+    def _engines(self) -> set[AsyncEngine]:
+        return {self._reader, self._writer, self._history_reader, self._history_writer}
+
+
+@asynccontextmanager
+async def attempt(connection: AsyncConnection, *, keep: bool) -> AsyncIterator[None]:
+    """What is written inside is taken back at the end unless it is to be kept, to see whether it can be written."""
+    async with connection.begin_nested() as savepoint:
+        yield
+        if not keep:
+            forget_found(connection)
+            await savepoint.rollback()
+
+
+async def write_many(connection: AsyncConnection, statement: sa.Insert, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert many rows, some at a time, so that evaluations are answered in between."""
+    for some in some_at_a_time(rows):
+        await connection.execute(statement, some)
+
+
+def some_at_a_time(items: Iterable[T]) -> Iterator[list[T]]:
+    """Items in lists that are short enough for one statement."""
+    left = iter(items)
+    while some := list(islice(left, _ROWS_AT_ONCE)):
+        yield some
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """A file's device and number, which a file of the same name does not share; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _joined() -> Transaction | None:
+    """The transaction that the current task shares, if any."""
+    transaction, task = _shared.get() or (None, None)
+    return transaction if task is asyncio.current_task() else None
+
+
+@contextmanager
+def translated_errors() -> Iterator[None]:
+    """Convert drivers' errors to domain errors: UNAVAILABLE for an outage, NOT_FOUND for a parent that was deleted."""
+    try:
+        yield
+    except sa.exc.IntegrityError as error:
+        if dialect.is_missing_parent(error):
+            raise not_found("resource any more; it has been deleted") from error
+        raise
+    except (sa.exc.SQLAlchemyError, OSError, *dialect.RAW_ERRORS) as error:
+        if not dialect.is_outage(error):
+            raise
+        log.warning("database_unavailable", error=type(error).__name__, detail=str(error).partition("\n")[0])
+        raise unavailable() from error
+
+
+@contextmanager
+def unique_or(message: str, *columns: sa.Column[Any]) -> Iterator[None]:
+    """Raise Error CONFLICT with this message if a statement violates the unique constraint of these columns.
+
+    Other violations are raised as they are: they are no conflict that the caller could solve.
+    """
+    try:
+        yield
+    except sa.exc.IntegrityError as error:
+        if not dialect.violates_unique(error, columns):
+            raise
+        raise Error(Code.CONFLICT, message) from error

@@ -1,0 +1,110 @@
+"""What a process has found out about its database while it used it: what is damaged, missing, or takes no writes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import structlog
+
+from flagstaff.database import dialect
+from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE, inspect_files, unusable_history
+from flagstaff.values.errors import Code, Error, unavailable
+
+CONFIGURATION, HISTORY = "configuration", "history"
+_FILES = {CONFIGURATION: CONFIGURATION_FILE, HISTORY: HISTORY_FILE}
+_RESTORE = (
+    "Stop the server, move the SQLite files to another folder, and restore a backup: flagstaff restore FILE. Until "
+    "then, evaluations are answered."
+)
+
+log = structlog.get_logger(__name__)
+
+
+class StoreHealth:
+    """The state of both stores, the configuration and the history.
+
+    Damage is remembered until the process ends, because what was read without an error says nothing about the rest. A
+    store that refuses writes takes them again as soon as one succeeds.
+    """
+
+    def __init__(self, *, is_postgresql: bool) -> None:
+        self._is_postgresql = is_postgresql
+        self._missing: str | None = None
+        self._damaged: dict[str, str] = {}
+        self._refusing: dict[str, str] = {}
+
+    @property
+    def up(self) -> dict[str, bool]:
+        """Whether each store is there and not known to be damaged."""
+        return {
+            CONFIGURATION: CONFIGURATION not in self._damaged,
+            HISTORY: HISTORY not in self._damaged and self._missing is None,
+        }
+
+    @property
+    def is_refusing_writes(self) -> bool:
+        """Whether the last write to one of the stores was refused, as by a full disk."""
+        return bool(self._refusing)
+
+    def problems(self) -> dict[str, str]:
+        """What is wrong with each store, and what to do."""
+        missing = {HISTORY: self._missing} if self._missing else {}
+        return {**self._refusing, **self._damaged, **missing}
+
+    def look_for_history(self, data_directory: Path) -> None:
+        """Find out whether SQLite's history is there, before it is used for the first time."""
+        if self._is_postgresql:
+            return
+        self._missing = inspect_files(data_directory).history_problem
+        if self._missing is not None:
+            log.error("history_unusable", reason=self._missing)
+
+    @contextmanager
+    def watching(self, store: str, *, writes: bool = False) -> Iterator[None]:
+        """Note what the errors of the database say about a store, around work with it, and what a write's success says.
+
+        Errors are those of `translated_errors`. Raises Error UNAVAILABLE at once for a store that is missing.
+        """
+        if store == HISTORY and self._missing is not None:
+            raise unavailable(self._missing)
+        try:
+            yield
+        except Error as error:
+            message = self._note(store, error.__cause__, writes=writes) if error.code is Code.UNAVAILABLE else None
+            if message is None:
+                raise
+            raise unavailable(message) from error.__cause__
+        if writes and self._refusing.pop(store, None) is not None:
+            log.info("writes_accepted", store=store)
+
+    def _note(self, store: str, cause: BaseException | None, *, writes: bool) -> str | None:
+        """What to tell the caller instead of that the database cannot be reached, if this is more than that."""
+        reason = str(getattr(cause, "orig", None) or cause).partition("\n")[0]
+        if dialect.is_damage(cause):
+            return self._note_damage(store, reason)
+        if writes and dialect.refuses_writes(cause):
+            return self._note_refusal(store, reason)
+        return None
+
+    def _note_damage(self, store: str, reason: str) -> str:
+        if self._is_postgresql:
+            message = f"PostgreSQL has found damaged data ({reason}). Look at its log, and restore a backup."
+        elif store == HISTORY:
+            message = unusable_history(f"{HISTORY_FILE} is damaged ({reason})")
+        else:
+            message = f"{CONFIGURATION_FILE} is damaged ({reason}). {_RESTORE}"
+        if store not in self._damaged:
+            log.error("database_damaged", store=store, reason=message)
+        self._damaged[store] = message
+        return message
+
+    def _note_refusal(self, store: str, reason: str) -> str:
+        place = "PostgreSQL" if self._is_postgresql else _FILES[store]
+        message = (
+            f"{place} cannot be written: {reason}. Nothing was changed. Look at its disk: free space, or restore the "
+            "right to write. Evaluations are answered meanwhile."
+        )
+        if store not in self._refusing:
+            log.error("writes_refused", store=store, reason=message)
+        self._refusing[store] = message
+        return message

@@ -1,0 +1,180 @@
+"""Migrations, up and down. Each run is one transaction, under a lock so that concurrent starts migrate only once.
+
+With PostgreSQL, other versions may be serving meanwhile: schema_state.py says which can stay.
+"""
+
+import asyncio
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import cycle
+from pathlib import Path
+from typing import TypeVar
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.script import ScriptDirectory
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from flagstaff.database import dialect
+from flagstaff.database.database import translated_errors
+from flagstaff.database.schema_state import (
+    configuration,
+    is_newer_and_supported,
+    known_revisions,
+    note_oldest_supported,
+    oldest_supported,
+    present_revision,
+)
+from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE, inspect_files
+from flagstaff.values.errors import Code, Error, unavailable
+
+Result = TypeVar("Result")
+
+_GIVE_UP_SECONDS = 60
+_AGAIN_SECONDS = 1.0
+# Well below PostgreSQL's deadlock_timeout, after which it may end the transaction of an instance.
+_SHORT_LOCK_SECONDS = 0.25
+
+
+async def migrate(
+    database_url: str | None, data_directory: Path, revision: str = "head", *, force: bool = False
+) -> list[str]:
+    """Migrate up or down to a revision ("head" is the newest, "base" an empty database); return the revisions run.
+
+    A database that a newer Flagstaff has migrated stays as it is if this version can serve from it and "head" is
+    wanted. `force` allows a downgrade to drop what the revision cannot hold.
+
+    Raises:
+        Error: INVALID for an unknown revision, CONFLICT for a database that a newer Flagstaff has migrated, for a
+            downgrade that would drop something, or when one of SQLite's files is missing or damaged, UNAVAILABLE while
+            it cannot be reached. Then nothing has changed.
+    """
+    files = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
+    work = partial(migrate_connection, revision=revision, force=force)
+    with translated_errors():
+        if database_url is not None:
+            return await _run_between_locks(database_url, files, work)
+        with _alone(data_directory):
+            found = inspect_files(data_directory)
+            found.require_configuration()
+            if found.history_problem is not None:
+                raise Error(Code.CONFLICT, f"The database was not migrated: {found.history_problem}")
+            if await _run(dialect.migrating_engine(None, *files), partial(_is_done, revision=revision)):
+                return []
+            # In WAL mode each file commits by itself, and a kill in between would leave only one of them migrated.
+            with_journal = dialect.migrating_engine(None, *files, journal_mode="DELETE")
+            try:
+                return await _run(with_journal, work)
+            except sa.exc.OperationalError as error:
+                if not dialect.is_in_use(error):
+                    raise
+                # Another process, such as a backup, has a file open, which keeps it in WAL mode.
+                return await _run(dialect.migrating_engine(None, *files), work)
+
+
+async def _run(engine: AsyncEngine, work: Callable[[sa.Connection], Result]) -> Result:
+    try:
+        async with engine.begin() as connection:
+            return await connection.run_sync(work)
+    finally:
+        await engine.dispose()
+
+
+async def _run_between_locks(url: str, files: tuple[Path, Path], work: Callable[[sa.Connection], Result]) -> Result:
+    """Try until no other session holds a lock for long, so that the requests of running instances wait only shortly.
+
+    A transaction of theirs may hold the lock that a migration needs while it waits for one of the migration's. So the
+    migration gives way first, except in every fifth attempt, which waits until PostgreSQL would cancel an automatic
+    vacuum. In that one, PostgreSQL may end the other transaction instead, and its request fails with 503.
+    """
+    deadline = time.monotonic() + _GIVE_UP_SECONDS
+    waits = cycle([_SHORT_LOCK_SECONDS] * 4 + [dialect.PATIENT_LOCK_SECONDS])
+    while True:
+        try:
+            return await _run(dialect.migrating_engine(url, *files, lock_seconds=next(waits)), work)
+        except sa.exc.DBAPIError as error:
+            if not dialect.is_lock_timeout(error):
+                raise
+            if time.monotonic() > deadline:
+                raise unavailable(
+                    f"A migration has waited {_GIVE_UP_SECONDS} seconds for a table that another session has locked. "
+                    "Nothing was changed. pg_stat_activity shows the sessions: end the one that holds the lock."
+                ) from error
+        await asyncio.sleep(_AGAIN_SECONDS)
+
+
+def _is_done(connection: sa.Connection, revision: str) -> bool:
+    if revision == "head" and is_newer_and_supported(connection):
+        return True
+    return present_revision(connection) == _resolve(known_revisions(), revision)
+
+
+@contextmanager
+def _alone(data_directory: Path) -> Iterator[None]:
+    """Wait for other migrations in the folder: only one process at a time can change the journal's mode."""
+    descriptor = os.open(data_directory, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def migrate_connection(connection: sa.Connection, revision: str, *, force: bool = False) -> list[str]:
+    """The same on a connection of `dialect.migrating_engine`, in its transaction."""
+    revisions = known_revisions()
+    wanted = _steps(revisions, _resolve(revisions, revision))
+    if _is_done(connection, revision):
+        return []
+    present = present_revision(connection)
+    if present is not None and present not in revisions:
+        oldest = oldest_supported(connection)
+        needed = f"; the database needs {oldest} or newer" if oldest and oldest not in revisions else ""
+        raise Error(
+            Code.CONFLICT,
+            f"The database is at revision {present}, which is unknown to this version of Flagstaff (its newest is "
+            f"{revisions[-1]}{needed}). Start the newer version, or migrate back with that version: flagstaff migrate "
+            f"--to {revisions[-1]}.",
+        )
+    done = _steps(revisions, present)
+    alembic = configuration()
+    alembic.attributes["connection"] = connection
+    if wanted > done:
+        command.upgrade(alembic, revisions[wanted - 1])
+    else:
+        if not force:
+            _require_no_losses(connection, revisions[wanted:done])
+        command.downgrade(alembic, revisions[wanted - 1] if wanted else "base")
+    note_oldest_supported(connection)
+    return revisions[done:wanted] or revisions[wanted:done][::-1]
+
+
+def _require_no_losses(connection: sa.Connection, undone: list[str]) -> None:
+    scripts = ScriptDirectory.from_config(configuration())
+    modules = [scripts.get_revision(revision).module for revision in reversed(undone)]
+    losses = [loss for module in modules if hasattr(module, "losses") for loss in module.losses(connection)]
+    if losses:
+        raise Error(
+            Code.CONFLICT,
+            f"The downgrade would drop {', '.join(losses)}. Nothing was changed. Add --force to drop them.",
+        )
+
+
+def _resolve(revisions: list[str], revision: str) -> str | None:
+    if revision == "base":
+        return None
+    if revision == "head":
+        return revisions[-1]
+    if revision not in revisions:
+        known = ", ".join(["base", *revisions, "head"])
+        raise Error(Code.INVALID, f"There is no revision {revision!r}. The revisions are {known}.")
+    return revision
+
+
+def _steps(revisions: list[str], revision: str | None) -> int:
+    """The number of revisions from the empty database to this one."""
+    return 0 if revision is None else revisions.index(revision) + 1

@@ -1,0 +1,70 @@
+"""Whether this process can do its work, as a whole and by what may fail alone: evaluations, writes and the history."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flagstaff.database.database import Database
+from flagstaff.database.health import CONFIGURATION, HISTORY
+from flagstaff.database.schema_state import is_supported
+from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.values.errors import Code, Error
+
+DATABASE_SECONDS = 5.0  # a database that takes longer to answer hangs
+_FILES = {CONFIGURATION: CONFIGURATION_FILE, HISTORY: HISTORY_FILE}
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Checks the database, and what else is given: whether evaluations are answered, and sentences about problems."""
+
+    database: Database
+    answers_evaluations: Callable[[], bool]
+    other_problems: Callable[[], list[str]]
+
+    async def check(self) -> None:
+        """Return if everything works.
+
+        Raises:
+            Error: UNAVAILABLE with every problem. Its extension `works` says what works nevertheless: `evaluations`,
+                `writes`, which are changes through the management API, and `history`.
+        """
+        stores = await self._check_stores()
+        problems = [*dict.fromkeys(stores.values()), *self.other_problems()]
+        evaluates = self.answers_evaluations()
+        if not evaluates:
+            problems.append("Evaluations are refused, because changes may have been missed.")
+        if problems:
+            works = {
+                "evaluations": evaluates,
+                "writes": CONFIGURATION not in stores,
+                "history": HISTORY not in stores,
+            }
+            raise Error(Code.UNAVAILABLE, " ".join(problems), extensions={"works": works}, retry_after_seconds=5)
+
+    async def _check_stores(self) -> dict[str, str]:
+        """What is wrong with the configuration and with the history."""
+        try:
+            async with asyncio.timeout(DATABASE_SECONDS):
+                is_usable = await is_supported(self.database)
+        except Error as error:
+            return self._of_both(error.message)
+        except TimeoutError:
+            return self._of_both(f"The database has not answered for {DATABASE_SECONDS:g} seconds.")
+        if not is_usable:
+            message = "The database is not at a revision that this version can serve from. Run: flagstaff migrate"
+            return self._of_both(message)
+        return {**self.database.health.problems(), **self._replaced_files()}
+
+    def _of_both(self, message: str) -> dict[str, str]:
+        replaced = self._replaced_files()
+        return {store: replaced.get(store, message) for store in _FILES}
+
+    def _replaced_files(self) -> dict[str, str]:
+        replaced = {}
+        for store, file in _FILES.items():
+            try:
+                self.database.require_files(file)
+            except Error as error:
+                replaced[store] = error.message
+        return replaced

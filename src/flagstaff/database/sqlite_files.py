@@ -1,0 +1,148 @@
+"""SQLite's two files as they are found before they are used: whether one is missing, empty or damaged.
+
+Nothing here creates a file: an empty one beside a filled one would hide that its content is gone.
+"""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from urllib.parse import quote
+
+from flagstaff.values.errors import Code, Error
+
+CONFIGURATION_FILE = "flagstaff.sqlite"
+HISTORY_FILE = "history.sqlite"
+COMPANIONS = ("", "-wal", "-shm", "-journal")  # what SQLite appends to the name of a file for those beside it
+
+_BEFORE_HISTORY = "0001"  # the only revision without tables in the history
+_LOCK_SECONDS = 30
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class State(Enum):
+    """What a file is found to be."""
+
+    MISSING = "missing"
+    EMPTY = "empty"
+    DAMAGED = "damaged"
+    FILLED = "filled"
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The state of both files, and the revision of the configuration if it has one."""
+
+    directory: Path
+    configuration: State
+    history: State
+    revision: str | None
+
+    @property
+    def are_new(self) -> bool:
+        """Whether neither file has anything yet."""
+        unused = (State.MISSING, State.EMPTY)
+        return self.configuration in unused and self.history in unused
+
+    def require_configuration(self) -> None:
+        """Raise Error CONFLICT if the configuration cannot be used and may not be made anew."""
+        path, history = self.directory / CONFIGURATION_FILE, self.directory / HISTORY_FILE
+        if self.configuration is State.DAMAGED:
+            raise Error(
+                Code.CONFLICT,
+                f"{path} is damaged. Nothing was changed. Move it and {HISTORY_FILE}, with the files whose names begin "
+                "with theirs, to another folder, and restore a backup: flagstaff restore FILE",
+            )
+        if self.configuration is not State.FILLED and not self.are_new:
+            raise Error(
+                Code.CONFLICT,
+                f"{path} is {self.configuration.value}, but there is a history of evaluations in {history}. Nothing "
+                f"was changed. Put {CONFIGURATION_FILE} back. Or move the files whose names begin with {HISTORY_FILE} "
+                "to another folder, and restore a backup: flagstaff restore FILE",
+            )
+
+    @property
+    def history_problem(self) -> str | None:
+        """Why the history cannot be used beside this configuration, and what to do; None if it can."""
+        has_history = self.configuration is State.FILLED and self.revision != _BEFORE_HISTORY
+        if not has_history or self.history is State.FILLED:
+            return None
+        return unusable_history(f"{HISTORY_FILE} is {self.history.value}")
+
+
+def unusable_history(found: str) -> str:
+    """What to do about a history of which this was found."""
+    return (
+        f"{found}. Evaluations are answered, and kept on disk for the history. Stop the server. Put the file back if "
+        "you have it; otherwise run: flagstaff history new. Then start the server."
+    )
+
+
+def inspect_files(directory: Path) -> Files:
+    """The state of both files. Raises Error UNAVAILABLE if one cannot be opened."""
+    configuration, revision = _inspect(directory / CONFIGURATION_FILE, _find_revision)
+    history, _ = _inspect(directory / HISTORY_FILE, _find_table)
+    return Files(directory, configuration, history, revision)
+
+
+def find_damage(path: Path, *, is_thorough: bool = False) -> str | None:
+    """The first damage that SQLite finds when it reads the whole file; None if there is none.
+
+    A thorough search compares indexes with their tables, which takes several times as long.
+
+    Raises Error UNAVAILABLE if the file cannot be opened.
+    """
+    try:
+        with closing(_open(path)) as connection:
+            check = "integrity_check" if is_thorough else "quick_check"
+            found = connection.execute(f"PRAGMA {check}(1)").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise _unreadable(path, error) from error
+        return str(error)
+    return None if found == "ok" else str(found).replace("\n", " ")
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Whether SQLite has found a file damaged, or not to be a database."""
+    return isinstance(error, sqlite3.Error) and (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _DAMAGED
+
+
+def _inspect(path: Path, find: Callable[[sqlite3.Connection], str | None]) -> tuple[State, str | None]:
+    """The state of a file, in which something is found if it has content; and what was found."""
+    if not path.exists():
+        return State.MISSING, None
+    try:
+        with closing(_open(path)) as connection:  # this also completes or undoes what a kill has left
+            found = find(connection)
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise _unreadable(path, error) from error
+        return State.DAMAGED, None
+    return State.FILLED if found else State.EMPTY, found
+
+
+def _find_revision(connection: sqlite3.Connection) -> str | None:
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone():
+        return None
+    return next((revision for (revision,) in connection.execute("SELECT version_num FROM alembic_version")), None)
+
+
+def _find_table(connection: sqlite3.Connection) -> str | None:
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")
+    return next((name for (name,) in tables), None)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(existing(path), uri=True, timeout=_LOCK_SECONDS, isolation_level=None)
+
+
+def existing(path: Path) -> str:
+    """The name under which SQLite opens a file only if it exists."""
+    return f"file:{quote(str(path.absolute()))}?mode=rw"
+
+
+def _unreadable(path: Path, error: sqlite3.Error) -> Error:
+    return Error(Code.UNAVAILABLE, f"{path} cannot be opened: {error}. Nothing was changed.")

@@ -1,1 +1,0 @@
-"""What instances tell each other about the hits of clients, through Valkey or through memory that processes share."""

@@ -1,0 +1,87 @@
+"""HTTP of bulk actions. Once the response is sent, no evaluation sees the state before it."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import AfterValidator, BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.ids import GivenId, Id
+from flagstaff.api.schemas import Body, Tags, at_most, converted
+from flagstaff.concurrency.pacing import collect
+from flagstaff.flags.bulk_actions import FLAGS_MAX, BulkAction
+from flagstaff.flags.bulk_actions_service import BulkActions
+from flagstaff.flags.flags_routes import FlagOut, view_flag
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import encoded, json_response
+from flagstaff.projects.permissions import Permission
+
+router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Flags"])
+
+
+def _check_flags(given: list[UUID]) -> list[UUID]:
+    if not given:
+        raise ValueError("must have at least one flag")
+    if len(set(given)) < len(given):
+        raise ValueError("must not have a flag twice")
+    return given
+
+
+GivenFlags = Annotated[
+    list[GivenId],
+    at_most(FLAGS_MAX),
+    AfterValidator(_check_flags),
+    Field(json_schema_extra={"minItems": 1, "maxItems": FLAGS_MAX, "uniqueItems": True}),
+]
+
+
+Action = Annotated[Literal["enable", "disable", "archive", "add_tags", "remove_tags"], converted(BulkAction)]
+
+
+class BulkBody(Body):
+    """What to do, and to which flags."""
+
+    flags: GivenFlags = Field(description="The ids of flags of the environment.")
+    action: Action
+    tags: Tags = Field(default=[], description="The tags to add or to remove; only for these two actions.")
+
+
+class BulkOut(BaseModel):
+    """The flags after the action, in the order of the request."""
+
+    flags: list[FlagOut]
+    changes: list[str] = Field(
+        description="The ids of the changes, one for each flag that was changed. The others already were so."
+    )
+
+
+async def _bulk_actions(request: Request) -> BulkActions:
+    bulk_actions: BulkActions = request.app.state.bulk_actions
+    return bulk_actions
+
+
+Service = Annotated[BulkActions, Depends(_bulk_actions)]
+
+
+@router.post(
+    "/bulk-actions",
+    response_model=BulkOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.FLAGS_WRITE),
+)
+async def change_flags(
+    project_id: Id, env_id: Id, body: BulkBody, actor: CurrentActor, bulk_actions: Service
+) -> Response:
+    """Do the same to many flags of an environment, or to none of them.
+
+    - `enable` and `disable` switch the flags on and off, and need only `flags:toggle`; the others need `flags:write`.
+    - A flag that already is so stays untouched. Each other flag is a change of its own in the audit trail.
+    - If the action cannot be done to some flags, nothing changes (409), and `errors` has the reason for each: a
+      prerequisite of flags that are neither chosen nor archived is not archived, an archived flag is not changed, and a
+      flag has at most 20 tags.
+    """
+    done = await bulk_actions.act(actor, project_id, env_id, body.flags, BulkAction(body.action), body.tags)
+    flags = await collect(encoded(view_flag(flag)) for flag in done.flags)
+    return json_response({"flags": flags, "changes": [str(number) for number in done.numbers]})

@@ -1,0 +1,68 @@
+"""HTTP of the budget of conditions."""
+
+from collections.abc import Iterable
+from math import ceil
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.ids import Id
+from flagstaff.flags.condition_work_service import ConditionWork, Part
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_response
+from flagstaff.projects.permissions import Permission
+
+router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}/condition-work", tags=["Environments"])
+
+
+class PartOut(BaseModel):
+    """What a flag's rules, or a segment, cost by themselves, in microseconds."""
+
+    key: str
+    work: int
+
+
+class ConditionWorkOut(BaseModel):
+    """What the conditions of an environment cost an evaluation at worst, in microseconds, and the budget."""
+
+    budget: int
+    work: int = Field(description="More than the budget only for what is older than the budget.")
+    setting: str = Field(description="The setting of the budget, which the operator can raise.")
+    flags: list[PartOut] = Field(description="The 20 flags whose rules cost most, without their segments.")
+    segments: list[PartOut] = Field(description="The 20 segments that cost most, of those that rules name.")
+
+
+async def _condition_work(request: Request) -> ConditionWork:
+    condition_work: ConditionWork = request.app.state.condition_work
+    return condition_work
+
+
+Service = Annotated[ConditionWork, Depends(_condition_work)]
+
+
+@router.get(
+    "",
+    response_model=ConditionWorkOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
+async def get_condition_work(project_id: Id, env_id: Id, actor: CurrentActor, condition_work: Service) -> Response:
+    """How much of its budget the conditions of an environment use, and which flags and segments use most."""
+    found = await condition_work.describe(actor, project_id, env_id)
+    quota = condition_work.quota
+    return json_response(
+        {
+            "budget": quota.maximum,
+            "work": ceil(found.micros),
+            "setting": quota.setting,
+            "flags": _views(found.flags),
+            "segments": _views(found.segments),
+        }
+    )
+
+
+def _views(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    return [{"key": part.key, "work": ceil(part.micros)} for part in parts]

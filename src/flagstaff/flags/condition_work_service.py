@@ -1,0 +1,82 @@
+"""What the conditions of an environment cost at worst, for those who look after its budget."""
+
+from collections import defaultdict
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from flagstaff.audit.changes import Actor
+from flagstaff.concurrency.pacing import collect, in_pieces
+from flagstaff.database.database import Database
+from flagstaff.evaluation.predicates import instructions_of
+from flagstaff.flags import flags_store
+from flagstaff.flags.flags import Rule
+from flagstaff.flags.work import Work
+from flagstaff.flags.work_budgets import Costly, read_costly
+from flagstaff.projects.access import open_environment
+from flagstaff.projects.permissions import Permission
+from flagstaff.values.quotas import WorkQuota
+
+_LARGEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What the rules of the flag, or the segment, with this key cost by themselves, in microseconds."""
+
+    key: str
+    micros: float
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentWork:
+    """What the conditions of an environment cost, in microseconds, and the flags and segments that cost most.
+
+    These can add up to more than the whole, in which an attribute is read only once.
+    """
+
+    micros: float
+    flags: Sequence[Part]
+    segments: Sequence[Part]
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionWork:
+    """The use case of looking at the budget. Raises Error NOT_FOUND for resources that are not the actor's."""
+
+    database: Database
+    quota: WorkQuota
+
+    async def describe(self, actor: Actor, project_id: UUID, environment_id: UUID) -> EnvironmentWork:
+        """What an environment's conditions cost, and the 20 flags and 20 segments that cost most."""
+        async with self.database.read() as connection:
+            await open_environment(connection, actor, project_id, environment_id, Permission.FLAGS_READ)
+            found = await read_costly(connection, project_id, environment_id)
+            flag_ids = {rule.flag_id for rule in found.rules}
+            named = (
+                await collect(await flags_store.find_flags(connection, environment_id, flag_ids)) if flag_ids else []
+            )
+        whole = await in_pieces(found.work(found.rules, found.segments))
+        return await in_pieces(_describing(whole.micros, found, {flag.id: flag.key for flag in named}))
+
+
+def _describing(micros: float, found: Costly, keys: dict[UUID, str]) -> Generator[None, None, EnvironmentWork]:
+    rules_of: defaultdict[UUID, list[Rule]] = defaultdict(list)
+    for rule in found.rules:
+        rules_of[rule.flag_id].append(rule)
+        yield
+    of_flags = []
+    for flag_id, its_rules in rules_of.items():
+        work = yield from Costly((), (), 0).work(its_rules, ())
+        of_flags.append(Part(keys[flag_id], work.micros))
+    of_segments = []
+    for segment in found.segments:
+        work = Work(instructions_of)
+        yield from work.adding_segment(segment)
+        of_segments.append(Part(segment.key, work.micros))
+        yield
+    return EnvironmentWork(micros, _largest(of_flags), _largest(of_segments))
+
+
+def _largest(parts: Iterable[Part]) -> list[Part]:
+    return sorted(parts, key=lambda part: (-part.micros, part.key))[:_LARGEST]

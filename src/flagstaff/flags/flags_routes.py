@@ -1,0 +1,288 @@
+"""HTTP of flags. Once a change's response is sent, no evaluation sees the state before it."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, ClassVar
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
+from flagstaff.api.ids import EnvironmentIds, FlagIds, Id
+from flagstaff.api.lists import BY_AGE, Listing, ListQuery
+from flagstaff.api.schemas import (
+    Body,
+    BucketingKey,
+    Description,
+    FallthroughName,
+    FlagKey,
+    Moment,
+    Name,
+    RolloutPercentage,
+    Stickiness,
+    Tags,
+    Text,
+    Update,
+    Uuid,
+    optional,
+)
+from flagstaff.flags.flags import DEFAULT_STICKINESS, Fallthrough, Flag
+from flagstaff.flags.flags_service import Flags
+from flagstaff.flags.variant_schemas import (
+    PrerequisiteBody,
+    Prerequisites,
+    VariantBody,
+    Variants,
+    read_prerequisites,
+    read_variants,
+    view_prerequisites,
+    view_variants,
+)
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_array_response, no_content
+from flagstaff.projects.permissions import Permission
+from flagstaff.projects.preconditions import Precondition
+from flagstaff.values.moments import format_moment
+
+router = APIRouter(prefix="/api/projects/{project_id}", tags=["Flags"])
+
+_FLAGS = "/environments/{env_id}/flags"
+_FLAG = _FLAGS + "/{flag_id}"
+
+
+class FlagOut(TaggedOut):
+    """A flag of one environment."""
+
+    id: Uuid
+    project_id: Uuid
+    environment_id: Uuid
+    name: str
+    key: str
+    description: str | None
+    enabled: bool
+    rollout_percentage: int
+    created_at: Moment
+    updated_at: Moment
+    fallthrough: FallthroughName
+    bucketing_key: str | None
+    stickiness: str
+    tags: list[str]
+    variants: list[VariantBody]
+    prerequisites: list[PrerequisiteBody]
+    archived_at: Moment | None = Field(description="When the flag was archived; null if it is not.")
+    owner: str | None
+    keep: bool = Field(description="Whether the flag is meant to stay, however old it is.")
+
+
+class NewFlag(Body):
+    """A new flag. Its key cannot be changed later."""
+
+    name: Name
+    key: FlagKey
+    description: Description | None = None
+    enabled: bool = False
+    rollout_percentage: RolloutPercentage = 0
+    fallthrough: FallthroughName = "rollout"
+    bucketing_key: BucketingKey | None = None
+    stickiness: Stickiness = DEFAULT_STICKINESS
+    tags: Tags = Field(default=[])
+    variants: Variants = Field(default=[])
+    prerequisites: Prerequisites = Field(default=[])
+    owner: Name | None = None
+    keep: bool = False
+
+
+class NewFlags(NewFlag):
+    """A new flag in several environments."""
+
+    environments: EnvironmentIds = Field(description="The ids of the environments.")
+
+
+class FlagUpdate(Update):
+    """The fields to change. `key` is accepted only if it equals the current key."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"id", "project_id", "environment_id", "created_at", "updated_at", "archived_at"}
+    )
+
+    name: Name = optional()
+    key: Text = optional()
+    description: Description | None = None
+    enabled: bool = optional()
+    rollout_percentage: RolloutPercentage = optional()
+    fallthrough: FallthroughName = optional()
+    bucketing_key: BucketingKey | None = None
+    stickiness: Stickiness = optional()
+    tags: Tags = optional()
+    variants: Variants = optional()
+    prerequisites: Prerequisites = optional()
+    owner: Name | None = None
+    keep: bool = optional()
+
+
+class FlagListQuery(ListQuery):
+    """Which flags of an environment to list."""
+
+    archived: Annotated[bool, Field(description="The archived flags instead of the others.")] = False
+
+
+def view_flag(flag: Flag) -> dict[str, Any]:
+    """A flag as responses have it."""
+    return {
+        "id": flag.id,
+        "project_id": flag.project_id,
+        "environment_id": flag.environment_id,
+        "name": flag.name,
+        "key": flag.key,
+        "description": flag.description,
+        "enabled": flag.enabled,
+        "rollout_percentage": flag.rollout_percentage,
+        "created_at": format_moment(flag.created_at),
+        "updated_at": format_moment(flag.updated_at),
+        "fallthrough": flag.fallthrough,
+        "bucketing_key": flag.bucketing_key,
+        "stickiness": flag.stickiness,
+        "tags": flag.tags,
+        "variants": view_variants(flag.variants),
+        "prerequisites": view_prerequisites(flag.prerequisites),
+        "archived_at": flag.archived_at and format_moment(flag.archived_at),
+        "owner": flag.owner,
+        "keep": flag.keep,
+    }
+
+
+_listing = Listing(view_flag, lambda flag: (flag.created_at, flag.id), BY_AGE)
+
+
+_readers: dict[str, Callable[[Any], Any]] = {
+    "fallthrough": Fallthrough,
+    "tags": tuple,
+    "variants": read_variants,
+    "prerequisites": read_prerequisites,
+}
+
+
+def read_values(given: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a request's body as the domain has them."""
+    return {name: _readers[name](value) if name in _readers else value for name, value in given.items()}
+
+
+async def _flags(request: Request) -> Flags:
+    flags: Flags = request.app.state.flags
+    return flags
+
+
+Service = Annotated[Flags, Depends(_flags)]
+IfMatch = Annotated[Precondition[Flag], Depends(if_match("flag", view_flag, Permission.FLAGS_READ))]
+
+
+@router.post(
+    _FLAGS,
+    status_code=201,
+    response_model=FlagOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.FLAGS_WRITE),
+)
+async def create_flag(project_id: Id, env_id: Id, body: NewFlag, actor: CurrentActor, flags: Service) -> Response:
+    """Create a flag."""
+    values = read_values(body.model_dump())
+    return tagged_response(view_flag(await flags.create_flag(actor, project_id, env_id, **values)), 201)
+
+
+@router.post(
+    "/flags",
+    status_code=201,
+    response_model=list[FlagOut],
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.FLAGS_WRITE, place="environment"),
+)
+async def create_flags(project_id: Id, body: NewFlags, actor: CurrentActor, flags: Service) -> Response:
+    """Create the same flag in several environments, or in none of them.
+
+    Needs `flags:write` in each of them.
+    """
+    values = read_values(body.model_dump(exclude={"environments"}))
+    created = await flags.create_flags(actor, project_id, body.environments, **values)
+    return await json_array_response(map(view_flag, created), status=201)
+
+
+@router.get(
+    _FLAGS,
+    response_model=list[FlagOut],
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
+async def list_flags(
+    project_id: Id, env_id: Id, part: Annotated[FlagListQuery, Query()], actor: CurrentActor, flags: Service
+) -> Response:
+    """The flags of an environment, newest first; archived flags only with `archived=true`."""
+    fetch = partial(flags.list_flags, actor, project_id, env_id, archived=part.archived)
+    return await _listing.respond(part, fetch)
+
+
+@router.get(
+    _FLAG, response_model=FlagOut, responses=problems(401, 404, 503), openapi_extra=needs(Permission.FLAGS_READ)
+)
+async def get_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
+    """One flag."""
+    return tagged_response(view_flag(await flags.get_flag(actor, path)))
+
+
+@router.put(
+    _FLAG,
+    response_model=FlagOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.FLAGS_WRITE),
+)
+async def update_flag(
+    path: FlagIds, body: FlagUpdate, actor: CurrentActor, flags: Service, precondition: IfMatch
+) -> Response:
+    """Update a flag. Only the given fields change."""
+    return tagged_response(view_flag(await flags.update_flag(actor, path, precondition, **read_values(body.given()))))
+
+
+@router.post(
+    _FLAG + "/toggle",
+    response_model=FlagOut,
+    responses=problems(401, 404, 409, 503),
+    openapi_extra=needs(Permission.FLAGS_TOGGLE),
+)
+async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service, precondition: IfMatch) -> Response:
+    """Toggle a flag. A flag that is off is off for everyone; its rules and rollout are kept."""
+    return tagged_response(view_flag(await flags.toggle_flag(actor, path, precondition)))
+
+
+@router.post(
+    _FLAG + "/archive",
+    response_model=FlagOut,
+    responses=problems(401, 404, 409, 503),
+    openapi_extra=needs(Permission.FLAGS_WRITE),
+)
+async def archive_flag(path: FlagIds, actor: CurrentActor, flags: Service, precondition: IfMatch) -> Response:
+    """Archive a flag: no evaluation answers it any more. It keeps its id, key, state and rules.
+
+    An archived flag can be read, unarchived and deleted. Everything else is refused with 409.
+    """
+    return tagged_response(view_flag(await flags.archive_flag(actor, path, precondition)))
+
+
+@router.post(
+    _FLAG + "/unarchive",
+    response_model=FlagOut,
+    responses=problems(401, 404, 409, 503),
+    openapi_extra=needs(Permission.FLAGS_WRITE),
+)
+async def unarchive_flag(path: FlagIds, actor: CurrentActor, flags: Service, precondition: IfMatch) -> Response:
+    """Put an archived flag back into the answers of evaluations, as it was."""
+    return tagged_response(view_flag(await flags.unarchive_flag(actor, path, precondition)))
+
+
+@router.delete(
+    _FLAG, status_code=204, responses=problems(401, 404, 409, 503), openapi_extra=needs(Permission.FLAGS_WRITE)
+)
+async def delete_flag(path: FlagIds, actor: CurrentActor, flags: Service, precondition: IfMatch) -> Response:
+    """Delete a flag with its rules, archived or not. Its evaluation history is kept."""
+    await flags.delete_flag(actor, path, precondition)
+    return no_content()

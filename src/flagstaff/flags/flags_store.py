@@ -1,0 +1,287 @@
+"""Flags in the database."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.concurrency.pacing import collect
+from flagstaff.database import tables
+from flagstaff.database.database import some_at_a_time, unique_or, write_many
+from flagstaff.database.windows import ByCode, Listing, containing
+from flagstaff.flags.flags import Fallthrough, Flag
+from flagstaff.flags.prerequisites import Prerequisite
+from flagstaff.flags.variants import Variant, encode_value
+from flagstaff.values.errors import not_found
+from flagstaff.values.lists import WHOLE, Window
+
+_columns = tables.flags.c
+_flag = sa.select(
+    _columns.id,
+    tables.environments.c.project_id,
+    _columns.environment_id,
+    _columns.name,
+    _columns.key,
+    _columns.description,
+    _columns.enabled,
+    _columns.rollout_percentage,
+    _columns.created_at,
+    _columns.updated_at,
+    _columns.fallthrough,
+    _columns.bucketing_key,
+    _columns.stickiness,
+    _columns.tags,
+    _columns.variants,
+    _columns.prerequisites,
+    _columns.archived_at,
+    _columns.archived_enabled,
+    _columns.owner,
+    _columns.keep,
+).join(tables.environments, tables.environments.c.id == _columns.environment_id)
+_names, _fields = tuple(_flag.selected_columns.keys()), tuple(Flag.__dataclass_fields__)
+_live, _archived = sa.not_(tables.is_archived), tables.is_archived
+_insert = tables.flags.insert()
+_by_id = _flag.where(
+    _columns.id == sa.bindparam("flag"),
+    _columns.environment_id == sa.bindparam("environment"),
+    tables.environments.c.project_id == sa.bindparam("project"),
+)
+_of_environment, _archived_of_environment = (
+    Listing(
+        _flag.where(_columns.environment_id == sa.bindparam("environment"), wanted),
+        (_columns.created_at, _columns.id),
+        descending=True,
+    )
+    for wanted in (_live, _archived)
+)
+_chosen = _flag.where(
+    _columns.environment_id == sa.bindparam("environment"),
+    _columns.id.in_(sa.bindparam("flags", expanding=True)),
+)
+_live_chosen = _chosen.where(_live)
+_of_keys = sa.and_(
+    _columns.environment_id == sa.bindparam("environment"), _columns.key.in_(sa.bindparam("keys", expanding=True))
+)
+_with_keys = _flag.where(_of_keys, _live)
+_keys = sa.select(_columns.key).where(_of_keys, _live)
+_archived_keys = sa.select(_columns.key).where(_of_keys, _archived)
+_prerequisites = sa.select(_columns.key, _columns.prerequisites).where(
+    _columns.environment_id == sa.bindparam("environment"), sa.cast(_columns.prerequisites, sa.Text) != "[]"
+)
+_live_prerequisites = _prerequisites.where(_live)
+_variants = sa.select(_columns.key, _columns.variants).where(_of_keys, _live)
+_all_keys = sa.select(_columns.key).where(_columns.environment_id == sa.bindparam("environment"), _live)
+_all_archived_keys = sa.select(_columns.key).where(_columns.environment_id == sa.bindparam("environment"), _archived)
+_key_by_code = ByCode(_columns.key)
+_of_environments = Listing(
+    sa.select(_key_by_code)
+    .distinct()
+    .where(
+        _columns.environment_id.in_(sa.bindparam("environments", expanding=True)),
+        _live,
+        _columns.key.ilike(sa.bindparam("like", type_=sa.Text), escape="\\"),
+    ),
+    (_key_by_code,),
+)
+_count = sa.select(sa.func.count()).where(_columns.environment_id == sa.bindparam("environment"))
+_count_live = _count.where(_live)
+_variant_characters = sa.select(
+    sa.func.coalesce(sa.func.sum(sa.func.length(sa.cast(_columns.variants, sa.Text))), 0)
+).where(_columns.environment_id == sa.bindparam("environment"), sa.cast(_columns.variants, sa.Text) != "[]")
+_update = tables.flags.update().where(_columns.id == sa.bindparam("flag"))
+_delete = tables.flags.delete().where(_columns.id == sa.bindparam("flag"))
+
+
+async def create_flag(connection: AsyncConnection, flag: Flag) -> None:
+    """Insert a flag; raises Error CONFLICT if the environment already has one with this key."""
+    with unique_or(
+        f"The environment already has a flag with the key {flag.key}.", _columns.environment_id, _columns.key
+    ):
+        await connection.execute(_insert, _row(flag))
+
+
+async def create_flags(connection: AsyncConnection, new: Iterable[Flag]) -> None:
+    """Insert flags, whose keys must be free."""
+    await write_many(connection, _insert, map(_row, new))
+
+
+async def find_flag(connection: AsyncConnection, project_id: UUID, environment_id: UUID, flag_id: UUID) -> Flag | None:
+    """The flag with these ids, if there is one."""
+    ids = {"project": project_id, "environment": environment_id, "flag": flag_id}
+    row = (await connection.execute(_by_id, ids)).one_or_none()
+    return _from_row(row) if row is not None else None
+
+
+async def get_flag(connection: AsyncConnection, project_id: UUID, environment_id: UUID, flag_id: UUID) -> Flag:
+    """The flag with these ids; raises Error NOT_FOUND."""
+    flag = await find_flag(connection, project_id, environment_id, flag_id)
+    if flag is None:
+        raise not_found("flag")
+    return flag
+
+
+async def list_flags(
+    connection: AsyncConnection, environment_id: UUID, window: Window = WHOLE, *, archived: bool = False
+) -> Iterator[Flag]:
+    """The flags of an environment that are archived or that are not, newest first, by time of creation and id.
+
+    Converted when read.
+    """
+    wanted = _archived_of_environment if archived else _of_environment
+    rows = await wanted.rows(connection, window, {"environment": environment_id})
+    return map(_from_row, rows)
+
+
+async def find_flags(
+    connection: AsyncConnection, environment_id: UUID, flag_ids: Collection[UUID], *, with_archived: bool = False
+) -> Iterator[Flag]:
+    """Those of an environment's flags that have one of these ids; converted when read."""
+    wanted = _chosen if with_archived else _live_chosen
+    rows = await connection.execute(wanted, {"environment": environment_id, "flags": list(flag_ids)})
+    return map(_from_row, rows)
+
+
+async def find_flags_by_key(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> Iterator[Flag]:
+    """Those of an environment's flags that have one of these keys and are not archived; converted when read."""
+    rows = await connection.execute(_with_keys, {"environment": environment_id, "keys": list(keys)})
+    return map(_from_row, rows)
+
+
+async def find_keys(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> set[str]:
+    """Those of these keys that a flag of the environment has that is not archived."""
+    rows = await connection.execute(_keys, {"environment": environment_id, "keys": list(keys)})
+    return set(rows.scalars())
+
+
+async def find_archived_keys(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> set[str]:
+    """Those of these keys that an archived flag of the environment has."""
+    rows = await connection.execute(_archived_keys, {"environment": environment_id, "keys": list(keys)})
+    return set(rows.scalars())
+
+
+async def list_keys(connection: AsyncConnection, environment_id: UUID) -> set[str]:
+    """The keys of an environment's flags that are not archived."""
+    return set((await connection.execute(_all_keys, {"environment": environment_id})).scalars())
+
+
+async def list_archived_keys(connection: AsyncConnection, environment_id: UUID) -> set[str]:
+    """The keys of an environment's archived flags."""
+    return set((await connection.execute(_all_archived_keys, {"environment": environment_id})).scalars())
+
+
+async def list_keys_of(
+    connection: AsyncConnection, environment_ids: Collection[UUID], window: Window, text: str = ""
+) -> Sequence[str]:
+    """The different keys that contain a text, ignoring case, of the flags of some environments that are not archived.
+
+    They are in the order of the codes of their characters.
+    """
+    values = {"environments": list(environment_ids), "like": containing(text)}
+    rows = await _of_environments.rows(connection, window, values)
+    return [key for (key,) in rows]
+
+
+async def count_flags(connection: AsyncConnection, environment_id: UUID) -> int:
+    """How many flags an environment has, with those that are archived."""
+    return int((await connection.execute(_count, {"environment": environment_id})).scalar_one())
+
+
+async def count_live_flags(connection: AsyncConnection, environment_id: UUID) -> int:
+    """How many flags an environment has that are not archived."""
+    return int((await connection.execute(_count_live, {"environment": environment_id})).scalar_one())
+
+
+async def count_variant_characters(connection: AsyncConnection, environment_id: UUID) -> int:
+    """How many characters the variants of an environment's flags have, as JSON."""
+    return int((await connection.execute(_variant_characters, {"environment": environment_id})).scalar_one())
+
+
+async def list_prerequisites(
+    connection: AsyncConnection, environment_id: UUID, *, with_archived: bool = True
+) -> dict[str, tuple[Prerequisite, ...]]:
+    """The prerequisites of an environment's flags by key; flags without any are left out."""
+    wanted = _prerequisites if with_archived else _live_prerequisites
+    rows = await connection.execute(wanted, {"environment": environment_id})
+    return dict(await collect((key, tuple(map(_read_prerequisite, stored))) for key, stored in rows))
+
+
+async def list_variant_keys(
+    connection: AsyncConnection, environment_id: UUID, keys: Collection[str]
+) -> dict[str, list[str]]:
+    """The keys of the variants of those flags that have one of these keys and are not archived, by the flags' keys."""
+    rows = await connection.execute(_variants, {"environment": environment_id, "keys": list(keys)})
+    return {key: [variant["key"] for variant in variants] for key, variants in rows}
+
+
+async def update_flag(connection: AsyncConnection, flag: Flag) -> None:
+    """Update a flag's mutable fields."""
+    await connection.execute(_update, _mutable(flag))
+
+
+async def update_flags(connection: AsyncConnection, changed: Iterable[Flag]) -> None:
+    """Update the mutable fields of flags, some at a time, so that evaluations are answered in between."""
+    for some in some_at_a_time(map(_mutable, changed)):
+        await connection.execute(_update, some)
+
+
+async def delete_flag(connection: AsyncConnection, flag_id: UUID) -> None:
+    """Delete a flag with its rules."""
+    await connection.execute(_delete, {"flag": flag_id})
+
+
+def _row(flag: Flag) -> dict[str, Any]:
+    return {**tables.row_of(tables.flags, flag), **_stored_state(flag), **_stored_lists(flag)}
+
+
+def _mutable(flag: Flag) -> dict[str, Any]:
+    return {
+        "flag": flag.id,
+        "name": flag.name,
+        "description": flag.description,
+        "rollout_percentage": flag.rollout_percentage,
+        "updated_at": flag.updated_at,
+        "fallthrough": flag.fallthrough,
+        "bucketing_key": flag.bucketing_key,
+        "stickiness": flag.stickiness,
+        "archived_at": flag.archived_at,
+        "owner": flag.owner,
+        "keep": flag.keep,
+        **_stored_state(flag),
+        **_stored_lists(flag),
+    }
+
+
+def _from_row(row: Sequence[Any]) -> Flag:
+    # By name, but neither by the row's attributes nor with keyword arguments, which take longer than all the rest.
+    stored = dict(zip(_names, row, strict=True))
+    if stored["archived_at"] is not None and not stored["enabled"]:  # as `tables.is_archived` says
+        stored["enabled"] = stored["archived_enabled"]
+    else:
+        stored["archived_at"] = None
+    stored["fallthrough"] = Fallthrough(stored["fallthrough"])
+    stored["tags"] = tuple(stored["tags"])
+    stored["variants"] = tuple(
+        Variant(each["key"], each["weight"], encode_value(each["value"])) for each in stored["variants"]
+    )
+    stored["prerequisites"] = tuple(map(_read_prerequisite, stored["prerequisites"]))
+    return Flag(*map(stored.__getitem__, _fields))
+
+
+def _read_prerequisite(stored: Mapping[str, Any]) -> Prerequisite:
+    return Prerequisite(stored["flag_key"], stored["enabled"], tuple(stored["variants"]))
+
+
+def _stored_state(flag: Flag) -> dict[str, Any]:
+    """An archived flag is stored as one that is off, and its state beside it, for the sake of the release before."""
+    if flag.archived_at is None:
+        return {"enabled": flag.enabled, "archived_enabled": None}
+    return {"enabled": False, "archived_enabled": flag.enabled}
+
+
+def _stored_lists(flag: Flag) -> dict[str, Any]:
+    variants = [{"key": each.key, "weight": each.weight, "value": json.loads(each.value)} for each in flag.variants]
+    return {"tags": flag.tags, "variants": variants, "prerequisites": [asdict(each) for each in flag.prerequisites]}

@@ -1,0 +1,118 @@
+"""HTTP of the flags of all environments of a project, side by side."""
+
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import AfterValidator, BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.ids import Id
+from flagstaff.api.lists import BY_FLAG_KEY, Listing, ListQuery
+from flagstaff.api.schemas import FallthroughName, FlagKey, Moment, Text, Uuid
+from flagstaff.flags.project_flags import Aspect, FlagInBrief, ProjectFlag, ProjectFlagFilter
+from flagstaff.flags.project_flags_service import ProjectFlags
+from flagstaff.http.problems import problems
+from flagstaff.projects.permissions import Permission
+from flagstaff.values.moments import format_moment
+from flagstaff.values.text import NAME_MAX_LENGTH, check_length
+
+router = APIRouter(prefix="/api/projects/{project_id}/flags", tags=["Flags"])
+
+
+def _check_searched(given: str) -> str:
+    return check_length(given, 0, NAME_MAX_LENGTH)
+
+
+Searched = Annotated[Text, AfterValidator(_check_searched), Field(json_schema_extra={"maxLength": NAME_MAX_LENGTH})]
+
+
+class FlagInBriefOut(BaseModel):
+    """A flag of one environment, as far as its audience in a few words needs it."""
+
+    id: Uuid
+    environment_id: Uuid
+    name: str
+    enabled: bool
+    archived_at: Moment | None = Field(description="When the flag was archived; null if it is not.")
+    updated_at: Moment
+    rollout_percentage: int
+    fallthrough: FallthroughName
+    rules: int = Field(description="How many enabled rules it has.")
+    variants: int = Field(description="How many variants it has.")
+    prerequisites: int = Field(description="How many prerequisites it has.")
+
+
+class ProjectFlagOut(BaseModel):
+    """The flags of a project with one key."""
+
+    key: str
+    differs: list[Aspect] = Field(
+        description="In what the flags differ: `environments` if an environment has none, `state`, `rules`, `rollout` "
+        "(with what decides when no rule matches, and which users are chosen), `variants`, `prerequisites`. Names, "
+        "descriptions, tags, disabled rules and the numbers of the rules' priorities are not compared."
+    )
+    flags: list[FlagInBriefOut] = Field(description="In the order of the environments, the oldest first.")
+
+
+class ProjectFlagsQuery(ListQuery):
+    """Which flags of a project to list."""
+
+    q: Annotated[Searched | None, Field(description="Only flags whose key or name contains this, ignoring case.")] = (
+        None
+    )
+    key: Annotated[
+        FlagKey | None,
+        Field(description="Only the flags with this key, even if all are archived; `q` is then ignored."),
+    ] = None
+    differs: Annotated[bool, Field(description="Only flags that differ between environments.")] = False
+
+
+def _view(listed: ProjectFlag) -> dict[str, Any]:
+    return {"key": listed.key, "differs": listed.differs, "flags": [view_in_brief(each) for each in listed.flags]}
+
+
+def view_in_brief(flag: FlagInBrief) -> dict[str, Any]:
+    """The flag as FlagInBriefOut describes it."""
+    return {
+        "id": flag.id,
+        "environment_id": flag.environment_id,
+        "name": flag.name,
+        "enabled": flag.enabled,
+        "archived_at": flag.archived_at and format_moment(flag.archived_at),
+        "updated_at": format_moment(flag.updated_at),
+        "rollout_percentage": flag.rollout_percentage,
+        "fallthrough": flag.fallthrough,
+        "rules": flag.rules,
+        "variants": flag.variants,
+        "prerequisites": flag.prerequisites,
+    }
+
+
+_listing = Listing(_view, lambda listed: (listed.key,), BY_FLAG_KEY)
+
+
+async def _project_flags(request: Request) -> ProjectFlags:
+    project_flags: ProjectFlags = request.app.state.project_flags
+    return project_flags
+
+
+@router.get(
+    "",
+    response_model=list[ProjectFlagOut],
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
+async def list_project_flags(
+    project_id: Id,
+    part: Annotated[ProjectFlagsQuery, Query()],
+    actor: CurrentActor,
+    project_flags: Annotated[ProjectFlags, Depends(_project_flags)],
+) -> Response:
+    """The flags of all environments by key, in the order of the keys, and in what those with one key differ.
+
+    Keys whose flags are all archived are left out.
+    """
+    wanted = ProjectFlagFilter(part.q or "", part.key, part.differs)
+    return await _listing.respond(part, partial(project_flags.list_project_flags, actor, project_id, wanted))

@@ -1,0 +1,219 @@
+"""Loads the runtime's snapshots. Checks no permissions, because the runtime does not act for a user."""
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Generator, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from uuid import UUID
+
+from flagstaff.audit import changes_store
+from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.database import revisions_store
+from flagstaff.database.database import Connection, Database
+from flagstaff.database.revisions import Revision
+from flagstaff.evaluation.assembly import assemble
+from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compiling_flag
+from flagstaff.evaluation.predicates import Predicate, compiling_predicate
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.flags import flags_store
+from flagstaff.flags.flags import Flag, Rule
+from flagstaff.flags.targeting import rules_store, segments_store
+from flagstaff.flags.targeting.segments import Segment
+from flagstaff.projects import environments_store, projects_store, sdk_keys_store
+from flagstaff.projects.projects import Environment
+from flagstaff.projects.sdk_keys import hash_sdk_key
+
+# For how many environments compiled flags are kept; the most recently changed ones are.
+REMEMBERED = 64
+# With more changed flags than this it is faster to read all of them.
+MANY = 200
+_NOTHING: Mapping[UUID, "_CompiledSegment"] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _CompiledSegment:
+    key: str
+    updated_at: datetime
+    predicate: Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadSegments:
+    """A project's segments: those that were compiled before and have not changed since, and the others."""
+
+    known: Mapping[UUID, _CompiledSegment]
+    changed: Iterable[Segment]
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """An environment's flags and its project's segments by id, and the number of the latest change to the flags."""
+
+    flags: dict[UUID, CompiledFlag]
+    segments: Mapping[UUID, _CompiledSegment]
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """An environment read in one consistent state: all flags and their rules, or those changed since `known`.
+
+    Flags and rules are converted as they are compiled, after the connection has been released.
+    """
+
+    environment: Environment
+    revision: Revision
+    flags: Iterable[Flag]
+    rules: Iterable[Rule]
+    number: int
+    known: _Compiled | None = None
+    changed: frozenset[UUID] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotSource:
+    """Reads and compiles each project in one consistent state, in small pieces so that evaluations can run in between.
+
+    After a change to an environment, only the changed flags are read and compiled again. The audit trail names them,
+    because each write adds its row there in the same transaction.
+    """
+
+    database: Database
+    _compiled: OrderedDict[UUID, _Compiled] = field(default_factory=OrderedDict)
+
+    async def load_sdk_keys(self) -> dict[bytes, UUID]:
+        """The hashes of all SDK keys, of projects and of environments, with their projects' ids."""
+        async with self.database.read() as connection:
+            of_projects = await projects_store.list_sdk_keys(connection)
+            of_environments = await sdk_keys_store.list_key_hashes(connection)
+        return await in_pieces(_hash_keys(of_projects, of_environments))
+
+    async def load_key_hashes(self, project_id: UUID) -> frozenset[bytes] | None:
+        """The hashes of the SDK keys of a project and its environments, or None if it does not exist."""
+        async with self.database.read() as connection:
+            project = await projects_store.find_project(connection, project_id)
+            if project is None:
+                return None
+            assert project.sdk_key is not None  # it is only withheld from people
+            their_keys = await sdk_keys_store.list_keys_in_force(connection, project_id)
+        of_environments = (key_hash for keys in their_keys.values() for key_hash in keys)
+        return frozenset((hash_sdk_key(project.sdk_key), *of_environments))
+
+    def forget(self, project: ProjectSnapshot) -> None:
+        """Forget the compiled flags that are kept to load a project's environments faster."""
+        for environment in project.environments.values():
+            self._compiled.pop(environment.environment_id, None)
+
+    async def load_project(self, project_id: UUID) -> ProjectSnapshot | None:
+        """A whole project, compiled, or None if it does not exist. Everything is read again."""
+        async with self.database.read() as connection:
+            project = await projects_store.find_project(connection, project_id)
+            if project is None:
+                return None
+            assert project.sdk_key is not None  # it is only withheld from people
+            found = list(await environments_store.list_environments(connection, project_id))
+            for environment in found:
+                self._compiled.pop(environment.id, None)
+            their_segments = await _read_segments(connection, project_id)
+            their_keys = await sdk_keys_store.list_keys_in_force(connection, project_id)
+            their_revisions = await revisions_store.list_revisions(connection, project_id)
+            read = [await _read_all(connection, environment, their_revisions[environment.id]) for environment in found]
+        compiled_segments = await in_pieces(_compile_segments(their_segments))
+        compiled = {}
+        for each in read:
+            snapshot, _ = await _compile(each, compiled_segments)
+            compiled[each.environment.key] = replace(snapshot, sdk_keys=their_keys.get(each.environment.id, {}))
+        return ProjectSnapshot(project_id, project.sdk_key, compiled)
+
+    async def load_environment(self, project_id: UUID, environment_id: UUID) -> EnvironmentSnapshot | None:
+        """One environment, compiled, or None if the project has no such environment."""
+        known = self._compiled.pop(environment_id, None)
+        async with self.database.read() as connection:
+            environment = await environments_store.find_environment(connection, project_id, environment_id)
+            if environment is None:
+                return None
+            its_segments = await _read_segments(connection, project_id, known.segments if known else _NOTHING)
+            their_keys = await sdk_keys_store.list_keys_in_force(connection, project_id)
+            its_revision = await revisions_store.find_revision(connection, project_id, environment_id)
+            if known:
+                read = await _read_changed(connection, environment, its_revision, known)
+            else:
+                read = await _read_all(connection, environment, its_revision)
+        compiled_segments = await in_pieces(_compile_segments(its_segments))
+        snapshot, self._compiled[environment_id] = await _compile(read, compiled_segments)
+        while len(self._compiled) > REMEMBERED:
+            self._compiled.popitem(last=False)
+        return replace(snapshot, sdk_keys=their_keys.get(environment_id, {}))
+
+
+async def _read_segments(
+    connection: Connection, project_id: UUID, known: Mapping[UUID, _CompiledSegment] = _NOTHING
+) -> _ReadSegments:
+    present = await segments_store.list_segment_versions(connection, project_id)
+    unchanged = {each: known[each] for each, at in present.items() if each in known and known[each].updated_at == at}
+    return _ReadSegments(unchanged, await segments_store.find_segments(connection, present.keys() - unchanged.keys()))
+
+
+async def _read_all(connection: Connection, environment: Environment, revision: Revision) -> _Read:
+    found = await flags_store.list_flags(connection, environment.id)
+    their_rules = await rules_store.list_rules_of_environment(connection, environment.id)
+    return _Read(
+        environment, revision, found, their_rules, await changes_store.latest_change(connection, environment.id)
+    )
+
+
+async def _read_changed(
+    connection: Connection, environment: Environment, revision: Revision, known: _Compiled
+) -> _Read:
+    number, changed = await changes_store.changed_flags(connection, environment.id, known.number)
+    if len(changed) > MANY:
+        return await _read_all(connection, environment, revision)
+    found = await flags_store.find_flags(connection, environment.id, changed) if changed else ()
+    their_rules = await rules_store.list_rules_of_flags(connection, changed) if changed else ()
+    return _Read(environment, revision, found, their_rules, number, known, frozenset(changed))
+
+
+async def _compile(
+    read: _Read, their_segments: Mapping[UUID, _CompiledSegment]
+) -> tuple[EnvironmentSnapshot, _Compiled]:
+    compiled = await in_pieces(_compile_flags(read.flags, read.rules))
+    if read.known is not None:
+        unchanged = {flag_id: each for flag_id, each in read.known.flags.items() if flag_id not in read.changed}
+        compiled = unchanged | compiled
+    predicates = {each.key: each.predicate for each in their_segments.values()}
+    snapshot = await in_pieces(assemble(read.environment, compiled.values(), predicates))
+    snapshot = replace(snapshot, revision=read.revision.environment, read_at=read.revision.project)
+    return snapshot, _Compiled(compiled, their_segments, read.number)
+
+
+def _hash_keys(
+    of_projects: Iterable[tuple[str, UUID]], of_environments: Iterable[tuple[bytes, UUID]]
+) -> Generator[None, None, dict[bytes, UUID]]:
+    hashes = dict(of_environments)
+    for sdk_key, project_id in of_projects:
+        hashes[hash_sdk_key(sdk_key)] = project_id
+        yield
+    return hashes
+
+
+def _compile_segments(read: _ReadSegments) -> Generator[None, None, dict[UUID, _CompiledSegment]]:
+    compiled = dict(read.known)
+    for segment in read.changed:
+        predicate = yield from compiling_predicate(segment.conditions)
+        compiled[segment.id] = _CompiledSegment(segment.key, segment.updated_at, predicate)
+        yield
+    return compiled
+
+
+def _compile_flags(
+    found: Iterable[Flag], their_rules: Iterable[Rule]
+) -> Generator[None, None, dict[UUID, CompiledFlag]]:
+    rules_of: defaultdict[UUID, list[Rule]] = defaultdict(list)
+    for rule in their_rules:
+        rules_of[rule.flag_id].append(rule)
+        yield
+    compiled = {}
+    for flag in found:
+        compiled[flag.id] = yield from compiling_flag(TargetedFlag(flag, rules_of[flag.id]))
+        yield
+    return compiled

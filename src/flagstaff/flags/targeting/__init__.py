@@ -1,0 +1,1 @@
+"""Targeting: rules, segments and conditions."""

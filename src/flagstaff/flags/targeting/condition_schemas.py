@@ -1,0 +1,56 @@
+"""Conditions in requests and responses. Their values are checked by the use cases, which name an invalid one."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, FailFast, Field
+
+from flagstaff.flags.targeting import conditions
+from flagstaff.flags.targeting.conditions import Condition, Operator
+
+_VALUE_SCHEMA = {"minLength": 1, "maxLength": conditions.VALUE_MAX_LENGTH}
+
+Values = Annotated[
+    list[str],
+    FailFast(),
+    Field(
+        json_schema_extra={
+            "maxItems": conditions.MAX_VALUES,
+            "items": {"type": "string", **_VALUE_SCHEMA},
+        },
+        description="Several for `in`, `not_in`, `starts_with`, `ends_with`, `contains` and `in_network`, else one.",
+    ),
+]
+
+
+class ConditionBody(BaseModel):
+    """A condition on an attribute of the user."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    attribute: Annotated[
+        str,
+        Field(
+            json_schema_extra={"minLength": 1, "maxLength": conditions.ATTRIBUTE_MAX_LENGTH, "pattern": r"\S"},
+            description=(
+                "`user_id`, `user_email`, `email_domain`, `environment`, `current_time` or a key of "
+                "`context.custom_attributes`."
+            ),
+        ),
+    ]
+    operator: Annotated[Operator, Field(strict=False)]
+    values: Values
+    case_insensitive: bool = False
+    negate: Annotated[
+        bool,
+        Field(description="Whether the condition is met if the values do not match. A missing attribute never is."),
+    ] = False
+
+
+Conditions = Annotated[
+    list[ConditionBody], FailFast(), Field(json_schema_extra={"maxItems": conditions.MAX_CONDITIONS})
+]
+
+
+def read_conditions(given: list[dict[str, Any]]) -> tuple[Condition, ...]:
+    """The conditions of a request's body, not checked yet."""
+    return tuple(Condition(**{**each, "values": tuple(each["values"])}) for each in given)

@@ -1,0 +1,214 @@
+"""HTTP of targeting rules. Once a change's response is sent, no evaluation sees the state before it."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, ClassVar
+from uuid import UUID
+
+import msgspec
+from fastapi import APIRouter, Depends, Request
+from pydantic import Field, model_validator
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
+from flagstaff.api.ids import FlagIds, Id
+from flagstaff.api.lists import AwareDatetime, Listing, ListPart
+from flagstaff.api.schemas import (
+    Body,
+    Moment,
+    Name,
+    Priority,
+    RulePercentage,
+    RuleTypeName,
+    RuleValue,
+    Update,
+    Uuid,
+    VariantKey,
+    optional,
+)
+from flagstaff.flags.flags import PRIORITY_MAX, PRIORITY_MIN, Rule, RuleType
+from flagstaff.flags.targeting.condition_schemas import ConditionBody, Conditions, read_conditions
+from flagstaff.flags.targeting.rules_service import Rules
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import no_content
+from flagstaff.projects.permissions import Permission
+from flagstaff.projects.preconditions import Precondition
+from flagstaff.values.moments import format_moment
+
+router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Targeting rules"])
+
+_RULES = "/flags/{flag_id}/rules"
+
+
+class RuleOut(TaggedOut):
+    """A targeting rule. The flag is on for users who match it."""
+
+    id: Uuid
+    flag_id: Uuid
+    rule_type: RuleTypeName
+    rule_value: str | None
+    priority: int
+    enabled: bool
+    created_at: Moment
+    updated_at: Moment
+    name: str | None
+    conditions: list[ConditionBody]
+    rollout_percentage: int
+    variant: str | None
+
+
+class NewRule(Body):
+    """A new rule. If several rules match, the one with the highest priority gives the reason."""
+
+    rule_type: RuleTypeName
+    rule_value: Annotated[
+        RuleValue | None, Field(description="Null for a rule of the type `attributes`, where it may be left out.")
+    ]
+    priority: Priority = 0
+    enabled: bool = True
+    name: Name | None = None
+    conditions: Conditions = Field(default=[])
+    rollout_percentage: RulePercentage = 100
+    variant: VariantKey | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _add_no_value(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("rule_type") == RuleType.ATTRIBUTES:
+            return {"rule_value": None, **given}
+        return given
+
+
+class RuleUpdate(Update):
+    """The fields to change."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "flag_id", "created_at", "updated_at"})
+
+    rule_type: RuleTypeName = optional()
+    rule_value: RuleValue | None = None
+    priority: Priority = optional()
+    enabled: bool = optional()
+    name: Name | None = None
+    conditions: Conditions = optional()
+    rollout_percentage: RulePercentage = optional()
+    variant: VariantKey | None = None
+
+
+def _view(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "flag_id": rule.flag_id,
+        "rule_type": rule.rule_type,
+        "rule_value": rule.rule_value,
+        "priority": rule.priority,
+        "enabled": rule.enabled,
+        "created_at": format_moment(rule.created_at),
+        "updated_at": format_moment(rule.updated_at),
+        "name": rule.name,
+        "conditions": rule.conditions,
+        "rollout_percentage": rule.rollout_percentage,
+        "variant": rule.variant,
+    }
+
+
+Weight = Annotated[int, msgspec.Meta(ge=-PRIORITY_MAX, le=-PRIORITY_MIN)]  # a priority with its sign changed
+_of_flag = Listing(_view, lambda rule: (-rule.priority, rule.created_at, rule.id), tuple[Weight, AwareDatetime, UUID])
+_of_environment = Listing(
+    _view,
+    lambda rule: (rule.flag_id, -rule.priority, rule.created_at, rule.id),
+    tuple[UUID, Weight, AwareDatetime, UUID],
+)
+
+
+_readers: dict[str, Callable[[Any], Any]] = {"rule_type": RuleType, "conditions": read_conditions}
+
+
+def read_values(given: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a request's body as the domain has them."""
+    return {name: _readers[name](value) if name in _readers else value for name, value in given.items()}
+
+
+async def _rules(request: Request) -> Rules:
+    rules: Rules = request.app.state.rules
+    return rules
+
+
+Service = Annotated[Rules, Depends(_rules)]
+IfMatch = Annotated[Precondition[Rule], Depends(if_match("rule", _view, Permission.FLAGS_READ))]
+
+
+@router.post(
+    _RULES,
+    status_code=201,
+    response_model=RuleOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.RULES_WRITE),
+)
+async def create_rule(path: FlagIds, body: NewRule, actor: CurrentActor, rules: Service) -> Response:
+    """Create a rule."""
+    return tagged_response(_view(await rules.create_rule(actor, path, **read_values(body.model_dump()))), 201)
+
+
+@router.get(
+    _RULES,
+    response_model=list[RuleOut],
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
+async def list_rules(path: FlagIds, part: ListPart, actor: CurrentActor, rules: Service) -> Response:
+    """The rules of a flag in the order in which they are tried: highest priority first, then oldest first."""
+    return await _of_flag.respond(part, partial(rules.list_rules, actor, path))
+
+
+@router.get(
+    _RULES + "/{rule_id}",
+    response_model=RuleOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
+async def get_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Service) -> Response:
+    """One rule."""
+    return tagged_response(_view(await rules.get_rule(actor, path, rule_id)))
+
+
+@router.put(
+    _RULES + "/{rule_id}",
+    response_model=RuleOut,
+    responses=problems(400, 401, 404, 413, 503),
+    openapi_extra=needs(Permission.RULES_WRITE),
+)
+async def update_rule(
+    path: FlagIds, rule_id: Id, body: RuleUpdate, actor: CurrentActor, rules: Service, precondition: IfMatch
+) -> Response:
+    """Update a rule. Only the given fields change."""
+    return tagged_response(
+        _view(await rules.update_rule(actor, path, rule_id, precondition, **read_values(body.given())))
+    )
+
+
+@router.delete(
+    _RULES + "/{rule_id}",
+    status_code=204,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.RULES_WRITE),
+)
+async def delete_rule(
+    path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Service, precondition: IfMatch
+) -> Response:
+    """Delete a rule."""
+    await rules.delete_rule(actor, path, rule_id, precondition)
+    return no_content()
+
+
+@router.get(
+    "/rules",
+    response_model=list[RuleOut],
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
+async def list_environment_rules(
+    project_id: Id, env_id: Id, part: ListPart, actor: CurrentActor, rules: Service
+) -> Response:
+    """The rules of all flags of an environment, grouped by flag, in the order in which they are tried."""
+    return await _of_environment.respond(part, partial(rules.list_rules_of_environment, actor, project_id, env_id))

@@ -1,0 +1,227 @@
+"""Targeting rules in the database."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.database import tables
+from flagstaff.database.database import write_many
+from flagstaff.database.windows import Listing
+from flagstaff.flags.flags import Rule, RuleType
+from flagstaff.flags.targeting.condition_columns import read_condition, write_condition
+from flagstaff.values.errors import not_found
+from flagstaff.values.lists import WHOLE, Window
+
+_columns = tables.rules.c
+_rule = sa.select(
+    _columns.id,
+    _columns.flag_id,
+    _columns.rule_type,
+    _columns.rule_value,
+    _columns.priority,
+    _columns.enabled,
+    _columns.created_at,
+    _columns.updated_at,
+    _columns.name,
+    _columns.conditions,
+    _columns.rollout_percentage,
+    _columns.variant,
+)
+_insert = tables.rules.insert()
+_by_id = _rule.where(_columns.id == sa.bindparam("rule"), _columns.flag_id == sa.bindparam("flag"))
+# The negated lowest priority does not fit into 32 bits.
+_order = (-sa.cast(_columns.priority, sa.BigInteger), _columns.created_at, _columns.id)
+_of_flag = Listing(_rule.where(_columns.flag_id == sa.bindparam("flag")), _order)
+_of_flags = _rule.where(_columns.flag_id.in_(sa.bindparam("flags", expanding=True)))
+_of_named_flags = _rule.join(tables.flags, tables.flags.c.id == _columns.flag_id).where(
+    tables.flags.c.environment_id == sa.bindparam("environment"),
+    tables.flags.c.key.in_(sa.bindparam("keys", expanding=True)),
+    sa.not_(tables.is_archived),
+)
+_of_environment = Listing(
+    _rule.join(tables.flags, tables.flags.c.id == _columns.flag_id).where(
+        tables.flags.c.environment_id == sa.bindparam("environment"), sa.not_(tables.is_archived)
+    ),
+    (_columns.flag_id, *_order),
+)
+_costly = _rule.join(tables.flags, tables.flags.c.id == _columns.flag_id).where(
+    tables.flags.c.environment_id == sa.bindparam("environment"),
+    sa.not_(tables.is_archived),
+    tables.is_costly,
+)
+_given_variants = sa.select(_columns.variant).distinct().where(_columns.flag_id == sa.bindparam("flag"))
+_count_of_keys = (
+    sa.select(sa.func.count())
+    .select_from(tables.rules.join(tables.flags))
+    .where(
+        tables.flags.c.environment_id.in_(sa.bindparam("environments", expanding=True)),
+        tables.flags.c.key.in_(sa.bindparam("keys", expanding=True)),
+    )
+)
+_of_each = (
+    sa.select(sa.func.count().label("rules"))
+    .where(_columns.flag_id.in_(sa.bindparam("flags", expanding=True)))
+    .group_by(_columns.flag_id)
+    .subquery()
+)
+_most = sa.select(sa.func.coalesce(sa.func.max(_of_each.c.rules), 0))
+_count_in_environment = (
+    sa.select(sa.func.count())
+    .select_from(tables.rules.join(tables.flags))
+    .where(tables.flags.c.environment_id == sa.bindparam("environment"))
+)
+_count_live = _count_in_environment.where(sa.not_(tables.is_archived))
+_condition_characters = (
+    sa.select(sa.func.coalesce(sa.func.sum(sa.func.length(sa.cast(_columns.conditions, sa.Text))), 0))
+    .select_from(tables.rules.join(tables.flags))
+    .where(tables.flags.c.environment_id == sa.bindparam("environment"))
+)
+_update = tables.rules.update().where(_columns.id == sa.bindparam("rule"))
+_delete_some = tables.rules.delete().where(_columns.id.in_(sa.bindparam("rules", expanding=True)))
+_delete = tables.rules.delete().where(_columns.id == sa.bindparam("rule"))
+
+
+async def create_rule(connection: AsyncConnection, rule: Rule) -> None:
+    """Insert a rule."""
+    await connection.execute(_insert, _row(rule))
+
+
+async def create_rules(connection: AsyncConnection, new: Iterable[Rule]) -> None:
+    """Insert rules."""
+    await write_many(connection, _insert, map(_row, new))
+
+
+async def find_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) -> Rule | None:
+    """The rule with this id of a flag, if there is one."""
+    row = (await connection.execute(_by_id, {"flag": flag_id, "rule": rule_id})).one_or_none()
+    return _from_row(row) if row is not None else None
+
+
+async def get_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) -> Rule:
+    """The rule with this id of a flag; raises Error NOT_FOUND."""
+    rule = await find_rule(connection, flag_id, rule_id)
+    if rule is None:
+        raise not_found("rule")
+    return rule
+
+
+async def list_rules(connection: AsyncConnection, flag_id: UUID, window: Window = WHOLE) -> Iterator[Rule]:
+    """The rules of a flag in the order in which they are tried: by priority descending, time of creation and id.
+
+    Converted when read.
+    """
+    rows = await _of_flag.rows(connection, window, {"flag": flag_id})
+    return map(_from_row, rows)
+
+
+async def list_rules_of_environment(
+    connection: AsyncConnection, environment_id: UUID, window: Window = WHOLE
+) -> Iterator[Rule]:
+    """The rules of all flags of an environment that are not archived, grouped by flag, in the order of trial.
+
+    Converted when read.
+    """
+    rows = await _of_environment.rows(connection, window, {"environment": environment_id})
+    return map(_from_row, rows)
+
+
+async def list_rules_of_flags(connection: AsyncConnection, flag_ids: Collection[UUID]) -> Iterator[Rule]:
+    """The rules of some flags, in no particular order; converted when read."""
+    rows = await connection.execute(_of_flags, {"flags": list(flag_ids)})
+    return map(_from_row, rows)
+
+
+async def list_rules_of_keys(
+    connection: AsyncConnection, environment_id: UUID, keys: Collection[str]
+) -> Iterator[Rule]:
+    """The rules of those flags of an environment that have one of these keys and are not archived, in no order.
+
+    Converted when read.
+    """
+    rows = await connection.execute(_of_named_flags, {"environment": environment_id, "keys": list(keys)})
+    return map(_from_row, rows)
+
+
+async def list_given_variants(connection: AsyncConnection, flag_id: UUID) -> set[str]:
+    """The variants that the rules of a flag give."""
+    return {variant for variant in (await connection.execute(_given_variants, {"flag": flag_id})).scalars() if variant}
+
+
+async def count_rules_of_keys(
+    connection: AsyncConnection, environment_ids: Collection[UUID], keys: Collection[str]
+) -> int:
+    """How many rules the flags with some keys have in some environments."""
+    given = {"environments": list(environment_ids), "keys": list(keys)}
+    return int((await connection.execute(_count_of_keys, given)).scalar_one())
+
+
+async def count_most_rules(connection: AsyncConnection, flag_ids: Collection[UUID]) -> int:
+    """How many rules the one of some flags has that has most."""
+    return int((await connection.execute(_most, {"flags": list(flag_ids)})).scalar_one())
+
+
+async def count_environment_rules(connection: AsyncConnection, environment_id: UUID) -> int:
+    """How many rules the flags of an environment have."""
+    return int((await connection.execute(_count_in_environment, {"environment": environment_id})).scalar_one())
+
+
+async def list_costly_rules(connection: AsyncConnection, environment_id: UUID) -> Iterator[Rule]:
+    """The rules with conditions or a segment of the flags that are not archived, in no particular order.
+
+    Converted when read.
+    """
+    return map(_from_row, await connection.execute(_costly, {"environment": environment_id}))
+
+
+async def count_live_rules(connection: AsyncConnection, environment_id: UUID) -> int:
+    """How many rules those flags of an environment have that are not archived."""
+    return int((await connection.execute(_count_live, {"environment": environment_id})).scalar_one())
+
+
+async def count_condition_characters(connection: AsyncConnection, environment_id: UUID) -> int:
+    """How many characters the conditions of the rules of an environment have, as JSON."""
+    return int((await connection.execute(_condition_characters, {"environment": environment_id})).scalar_one())
+
+
+async def update_rule(connection: AsyncConnection, rule: Rule) -> None:
+    """Update a rule's mutable fields."""
+    values = {
+        "rule_type": rule.rule_type,
+        "priority": rule.priority,
+        "enabled": rule.enabled,
+        "updated_at": rule.updated_at,
+        "name": rule.name,
+        "rollout_percentage": rule.rollout_percentage,
+        "variant": rule.variant,
+        **_stored_values(rule),
+    }
+    await connection.execute(_update, {"rule": rule.id, **values})
+
+
+async def delete_rule(connection: AsyncConnection, rule_id: UUID) -> None:
+    """Delete a rule."""
+    await connection.execute(_delete, {"rule": rule_id})
+
+
+async def delete_rules(connection: AsyncConnection, rule_ids: Collection[UUID]) -> None:
+    """Delete rules."""
+    if rule_ids:
+        await connection.execute(_delete_some, {"rules": list(rule_ids)})
+
+
+def _row(rule: Rule) -> dict[str, Any]:
+    return {**tables.row_of(tables.rules, rule), **_stored_values(rule)}
+
+
+def _from_row(row: Sequence[Any]) -> Rule:
+    rule_id, flag_id, rule_type, rule_value, *rest, conditions, rollout_percentage, variant = row
+    read = tuple(map(read_condition, conditions))
+    values = (rule_id, flag_id, RuleType(rule_type), rule_value or None, *rest, read, rollout_percentage, variant)
+    return Rule(*values)
+
+
+def _stored_values(rule: Rule) -> dict[str, Any]:
+    return {"rule_value": rule.rule_value or "", "conditions": list(map(write_condition, rule.conditions))}

@@ -1,0 +1,174 @@
+"""HTTP of segments. Once a change's response is sent, no evaluation sees the state before it."""
+
+from functools import partial
+from typing import Annotated, Any, ClassVar
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
+from flagstaff.api.ids import Id
+from flagstaff.api.lists import BY_AGE, Listing, ListPart
+from flagstaff.api.schemas import Body, Description, FlagKey, Moment, Name, Text, Update, Uuid, optional
+from flagstaff.flags.targeting.condition_schemas import ConditionBody, Conditions, read_conditions
+from flagstaff.flags.targeting.segments import Segment
+from flagstaff.flags.targeting.segments_service import Segments
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_response, no_content
+from flagstaff.projects.permissions import Permission
+from flagstaff.projects.preconditions import Precondition
+from flagstaff.values.moments import format_moment
+
+router = APIRouter(prefix="/api/projects/{project_id}/segments", tags=["Segments"])
+
+
+class SegmentOut(TaggedOut):
+    """A segment: conditions that rules of all environments of the project can refer to."""
+
+    id: Uuid
+    project_id: Uuid
+    key: str
+    name: str
+    description: str | None
+    conditions: list[ConditionBody]
+    created_at: Moment
+    updated_at: Moment
+
+
+class SegmentUse(BaseModel):
+    """A flag with a rule for the segment."""
+
+    environment_key: str
+    flag_key: str
+    archived: bool = Field(description="Whether the flag is archived. Its rules count until it is deleted.")
+
+
+class NewSegment(Body):
+    """A new segment. Its key cannot be changed later."""
+
+    key: FlagKey
+    name: Name
+    description: Description | None = None
+    conditions: Conditions = Field(default=[])
+
+
+class SegmentUpdate(Update):
+    """The fields to change. `key` is accepted only if it equals the current key."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "project_id", "created_at", "updated_at"})
+
+    key: Text = optional()
+    name: Name = optional()
+    description: Description | None = None
+    conditions: Conditions = optional()
+
+
+def _view(segment: Segment) -> dict[str, Any]:
+    return {
+        "id": segment.id,
+        "project_id": segment.project_id,
+        "key": segment.key,
+        "name": segment.name,
+        "description": segment.description,
+        "conditions": segment.conditions,
+        "created_at": format_moment(segment.created_at),
+        "updated_at": format_moment(segment.updated_at),
+    }
+
+
+def _values(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: read_conditions(value) if name == "conditions" else value for name, value in given.items()}
+
+
+_listing = Listing(_view, lambda segment: (segment.created_at, segment.id), BY_AGE)
+
+
+async def _segments(request: Request) -> Segments:
+    segments: Segments = request.app.state.segments
+    return segments
+
+
+Service = Annotated[Segments, Depends(_segments)]
+IfMatch = Annotated[Precondition[Segment], Depends(if_match("segment", _view, Permission.PROJECT_READ))]
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=SegmentOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.SEGMENTS_WRITE),
+)
+async def create_segment(project_id: Id, body: NewSegment, actor: CurrentActor, segments: Service) -> Response:
+    """Create a segment."""
+    return tagged_response(_view(await segments.create_segment(actor, project_id, **_values(body.model_dump()))), 201)
+
+
+@router.get(
+    "",
+    response_model=list[SegmentOut],
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
+async def list_segments(project_id: Id, part: ListPart, actor: CurrentActor, segments: Service) -> Response:
+    """The segments of a project, newest first."""
+    return await _listing.respond(part, partial(segments.list_segments, actor, project_id))
+
+
+@router.get(
+    "/{segment_id}",
+    response_model=SegmentOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
+async def get_segment(project_id: Id, segment_id: Id, actor: CurrentActor, segments: Service) -> Response:
+    """One segment."""
+    return tagged_response(_view(await segments.get_segment(actor, project_id, segment_id)))
+
+
+@router.get(
+    "/{segment_id}/flags",
+    response_model=list[SegmentUse],
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
+async def list_flags_in_segment(project_id: Id, segment_id: Id, actor: CurrentActor, segments: Service) -> Response:
+    """The flags with a rule for the segment, by the keys of their environments and their own."""
+    found = await segments.list_flags_in(actor, project_id, segment_id)
+    return json_response(
+        [
+            {"environment_key": each.environment_key, "flag_key": each.flag_key, "archived": each.is_archived}
+            for each in found
+        ]
+    )
+
+
+@router.put(
+    "/{segment_id}",
+    response_model=SegmentOut,
+    responses=problems(400, 401, 404, 413, 503),
+    openapi_extra=needs(Permission.SEGMENTS_WRITE),
+)
+async def update_segment(
+    project_id: Id, segment_id: Id, body: SegmentUpdate, actor: CurrentActor, segments: Service, precondition: IfMatch
+) -> Response:
+    """Update a segment. Only the given fields change."""
+    return tagged_response(
+        _view(await segments.update_segment(actor, project_id, segment_id, precondition, **_values(body.given())))
+    )
+
+
+@router.delete(
+    "/{segment_id}",
+    status_code=204,
+    responses=problems(401, 404, 409, 503),
+    openapi_extra=needs(Permission.SEGMENTS_WRITE),
+)
+async def delete_segment(
+    project_id: Id, segment_id: Id, actor: CurrentActor, segments: Service, precondition: IfMatch
+) -> Response:
+    """Delete a segment that no rule refers to."""
+    await segments.delete_segment(actor, project_id, segment_id, precondition)
+    return no_content()

@@ -1,0 +1,156 @@
+"""What conditions cost an evaluation at worst, in microseconds of one core, so that an environment can be kept fast.
+
+`python -m bench.condition_work` measures the figures below, and docs/performance.md has the results. What a context
+may carry bounds them: evaluation/attributes.py reads texts of at most 1,024 characters, and short lists. This module
+does no I/O and compiles nothing: how large a regular expression is, its caller says.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from flagstaff.flags.flags import Rule, RuleType
+from flagstaff.flags.targeting.conditions import COMPARES_TEXT, Condition, Operator
+from flagstaff.flags.targeting.segments import Segment
+
+CountInstructions = Callable[[Condition], int]
+"""The size of the program of a condition's regular expression."""
+
+_SINGLE = frozenset({"user_id", "user_email", "email_domain", "environment", "current_time"})
+"""The attributes that never are lists."""
+_IGNORING_CASE = frozenset({"user_email", "email_domain"})
+_LIST, _SEARCHED_LIST = 100, 16
+_NUMBERS = frozenset({Operator.EQ, Operator.GT, Operator.GTE, Operator.LT, Operator.LTE})
+_MOMENTS = frozenset({Operator.BEFORE, Operator.AFTER})
+
+_CONDITION = 0.2
+_RULE_BY_CONDITIONS, _RULE = 0.7, 0.4  # found by what holds, or by the user's id or email
+_PREREQUISITE = 0.3
+_ATTRIBUTE = 0.5
+# To read one value of an attribute, and to read a list.
+_READINGS = {
+    "text": (2, 40),
+    "searched": (1, 5),
+    "number": (3, 120),
+    "moment": (2, 150),
+    "version": (35, 350),
+    "address": (8, 300),
+}
+_FEW, _FEW_CONTAINED = 4, 64
+_LONGEST, _LONGEST_LIST = 1, 4
+"""The characters of the longest text, and of all of a list, in texts of 1,024."""
+
+
+@dataclass(slots=True)
+class Work:
+    """The worst cost of an evaluation, in microseconds, as it adds up over rules and segments, in small steps.
+
+    An attribute is read once in each form, and a segment is decided once, however many rules name it. `read` are the
+    attributes that are read, each with its form and whether in lower case.
+    """
+
+    instructions: CountInstructions
+    micros: float = 0.0
+    read: set[tuple[str, str, bool]] = field(default_factory=set)
+    _attributes: set[str] = field(default_factory=set)
+    _segments: set[str] = field(default_factory=set)
+
+    def add_rule(self, rule: Rule) -> None:
+        """Add what a rule costs without its conditions and its segment."""
+        led = rule.rule_type in (RuleType.SEGMENT, RuleType.ATTRIBUTES)
+        if led or rule.conditions:
+            self.micros += _RULE_BY_CONDITIONS if led else _RULE
+
+    def add_prerequisites(self, number: int) -> None:
+        """Add what a flag's prerequisites cost."""
+        self.micros += _PREREQUISITE * number
+
+    def adding_conditions(
+        self, conditions: Sequence[Condition], maximum: float = float("inf")
+    ) -> Generator[None, None, int | None]:
+        """Add conditions that must all hold; returns the place of the first with which the cost exceeds a maximum."""
+        asked = [condition.attribute for condition in conditions]
+        beyond = None
+        for place, condition in enumerate(conditions):
+            alone = condition.operator is Operator.IN and not condition.negate and asked.count(condition.attribute) == 1
+            self.micros += self._reading(condition)
+            self.micros += _CONDITION / 2 if alone else _CONDITION + self._comparison(condition)
+            if beyond is None and self.micros > maximum:
+                beyond = place
+            yield
+        return beyond
+
+    def adding_segment(self, segment: Segment, maximum: float = float("inf")) -> Generator[None, None, int | None]:
+        """The same for the conditions of a segment that rules name, unless it has been added."""
+        if segment.key in self._segments:
+            return None
+        self._segments.add(segment.key)
+        return (yield from self.adding_conditions(segment.conditions, maximum))
+
+    def reads_no_more_than(self, other: "Work") -> bool:
+        """Whether the other reads every attribute that this one reads, in the same forms."""
+        return self.read <= other.read
+
+    def _reading(self, condition: Condition) -> float:
+        """What it costs to read the attribute in a form in which no other condition has read it."""
+        kind, lower = _form(condition)
+        wanted = (condition.attribute, kind, lower)
+        if wanted in self.read:
+            return 0
+        first = condition.attribute not in self._attributes
+        self.read.add(wanted)
+        self._attributes.add(condition.attribute)
+        return _READINGS[kind][condition.attribute not in _SINGLE] + (_ATTRIBUTE if first else 0)
+
+    def _comparison(self, condition: Condition) -> float:
+        """What it costs to compare all readings with all values."""
+        single = condition.attribute in _SINGLE
+        texts, long = (1, _LONGEST) if single else (_LIST, _LONGEST_LIST)
+        values = condition.values
+        match condition.operator:
+            case Operator.IN | Operator.NOT_IN:
+                return 0.1 + texts * 0.01
+            case Operator.STARTS_WITH | Operator.ENDS_WITH:
+                return 0.6 + texts * (0.12 if len(values) <= _FEW else 0.5)
+            case Operator.CONTAINS if len(values) <= _FEW_CONTAINED:
+                return texts * 0.25 + sum(texts * 0.05 + long * min(3 + 0.15 * len(value), 45) for value in values)
+            case Operator.CONTAINS:
+                return long * 700
+            case Operator.MATCHES:
+                return (1 if single else _SEARCHED_LIST) * 1.4 + 5.8 * self.instructions(condition)
+            case Operator.IN_NETWORK:
+                lengths = {value.partition("/")[2] for value in values}
+                return texts * (0.3 + 0.07 * len(lengths))
+            case Operator.EQ:
+                return texts * 0.06
+            case Operator.SEMVER_EQ:
+                return 4 + texts * 0.06
+        return 0.6 if condition.operator in _NUMBERS | _MOMENTS else 4
+
+
+def _form(condition: Condition) -> tuple[str, bool]:
+    """The form in which an attribute is read, and whether it is in lower case."""
+    operator = condition.operator
+    if operator in COMPARES_TEXT:
+        if operator is Operator.MATCHES:
+            return "searched", False
+        return "text", condition.case_insensitive or condition.attribute in _IGNORING_CASE
+    if operator in _NUMBERS:
+        return "number", False
+    if operator in _MOMENTS:
+        return "moment", False
+    return "address" if operator is Operator.IN_NETWORK else "version", False
+
+
+def computing_work(
+    instructions: CountInstructions, rules: Iterable[Rule], segments: Iterable[Segment], prerequisites: int = 0
+) -> Generator[None, None, Work]:
+    """The worst cost of rules and of the segments that they name, in small steps."""
+    by_key = {segment.key: segment for segment in segments}
+    work = Work(instructions)
+    work.add_prerequisites(prerequisites)
+    for rule in rules:
+        work.add_rule(rule)
+        yield from work.adding_conditions(rule.conditions)
+        if rule.rule_type is RuleType.SEGMENT and rule.rule_value in by_key:
+            yield from work.adding_segment(by_key[rule.rule_value])
+    return work

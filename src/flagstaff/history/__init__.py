@@ -1,0 +1,1 @@
+"""The evaluation history: buffered, stored, counted, read, kept small and sent on."""

@@ -1,0 +1,268 @@
+"""HTTP of the evaluation history."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.ids import FlagIds, Id, parse_id
+from flagstaff.api.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid, VariantKey
+from flagstaff.evaluation.history.counts import OnCounts
+from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
+from flagstaff.evaluation.history.layout import Decision
+from flagstaff.evaluation.history.records import RecordedEvaluation
+from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.history.history_service import EvaluationsPage, History
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import encode_json, json_page
+from flagstaff.projects.permissions import Permission
+from flagstaff.values.errors import invalid_field
+from flagstaff.values.moments import format_moment
+
+ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}"
+_RECORDED_RULES = "Records name the rules of flags that have variants, prerequisites, conditions or percentages."
+_OF_SOME_FLAGS = "Only of a flag with variants, prerequisites, or conditions or percentages in its rules."
+
+router = APIRouter(prefix=ENVIRONMENT, tags=["Evaluation history"])
+
+_evaluation_id = re.compile("[0-9a-f]{32}")
+
+
+def _read_boolean(given: str) -> bool:
+    if given not in ("true", "false"):
+        raise ValueError("must be true or false")
+    return given == "true"
+
+
+def _read_cursor(given: str) -> bytes:
+    if not _evaluation_id.fullmatch(given):
+        raise ValueError(NOT_A_CURSOR)
+    return bytes.fromhex(given)
+
+
+def _read_rule_id(given: str) -> UUID:
+    found = parse_id(given)
+    if found is None:
+        raise ValueError("must be the id of a rule, which is a UUID")
+    return found
+
+
+Boolean = Annotated[bool, BeforeValidator(_read_boolean), WithJsonSchema({"type": "boolean"})]
+RuleId = Annotated[UUID, BeforeValidator(_read_rule_id), WithJsonSchema({"type": "string", "format": "uuid"})]
+Cursor = Annotated[bytes, BeforeValidator(_read_cursor), WithJsonSchema({"type": "string"})]
+
+
+class FlagEvaluationsQuery(BaseModel):
+    """Which evaluations of a flag to list."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Annotated[Text | None, Field(description="Only for this user.")] = None
+    user_email: Annotated[Text | None, Field(description="Only for this user, ignoring case.")] = None
+    enabled: Annotated[Boolean | None, Field(description="Only with the flag on or off.")] = None
+    variant: Annotated[VariantKey | None, Field(description="Only with this variant of the flag.")] = None
+    rule_id: Annotated[RuleId | None, Field(description="Only where this rule matched. " + _RECORDED_RULES)] = None
+    since: Since = None
+    until: Until = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 50
+    cursor: Annotated[Cursor | None, Field(description="The `next_cursor` of the previous page.")] = None
+
+    def filter(self, *, flag_id: UUID | None = None, key: str | None = None) -> EvaluationFilter:
+        """The filter for the service, of the flag with an id or a key, if one is given."""
+        flag = FlagFilter(flag_id, key, self.enabled, self.rule_id, self.variant)
+        any_flag = flag == FlagFilter()
+        return EvaluationFilter(self.user_id, self.user_email, None if any_flag else flag, self.since, self.until)
+
+
+class EvaluationsQuery(FlagEvaluationsQuery):
+    """Which evaluations to list."""
+
+    flag_key: Annotated[FlagKey | None, Field(description="Only of this flag, which may be deleted.")] = None
+    enabled: Annotated[Boolean | None, Field(description="Only with this flag on or off; needs `flag_key`.")] = None
+    variant: Annotated[
+        VariantKey | None, Field(description="Only with this variant of the flag; needs `flag_key`.")
+    ] = None
+    answers: Annotated[
+        Boolean,
+        Field(
+            description="Whether to list the results of all flags. If false, `flags` has at most that of `flag_key`, "
+            "and `on` and `off` count them all."
+        ),
+    ] = True
+
+
+class FlagOutcome(BaseModel):
+    """The result of a flag."""
+
+    enabled: bool
+    reason: str
+    rule_id: Uuid | None = Field(default=None, description="The rule that matched. " + _OF_SOME_FLAGS)
+    bucket: int | None = Field(default=None, description="The user's bucket, 0 to 99. " + _OF_SOME_FLAGS)
+    variant: str | None = Field(default=None, description="The key of the user's variant. " + _OF_SOME_FLAGS)
+
+
+class EvaluateCall(BaseModel):
+    """One evaluate call."""
+
+    id: Uuid
+    evaluated_at: Moment
+    user_id: str | None
+    user_email: str | None
+    attributes: dict[str, Any] | None = Field(
+        default=None,
+        description="The custom attributes that were kept. Only where some rule, segment or stickiness looked at any.",
+        examples=[{"plan": "gold", "seats": 12}],
+    )
+
+
+class EvaluationOut(EvaluateCall):
+    """One evaluate call with the result of each flag, by key."""
+
+    flags: dict[str, FlagOutcome]
+    on: int | None = Field(default=None, description="How many flags were on. Only with `answers=false`.")
+    off: int | None = Field(default=None, description="How many flags were off. Only with `answers=false`.")
+
+
+class FlagEvaluationOut(EvaluateCall, FlagOutcome):
+    """One evaluate call with the result of the flag."""
+
+
+class EvaluationsPageOut(BaseModel):
+    """Some evaluations, newest first. A short or empty page is not necessarily the last."""
+
+    items: list[EvaluationOut]
+    next_cursor: str | None = Field(description="The cursor of the next page; null if there is none.")
+
+
+class FlagEvaluationsPageOut(BaseModel):
+    """Some evaluations of a flag, newest first. A short or empty page is not necessarily the last."""
+
+    items: list[FlagEvaluationOut]
+    next_cursor: str | None = Field(description="The cursor of the next page; null if there is none.")
+
+
+async def _history(request: Request) -> History:
+    history: History = request.app.state.history
+    return history
+
+
+Service = Annotated[History, Depends(_history)]
+
+
+@router.get(
+    "/evaluations",
+    response_model=EvaluationsPageOut,
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.EVALUATIONS_READ),
+)
+async def list_evaluations(
+    project_id: Id, env_id: Id, query: Annotated[EvaluationsQuery, Query()], actor: CurrentActor, history: Service
+) -> Response:
+    """The evaluations of an environment, newest first, with the result and reason for each flag."""
+    for name in ("enabled", "variant"):
+        if getattr(query, name) is not None and query.flag_key is None:
+            raise invalid_field(name, "requires flag_key, which names the flag")
+    page = await history.list_environment_evaluations(
+        actor, project_id, env_id, query.filter(key=query.flag_key), limit=query.limit, before=query.cursor
+    )
+    return _page_response(page, EvaluationEncoder() if query.answers else _CountsEncoder(query.flag_key))
+
+
+@router.get(
+    "/flags/{flag_id}/evaluations",
+    response_model=FlagEvaluationsPageOut,
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.EVALUATIONS_READ),
+)
+async def list_flag_evaluations(
+    path: FlagIds, query: Annotated[FlagEvaluationsQuery, Query()], actor: CurrentActor, history: Service
+) -> Response:
+    """The evaluations of a flag, newest first, with the result and reason."""
+    wanted = query.filter(flag_id=path.flag_id)
+    page = await history.list_flag_evaluations(actor, path, wanted, limit=query.limit, before=query.cursor)
+    return _page_response(page, lambda each: [encode_json(_flag_evaluation_view(each, path.flag_id))])
+
+
+def _page_response(page: EvaluationsPage, encode: Callable[[RecordedEvaluation], Iterable[bytes]]) -> Response:
+    # A hundred evaluations of thousands of flags are many megabytes.
+    return json_page(map(encode, page.items), page.next_before.hex() if page.next_before else None)
+
+
+class EvaluationEncoder:
+    """Encodes the evaluations of one page. Most share their flags and outcomes, each of which is encoded once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, Outcome], bytes] = {}
+
+    def __call__(self, evaluation: RecordedEvaluation) -> Iterator[bytes]:
+        yield encode_json(call_view(evaluation))[:-1] + b',"flags":{'
+        before = b""
+        for decision in evaluation.each_decision():
+            yield before + self._encode(decision)
+            before = b","
+        yield b"}}"
+
+    def _encode(self, decision: Decision) -> bytes:
+        place = id(decision.flag), decision.outcome
+        known = self._known.get(place)
+        if known is None:
+            known = encode_json(decision.flag.key) + b":" + encode_json(decision_view(decision))
+            if not decision.flag.says_more:
+                self._known[place] = known
+        return known
+
+
+class _CountsEncoder:
+    """Encodes the evaluations of one page with the numbers of flags, and the result of only the one with the key."""
+
+    def __init__(self, flag_key: str | None) -> None:
+        self._flag_key = flag_key
+        self._counts = OnCounts()
+
+    def __call__(self, evaluation: RecordedEvaluation) -> Iterator[bytes]:
+        counting = self._counts.count(evaluation)
+        while True:
+            try:
+                next(counting)
+            except StopIteration as end:
+                on, off = end.value
+                break
+            yield b""
+        flags = {}
+        found = evaluation.layout.find_flag(self._flag_key) if self._flag_key else None
+        if found is not None:
+            position, flag = found
+            decision = Decision(flag, flag.default)
+            if position is not None:
+                decision = evaluation.layout.decision_of(position, evaluation.recorded)
+            flags[flag.key] = decision_view(decision)
+        yield encode_json({**call_view(evaluation), "flags": flags, "on": on, "off": off})
+
+
+def _flag_evaluation_view(evaluation: RecordedEvaluation, flag_id: UUID) -> dict[str, Any]:
+    found = next(decision for decision in evaluation.decisions() if decision.flag.id == flag_id)
+    return {**call_view(evaluation), **decision_view(found)}
+
+
+def call_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
+    """What the API says of an evaluate call, without its flags."""
+    view: dict[str, Any] = {
+        "id": evaluation.id,
+        "evaluated_at": format_moment(evaluation.evaluated_at),
+        "user_id": evaluation.user_id,
+        "user_email": evaluation.user_email,
+    }
+    return view if evaluation.attributes is None else {**view, "attributes": evaluation.attributes}
+
+
+def decision_view(decision: Decision) -> dict[str, Any]:
+    """What the API says of a flag in an evaluate call."""
+    view: dict[str, Any] = {"enabled": decision.outcome.enabled, "reason": decision.reason}
+    if decision.flag.says_more:
+        view |= {"rule_id": decision.rule_id, "bucket": decision.bucket, "variant": decision.variant}
+    return view

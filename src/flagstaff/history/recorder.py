@@ -1,0 +1,250 @@
+"""Records evaluations without slowing or failing them: `record` appends to a list, and two tasks do the rest.
+
+One collects records a few times a second, the other writes batches to the store. Batches that the store does not accept
+promptly are kept on disk, so that a kill at any moment loses less than a second.
+"""
+
+import asyncio
+import errno
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import structlog
+
+from flagstaff.concurrency.supervisor import Supervisor, is_set_within
+from flagstaff.evaluation.history.records import RecordBatch
+from flagstaff.history.buffer import Buffer
+from flagstaff.history.spool import Spool, SpooledBatch
+from flagstaff.values.errors import Code, Error
+
+log = structlog.get_logger(__name__)
+
+FLUSH_INTERVAL_SECONDS = 0.2
+PATIENCE_SECONDS = 0.4  # how long a batch waits in memory alone
+RETRY_SECONDS = 1.0
+COLLECT, WRITE = "recorder-collect", "recorder-write"
+ATTEMPTS = 5  # for a batch that a reachable store refuses
+# Errors of the process or the system, which say nothing about the file that was to be read.
+_SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+
+
+@dataclass(slots=True)
+class _Collected:
+    batch: RecordBatch
+    at: float  # by the loop's clock
+    copy: SpooledBatch | None = None  # on disk, while the store takes its time
+    is_done: bool = False  # stored or dropped
+    copying: asyncio.Lock = field(default_factory=asyncio.Lock)  # so that the two tasks do not both make a copy
+
+
+class Recorder:
+    """Buffers evaluations and writes them in batches, between `start` and `stop`. It counts records."""
+
+    def __init__(
+        self,
+        *,
+        write: Callable[[RecordBatch], Awaitable[bool]],
+        spool: Spool,
+        supervisor: Supervisor,
+        flush_interval_seconds: float = FLUSH_INTERVAL_SECONDS,
+        retry_seconds: float = RETRY_SECONDS,
+        has_all: bool = False,
+    ) -> None:
+        """`write` stores a whole batch and returns True, or False if it is already stored; UNAVAILABLE is an outage.
+
+        `has_all` says that the recorded attributes are all that the requests had.
+        """
+        self.written = 0
+        self.dropped = 0
+        self._write = write
+        self._spool = spool
+        self._supervisor = supervisor
+        self._flush_interval_seconds = flush_interval_seconds
+        self._retry_seconds = retry_seconds
+        self._buffer = Buffer(has_all=has_all)
+        self.record = self._buffer.record
+        self._collected: deque[_Collected] = deque()
+        self._in_flight: _Collected | None = None
+        self._arrived = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._unacknowledged: set[int] = set()  # batches sent to the store, which may have stored them
+        self._is_started = False
+        self._failures = 0  # in a row
+        self._refusals = 0  # in a row, for one batch and with a reachable store
+        self._is_dropping = False
+        self._is_complete = False  # nothing more will be collected
+
+    @property
+    def waiting(self) -> int:
+        """How many records are not in the store yet."""
+        collected = [*self._collected, *([self._in_flight] if self._in_flight else [])]
+        in_memory = sum(each.batch.size for each in collected if not each.copy and not each.is_done)
+        return self._buffer.records + in_memory + self._spool.records
+
+    @property
+    def recorded(self) -> int:
+        """How many records there have been, including those that an earlier process left on disk."""
+        return self.written + self.dropped + self.waiting
+
+    async def start(self) -> None:
+        """Start to write, first what an earlier process left on disk. A disk failure does not prevent the start."""
+        try:
+            await self._spool.open()
+        except OSError as error:
+            log.warning("spool_failed", error=str(error))
+        self._is_started = True
+        self._supervisor.run(COLLECT, self._collect_forever, purpose="collects evaluations for the history")
+        self._supervisor.run(WRITE, self._write_forever, purpose="writes evaluations to the history")
+
+    async def stop(self, deadline_seconds: float) -> None:
+        """Write everything; what the store has not accepted by the deadline stays on disk for the next start."""
+        if not self._is_started:
+            return
+        self._is_started = False
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + deadline_seconds
+        self._stopping.set()
+        await self._supervisor.finish(COLLECT, deadline_seconds)
+        self._collect(loop.time())  # what remains if that task was down
+        self._is_complete = True
+        self._arrived.set()
+        await self._supervisor.finish(WRITE, max(0, deadline - loop.time()))
+        self._take_back()
+        await self._move_to_disk()
+        if self._spool.records:
+            log.warning("evaluations_left_on_disk", records=self._spool.records)
+
+    async def _collect_forever(self) -> None:
+        loop = asyncio.get_running_loop()
+        is_last = False
+        while not is_last:
+            is_last = await is_set_within(self._stopping, self._flush_interval_seconds)
+            self._collect(loop.time())
+            if self._is_behind(loop.time()):
+                if self._in_flight:
+                    await self._copy_to_disk(self._in_flight)  # so that a kill does not lose it
+                await self._move_to_disk()
+            if self._collected:
+                self._arrived.set()
+
+    def _collect(self, now: float) -> None:
+        self._collected += (_Collected(batch, now) for batch in self._buffer.take())
+
+    def _is_behind(self, now: float) -> bool:
+        oldest = self._in_flight or (self._collected[0] if self._collected else None)
+        return self._spool.first is not None or (oldest is not None and now - oldest.at > PATIENCE_SECONDS)
+
+    async def _copy_to_disk(self, collected: _Collected) -> None:
+        async with collected.copying:
+            if not collected.copy and not collected.is_done:
+                collected.copy = await self._append(collected.batch)
+
+    async def _move_to_disk(self) -> None:
+        while self._collected:
+            first = self._collected[0]
+            await self._copy_to_disk(first)
+            if self._collected and self._collected[0] is first:  # otherwise the other task has taken it
+                self._drop_unless_on_disk(self._collected.popleft())
+
+    def _drop_unless_on_disk(self, collected: _Collected) -> None:
+        if not collected.copy:
+            collected.is_done = True
+            self._drop(collected.batch, "They could not be kept on disk.")
+        self._arrived.set()
+
+    async def _append(self, batch: RecordBatch) -> SpooledBatch | None:
+        try:
+            return await self._spool.append(batch)
+        except OSError as error:
+            log.warning("spool_failed", error=str(error))
+            return None
+
+    def _take_back(self) -> None:
+        """Put the batch that was being written when its task ended back into the queue, unless it is on disk."""
+        left, self._in_flight = self._in_flight, None
+        if left and not left.copy and not left.is_done:
+            self._collected.appendleft(left)
+
+    async def _write_forever(self) -> None:
+        self._take_back()
+        while True:
+            if self._spool.first:
+                await self._write_spooled(self._spool.first)
+            elif self._collected:
+                await self._write_collected(self._collected.popleft())
+            elif self._is_complete:
+                return
+            else:
+                self._is_dropping = False
+                self._arrived.clear()
+                await self._arrived.wait()
+            if self._failures and await is_set_within(self._stopping, self._retry_seconds):
+                return
+
+    async def _write_collected(self, collected: _Collected) -> None:
+        self._in_flight = collected
+        collected.is_done = await self._try_to_write(collected.batch)
+        if not collected.is_done:
+            await self._copy_to_disk(collected)
+            self._drop_unless_on_disk(collected)
+        else:
+            async with collected.copying:  # the other task may be making a copy
+                if collected.copy:
+                    await self._spool.remove(collected.copy)
+        self._in_flight = None
+
+    async def _write_spooled(self, spooled: SpooledBatch) -> None:
+        try:
+            batch = await self._spool.read(spooled)
+        except (OSError, ValueError) as error:
+            if getattr(error, "errno", None) in _SHORTAGES:
+                self._failures += 1  # read again after a pause
+                log.warning("spool_failed", error=str(error))
+                return
+            await self._spool.remove(spooled)
+            self._count_dropped(spooled.records, f"{spooled.path.name} cannot be read: {error}")
+            return
+        if await self._try_to_write(batch):
+            await self._spool.remove(spooled)
+
+    async def _try_to_write(self, batch: RecordBatch) -> bool:
+        """Whether the batch is finished and is not tried again."""
+        # A batch whose answer was lost may already be stored and still counts; a duplicate does not.
+        is_first_try = batch.id not in self._unacknowledged
+        self._unacknowledged.add(batch.id)
+        try:
+            is_new = await self._write(batch)
+        except Exception as error:  # noqa: BLE001 - the edge of a loop that must not end
+            return self._failed(batch, error)
+        if self._failures:
+            log.info("history_store_back", records=self.waiting)
+        self._unacknowledged.discard(batch.id)
+        if is_new or not is_first_try:
+            self.written += batch.size
+        self._failures = self._refusals = 0
+        return True
+
+    def _failed(self, batch: RecordBatch, error: Exception) -> bool:
+        self._failures += 1
+        if isinstance(error, Error) and error.code is Code.UNAVAILABLE:
+            if self._failures == 1:
+                log.warning("history_store_away", detail="Evaluations are kept on disk until the store is back.")
+            return False
+        self._refusals += 1
+        log.error("history_batch_failed", attempt=self._refusals, records=batch.size, exc_info=error)
+        if self._refusals < ATTEMPTS:
+            return False
+        self._refusals = 0
+        self._drop(batch, "The store refused them repeatedly.")
+        return True
+
+    def _drop(self, batch: RecordBatch, reason: str) -> None:
+        self._unacknowledged.discard(batch.id)
+        self._count_dropped(batch.size, reason)
+
+    def _count_dropped(self, records: int, reason: str) -> None:
+        self.dropped += records
+        if not self._is_dropping:  # once per outage
+            self._is_dropping = True
+            log.error("evaluations_dropped", records=records, reason=reason)

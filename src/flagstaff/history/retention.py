@@ -1,0 +1,223 @@
+"""Keeps the evaluation history small: rolls up counts, and deletes what is too old, too large or of no environment."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from math import isnan, nan
+from time import perf_counter
+from typing import Literal
+
+import structlog
+
+from flagstaff.database.database import Database
+from flagstaff.history import history_days
+from flagstaff.history.store import batches, deletions, partitions, rollups, user_rollups
+from flagstaff.projects import environments_store
+from flagstaff.values.errors import Code, Error
+
+DELETED_AT_ONCE = 50  # in segments, so that no batch waits long for a deletion
+# How long users are counted at a time, which is every few seconds: to count those of a long history, or of more
+# evaluations than can be counted besides answering them, takes longer and leaves time for other work.
+USERS_SECONDS = 0.15
+BATCHES_REMEMBERED = timedelta(days=7)  # how long a batch whose outcome was unknown may be sent again
+
+_HOUR = timedelta(hours=1)
+_MINUTE = timedelta(minutes=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class HistoryUpkeep:
+    """The upkeep of the history, in small steps so that no batch waits long for it.
+
+    `bytes` is the size of the history when it was last measured, `deleted` the number of evaluations deleted to keep it
+    within `max_bytes`: `auto` is what leaves `reserve_bytes` of the disk free, or a fifth of a small disk, and at least
+    `least_bytes`, so that the newest evaluations are kept when something else fills the disk. `free_disk` returns how
+    many bytes of the disk are free and how many it has, which are not numbers while that is not known.
+
+    `read_clock` reads the database's clock. `passed` returns the time that was seen to pass, by which everything is
+    deleted by age; by default it is the clock's. `roll_up` and `purge` raise Error UNAVAILABLE while the database
+    cannot be reached.
+    """
+
+    database: Database
+    now: Callable[[], datetime]
+    retention: timedelta
+    max_bytes: int | Literal["auto"] | None = None
+    free_disk: Callable[[], tuple[float, float]] = lambda: (nan, nan)
+    reserve_bytes: int = 2 * 10**9  # more than the space below which an alarm is raised
+    least_bytes: int = 100 * 10**6
+    deleted_at_once: int = DELETED_AT_ONCE
+    read_clock: history_days.ReadClock = partitions.read_clock
+    passed: Callable[[], datetime] | None = None
+    bytes: int = 0
+    deleted: int = 0
+
+    async def roll_up(self) -> None:
+        """Roll up what hours that have passed, and environments that change or are evaluated a lot, have to count."""
+        now = self.now()
+        async with self.database.read_history() as connection:
+            due = await rollups.find_due(connection, (now - _EPOCH) // _MINUTE)
+            users_due = await user_rollups.find_due(connection, (now - _EPOCH) // _HOUR)
+        await _do_all([*(partial(self._roll_up, number) for number in due), partial(self._roll_up_users, users_due)])
+
+    async def _roll_up(self, number: int) -> None:
+        more = True
+        while more:
+            async with self.database.write_history() as connection:
+                more = await rollups.roll_up(connection, number)
+
+    async def _roll_up_users(self, numbers: Iterable[int]) -> None:
+        until = perf_counter() + USERS_SECONDS
+
+        async def roll_up(number: int) -> None:
+            more = True
+            while more and perf_counter() < until:
+                async with self.database.write_history() as connection:
+                    more = await user_rollups.roll_up_users(connection, number)
+
+        await _do_all([partial(roll_up, number) for number in numbers])
+
+    async def remove_bound(self) -> None:
+        """Remove a bound that would refuse batches, if a process was killed while it added days."""
+        await history_days.remove_bound(self.database)
+
+    async def prepare_days(self) -> None:
+        """Add partitions for the next days, if there are few. Logs an outage: batches need no partition."""
+        try:
+            await history_days.add_missing_days(self.database, min(self.now(), self._passed()).date())
+        except Error as error:
+            if error.code is not Code.UNAVAILABLE:
+                raise
+            log.warning("history_partitions_failed", detail=error.message)
+
+    async def _drop_days(self, before: datetime) -> int:
+        """Drop the partitions of the days that ended before a moment; return how many evaluations were in them."""
+        return await history_days.drop_days(self.database, before, self.now, self.read_clock)
+
+    async def purge(self) -> None:
+        """Delete what is older than the retention or beyond the bytes, and what belongs to deleted environments.
+
+        Adds days at the end, which may take a while, and removes what could refuse batches at the beginning.
+        """
+        await self.remove_bound()
+        async with self.database.read_history() as connection:
+            recorded = await batches.list_recorded_environments(connection)
+        async with self.database.read() as connection:
+            # Read after the history, so an environment that is missing here was deleted and not created in between.
+            existing = await environments_store.list_environment_ids(connection)
+        passed = self._passed()
+        oldest = passed - self.retention
+        delete_batches = partial(deletions.delete_batches, before=passed - BATCHES_REMEMBERED)
+        await _do_all(
+            [
+                partial(self._drop_days, oldest),
+                *(
+                    partial(self._delete_before, number, oldest)
+                    if environment_id in existing
+                    else partial(self._forget, number)
+                    for environment_id, number in recorded.items()
+                ),
+                partial(self._delete_layouts, oldest),
+                partial(self._delete, delete_batches),
+                self._purge_beyond_bytes,
+                self.prepare_days,
+            ]
+        )
+
+    def _passed(self) -> datetime:
+        return self.passed() if self.passed else self.now()
+
+    async def _forget(self, number: int) -> None:
+        is_forgotten = False
+        while not is_forgotten:  # while batches that were already being sent still arrive
+            await self._delete_before(number, None)
+            async with self.database.write_history() as connection:
+                is_forgotten = await deletions.forget_environment(connection, number)
+
+    async def _purge_beyond_bytes(self) -> None:
+        async with self.database.read_history() as connection:
+            sizes = await deletions.list_bytes(connection)
+            recorded = await batches.list_recorded_environments(connection)
+        self.bytes = sum(size for _, size in sizes)
+        max_bytes = await self._find_max_bytes()
+        before = None if max_bytes is None else _bound(sizes, max_bytes, self.now())
+        if before is None or max_bytes is None:
+            return
+        deleted = await self._drop_days(before)
+        for number in recorded.values():
+            deleted += await self._delete_before(number, before)
+        await self._delete_layouts(before)
+        self.bytes = max_bytes
+        self.deleted += deleted
+        if deleted:
+            log.warning("history_bound_reached", deleted=deleted, before=before.isoformat(), max_bytes=max_bytes)
+
+    async def _find_max_bytes(self) -> int | None:
+        if self.max_bytes != "auto":
+            return self.max_bytes
+        in_file = await self.database.find_free_history_bytes()
+        free, total = self.free_disk()
+        if in_file is None or isnan(free):
+            return None
+        reserve = min(self.reserve_bytes, int(total) // 5)
+        return max(self.least_bytes, self.bytes + in_file + int(free) - reserve)
+
+    async def _delete_before(self, number: int, before: datetime | None) -> int:
+        deleted, more = 0, True
+        while more:
+            async with self.database.write_history() as connection:
+                some, more = await deletions.delete_segments(connection, number, before, self.deleted_at_once)
+            deleted += some
+        async with self.database.write_history() as connection:
+            await deletions.delete_counts(connection, number, before)
+            if before:
+                await deletions.hide_evaluations(connection, number, before)
+        return deleted
+
+    async def _delete_layouts(self, before: datetime) -> None:
+        async with self.database.write_history() as connection:
+            await deletions.delete_unused_layouts(connection, before)
+
+    async def _delete(self, delete_some: Callable[..., Awaitable[bool]]) -> None:
+        more = True
+        while more:
+            async with self.database.write_history() as connection:
+                more = await delete_some(connection, limit=self.deleted_at_once)
+
+
+async def _do_all(steps: Iterable[Callable[[], Awaitable[object]]]) -> None:
+    """Do every step, also after one has failed, so that one damaged row does not stop the upkeep of everything else.
+
+    Raises the first failure at the end, and UNAVAILABLE at once. Logs the other failures.
+    """
+    first: Exception | None = None
+    for step in steps:
+        try:
+            await step()
+        except Exception as error:
+            if isinstance(error, Error) and error.code is Code.UNAVAILABLE:
+                raise
+            if first is not None:
+                log.exception("history_upkeep_failed")
+            first = first or error
+    if first is not None:
+        raise first
+
+
+def _bound(sizes: Sequence[tuple[int, int]], max_bytes: int, now: datetime) -> datetime | None:
+    """The time from which the newest hours, given with their sizes, fit into the bytes; None if all do.
+
+    The hour in which the limit is reached is kept in part, assuming that it filled evenly.
+    """
+    kept = 0
+    for hour, size in sizes:
+        if kept + size > max_bytes:
+            start = _EPOCH + hour * _HOUR
+            end = min(start + _HOUR, max(now, start))
+            return end - (end - start) * (max_bytes - kept) / size
+        kept += size
+    return None

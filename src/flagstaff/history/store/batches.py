@@ -1,0 +1,214 @@
+"""Writes the evaluation history in batches, each exactly once and in one transaction."""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from datetime import timedelta
+from uuid import UUID
+
+import sqlalchemy as sa
+import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.database import dialect, tables
+from flagstaff.evaluation.history.records import RecordBatch, RecordGroup
+from flagstaff.history.store.columns import VERSIONS
+from flagstaff.history.store.ids import uuid7
+from flagstaff.history.store.layouts import encode_layout
+from flagstaff.history.store.partitions import waiting_for_bound
+from flagstaff.history.store.segments import CONTINUED_SIZE, MICROSECONDS_A_SPAN, Segment, pack_segments
+from flagstaff.history.store.summaries import SummaryCounts, add_summaries
+
+log = structlog.get_logger(__name__)
+
+LAYOUT_USE_PRECISION = timedelta(hours=1)
+
+_FIELDS = [field.name for field in fields(Segment)]
+_segments = tables.segments.c
+_environments = tables.recorded_environments.c
+_layouts = tables.layouts.c
+_others = tables.segments.alias().c
+
+# Built once, because building them takes longer than executing them.
+_lock_environments_query = (
+    sa.select(_environments.environment_id, _environments.number)
+    .where(_environments.environment_id.in_(sa.bindparam("environment_ids", expanding=True)))
+    .order_by(_environments.number)  # all writers take the locks in this order
+    .with_for_update()
+)
+_known_layouts_query = sa.select(_layouts.environment, _layouts.digest, _layouts.id, _layouts.last_used_at).where(
+    _layouts.environment.in_(sa.bindparam("numbers", expanding=True)),
+    _layouts.digest.in_(sa.bindparam("digests", expanding=True)),
+)
+_newest_segment = (
+    sa.select(_others.id)
+    .where(
+        _others.environment == _environments.number,
+        _others.last_time.between(sa.bindparam("since"), sa.bindparam("until")),
+    )
+    .order_by(_others.last_time.desc(), _others.id.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+_small_newest_segments_query = (
+    sa.select(_segments.id, *(_segments[name] for name in _FIELDS))
+    .join_from(tables.recorded_environments, tables.segments, _segments.id == _newest_segment)
+    .where(
+        _environments.number.in_(sa.bindparam("numbers", expanding=True)),
+        # Only these can be continued; PostgreSQL does not look at the partitions of other days.
+        _segments.environment == _environments.number,
+        _segments.last_time.between(sa.bindparam("since"), sa.bindparam("until")),
+        _segments.size < sa.bindparam("below"),
+        _segments.id > _environments.counted_segment,
+        _segments.version.in_(VERSIONS),
+    )
+)
+_continue_statement = tables.segments.update().where(
+    _segments.environment == sa.bindparam("of_environment"),
+    _segments.last_time == sa.bindparam("of_last_time"),
+    _segments.id == sa.bindparam("of_id"),
+)
+_add_statement = tables.segments.insert()
+_remember_statement = dialect.upsert(
+    tables.batches, lambda insert: insert.on_conflict_do_nothing().returning(tables.batches.c.id)
+)
+_number_statement = dialect.upsert(tables.recorded_environments, lambda insert: insert.on_conflict_do_nothing())
+_store_layout_statement = dialect.upsert(
+    tables.layouts,
+    lambda insert: insert.on_conflict_do_update(
+        index_elements=["environment", "digest"], set_={"last_used_at": insert.excluded.last_used_at}
+    ).returning(_layouts.id),
+)
+
+
+async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
+    """Write a batch's evaluations, layouts and summaries; return False, and change nothing, if it is already stored.
+
+    Raises Error UNAVAILABLE if PostgreSQL can store it only after the next sweep.
+    """
+    groups = [group for group in batch.groups if group.times]
+    if not groups or not await _is_new(connection, groups[0], batch.id):
+        return False
+    numbers = await _lock_environments(connection, {group.environment_id for group in groups})
+    layout_ids, layout_bytes = await _store_layouts(connection, groups, numbers)
+    newest = await _find_small_newest_segments(connection, groups, numbers)
+    counts = SummaryCounts()
+    added: list[dict[str, object]] = []
+    continued: list[dict[str, object]] = []
+    for group in groups:
+        number, layout_id = numbers[group.environment_id], layout_ids[group.environment_id, group.layout.digest]
+        packed = pack_segments(group, environment=number, layout_id=layout_id)
+        for segment, columns in packed:
+            await counts.add(segment, group.layout, columns, layout_bytes.pop(layout_id, 0))
+            before = newest.get(number)
+            joined = _join(*before, segment) if before and segment.continues(before[1]) else None
+            if joined:
+                continued.append(joined)
+                del newest[number]
+            else:
+                added.append(_values(segment))
+            await asyncio.sleep(0)  # lets evaluate calls run
+    with waiting_for_bound():
+        if continued:
+            await connection.execute(_continue_statement, continued)
+        if added:
+            await connection.execute(_add_statement, added)
+    await add_summaries(connection, counts)
+    return True
+
+
+def _join(earlier_id: int, earlier: Segment, later: Segment) -> dict[str, object] | None:
+    """The earlier row, continued; None if there is no room in it.
+
+    None also if it is damaged, which must not stop the recording of all environments.
+    """
+    try:
+        joined = earlier.and_then(later)
+        of_earlier = {"of_id": earlier_id, "of_environment": earlier.environment, "of_last_time": earlier.last_time}
+        return {**of_earlier, **_values(joined)} if joined else None
+    except ValueError as error:
+        log.error("history_row_damaged", table=tables.segments.name, id=earlier_id, error=str(error))  # noqa: TRY400
+        return None
+
+
+def _values(segment: Segment) -> dict[str, object]:
+    return {name: getattr(segment, name) for name in _FIELDS}
+
+
+async def _is_new(connection: AsyncConnection, first: RecordGroup, batch_id: int) -> bool:
+    """Store a batch's id, unless it is already stored."""
+    values = {"id": uuid7(first.times[0] // 1000, batch_id)}
+    inserted = await connection.execute(_remember_statement(connection), values)
+    return inserted.first() is not None
+
+
+async def _lock_environments(connection: AsyncConnection, environment_ids: Collection[UUID]) -> dict[UUID, int]:
+    """The numbers of environments, created where there are none.
+
+    They are locked against other writes and deletion until the transaction ends.
+    """
+    wanted = {"environment_ids": list(environment_ids)}
+    while True:
+        numbers = {row.environment_id: row.number for row in await connection.execute(_lock_environments_query, wanted)}
+        missing = sorted(set(environment_ids) - set(numbers))
+        if not missing:
+            return numbers
+        await connection.execute(
+            _number_statement(connection), [{"environment_id": environment_id} for environment_id in missing]
+        )
+
+
+async def _store_layouts(
+    connection: AsyncConnection, groups: Collection[RecordGroup], numbers: Mapping[UUID, int]
+) -> tuple[dict[tuple[UUID, bytes], int], dict[int, int]]:
+    """The ids of the groups' layouts, new ones being stored; and the size of the new ones, by id."""
+    wanted = {"numbers": list(numbers.values()), "digests": list({group.layout.digest for group in groups})}
+    known = {(row.environment, row.digest): row for row in await connection.execute(_known_layouts_query, wanted)}
+    ids: dict[tuple[UUID, bytes], int] = {}
+    added: dict[int, int] = {}
+    for group in groups:
+        number, digest = numbers[group.environment_id], group.layout.digest
+        used_at = tables.moment(group.times[-1] // 1000)
+        stored = known.get((number, digest))
+        # Updated at most once an hour; a layout is deleted only after it has been unused for much longer.
+        if stored and stored.last_used_at >= used_at - LAYOUT_USE_PRECISION:
+            ids[group.environment_id, digest] = stored.id
+        else:
+            content = await encode_layout(group.layout)
+            values = {"environment": number, "digest": digest, "content": content, "last_used_at": used_at}
+            stored_now = await connection.execute(
+                _store_layout_statement(connection), {"version": group.layout.version, **values}
+            )
+            ids[group.environment_id, digest] = layout_id = stored_now.scalar_one()
+            if not stored:
+                added[layout_id] = len(content)
+    return ids, added
+
+
+async def _find_small_newest_segments(
+    connection: AsyncConnection, groups: Collection[RecordGroup], numbers: Mapping[UUID, int]
+) -> dict[int, tuple[int, Segment]]:
+    """The newest segments of the groups' hours that are small enough to be continued, with their ids."""
+    small = [group for group in groups if len(group.times) < CONTINUED_SIZE]
+    if not small:
+        return {}
+    since, until = (limit(limit(group.times) for group in small) // 1000 for limit in (min, max))
+    since -= since % MICROSECONDS_A_SPAN
+    environments = {numbers[group.environment_id] for group in small}
+    wanted = {"numbers": list(environments), "below": CONTINUED_SIZE, "since": since, "until": until}
+    rows = await connection.execute(_small_newest_segments_query, wanted)
+    return {row.environment: (row.id, Segment(*row[1:])) for row in rows}
+
+
+async def find_environment_number(connection: AsyncConnection, environment_id: UUID) -> int | None:
+    """The number of an environment in the history; None if it has none."""
+    columns = tables.recorded_environments.c
+    query = sa.select(columns.number).where(columns.environment_id == environment_id)
+    return (await connection.execute(query)).scalar_one_or_none()
+
+
+async def list_recorded_environments(connection: AsyncConnection) -> dict[UUID, int]:
+    """The environments that have a history, with their numbers in it."""
+    columns = tables.recorded_environments.c
+    rows = await connection.execute(sa.select(columns.environment_id, columns.number))
+    return {row.environment_id: row.number for row in rows}

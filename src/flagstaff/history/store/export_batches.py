@@ -1,0 +1,170 @@
+"""Sends the history onwards in blocks, whose bounds are stored before they are sent.
+
+A block that may or may not have arrived is sent again with the same token and the same evaluations, so that the
+receiver recognises it. following.py reads them; this module decides only where a block ends.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.database import dialect, tables
+from flagstaff.evaluation.history.filters import EvaluationFilter
+from flagstaff.evaluation.history.layout import Layout
+from flagstaff.history.store.following import FollowedSegment, Position, read_segments, read_unfinished
+from flagstaff.history.store.layouts import get_layouts
+
+CLICKHOUSE = "clickhouse"
+_SEGMENTS_AT_ONCE = 50
+_EVERYTHING = EvaluationFilter()
+
+_deliveries = tables.deliveries.c
+_delivered = tables.delivered.c
+_segments = tables.segments.c
+_environments = tables.recorded_environments.c
+
+_take_statement = dialect.upsert(
+    tables.deliveries,
+    lambda insert: insert.on_conflict_do_update(
+        index_elements=["sink"],
+        set_={"holder": insert.excluded.holder, "held_until": insert.excluded.held_until},
+        where=sa.or_(
+            _deliveries.holder == insert.excluded.holder,
+            _deliveries.held_until < sa.bindparam("now", type_=tables.Moment),
+        ),
+    ).returning(_deliveries.token, _deliveries.ends),
+)
+_move_statement = dialect.upsert(
+    tables.delivered,
+    lambda insert: insert.on_conflict_do_update(
+        index_elements=["environment_id"], set_={"position": insert.excluded.position}
+    ),
+)
+_sizes_query = (
+    sa.select(_segments.id, _segments.size, _segments.layout_id, _environments.counted_segment)
+    .join_from(tables.segments, tables.recorded_environments, _segments.environment == _environments.number)
+    .where(_segments.environment == sa.bindparam("environment"))
+    .order_by(_segments.id)
+)
+
+
+_decode_position = msgspec.json.Decoder(Position).decode
+_decode_ends = msgspec.json.Decoder(dict[UUID, Position]).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Evaluations that are sent together: of each environment, those up to a position that were not sent before."""
+
+    token: str
+    ends: Mapping[UUID, Position]
+
+
+@dataclass(slots=True)
+class Room:
+    """How much a block can still hold: evaluations, and results of flags in them."""
+
+    evaluations: int
+    results: int
+
+    def take(self, count: int, width: int) -> int:
+        """Use room for some of the evaluations with so many flags, and return for how many; 0 if none is left."""
+        if self.evaluations <= 0 or self.results <= 0:
+            return 0
+        taken = min(count, self.evaluations, max(1, self.results // max(1, width)))
+        self.evaluations -= taken
+        self.results -= taken * width
+        return taken
+
+
+async def take_turn(
+    connection: AsyncConnection, holder: str, now: datetime, until: datetime
+) -> tuple[bool, Block | None]:
+    """Whether the holder is the one that sends until then, and the block that has been begun, if there is one.
+
+    A holder whose time is over loses nothing but its turn: the next one sends the same block.
+    """
+    values = {"sink": CLICKHOUSE, "holder": holder, "held_until": until, "now": now}
+    row = (await connection.execute(_take_statement(connection), values)).one_or_none()
+    if row is None or row.token is None:
+        return row is not None, None
+    return True, Block(row.token, _decode_ends(row.ends))
+
+
+async def begin_block(connection: AsyncConnection, holder: str, block: Block) -> bool:
+    """Store a block's bounds; return False if it is another one's turn, or another block has been begun."""
+    update = tables.deliveries.update().where(
+        _deliveries.sink == CLICKHOUSE, _deliveries.holder == holder, _deliveries.token.is_(None)
+    )
+    values = {"token": block.token, "ends": _encode(block.ends)}
+    return (await connection.execute(update.values(values))).rowcount == 1
+
+
+async def end_block(connection: AsyncConnection, block: Block) -> bool:
+    """Note that a block has arrived; return False, and change nothing, if that is already noted."""
+    update = tables.deliveries.update().where(_deliveries.sink == CLICKHOUSE, _deliveries.token == block.token)
+    if (await connection.execute(update.values(token=None, ends=None))).rowcount != 1:
+        return False
+    rows = [{"environment_id": key, "position": _encode(each)} for key, each in block.ends.items()]
+    await connection.execute(_move_statement(connection), rows)
+    return True
+
+
+async def read_positions(connection: AsyncConnection) -> dict[UUID, Position]:
+    """Up to where each environment's history was sent."""
+    rows = await connection.execute(sa.select(_delivered.environment_id, _delivered.position))
+    return {row.environment_id: _decode_position(row.position) for row in rows}
+
+
+async def find_end(connection: AsyncConnection, number: int, position: Position, room: Room) -> Position:
+    """The position up to which a block can hold what follows a position; the same one if nothing follows."""
+    follows = sa.or_(_segments.id > position.segment, _segments.id.in_(position.unfinished))
+    # However many small segments are unfinished, some later ones are among the rows.
+    query = _sizes_query.where(follows).limit(_SEGMENTS_AT_ONCE + len(position.unfinished))
+    rows = (await connection.execute(query, {"environment": number})).all()
+    new = [row for row in rows if row.size > position.unfinished.get(row.id, 0)]
+    if not new:
+        return position
+    layouts = await get_layouts(connection, {row.layout_id for row in new})
+    present = {row.id for row in rows}
+    end = Position(position.segment, {key: size for key, size in position.unfinished.items() if key in present})
+    for row in rows:
+        read = end.unfinished.get(row.id, 0)
+        taken = room.take(row.size - read, _flags_in(layouts[row.layout_id])) if row.size > read else 0
+        if read + taken < row.size:
+            return Position(max(end.segment, row.id), {**end.unfinished, row.id: read + taken}) if taken else end
+        end = end.after(row)
+    return end
+
+
+async def read_between(
+    connection: AsyncConnection, number: int, position: Position, end: Position
+) -> AsyncIterator[FollowedSegment]:
+    """The evaluations after a position up to an end, the same ones each time unless some were deleted.
+
+    Damaged segments are left out. Raises Error CONFLICT as `read_segments`.
+    """
+    stretch = await read_unfinished(connection, number, position, _EVERYTHING)
+    while True:
+        for each in stretch.segments:
+            until = end.unfinished.get(each.id)
+            offsets = each.offsets if until is None else [offset for offset in each.offsets if offset < until]
+            if offsets:
+                yield FollowedSegment(each.id, each.position, each.layout, each.columns, offsets)
+        after = await read_segments(connection, number, stretch.position, _EVERYTHING, last=end.segment)
+        if after.position == stretch.position:
+            return
+        stretch = after
+
+
+def _flags_in(layout: Layout) -> int:
+    return len(layout.recorded) + len(layout.constant)
+
+
+def _encode(value: object) -> str:
+    return msgspec.json.encode(value).decode()

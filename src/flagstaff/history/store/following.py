@@ -1,0 +1,200 @@
+"""Reads an environment's history in the order in which it was committed, from a position on.
+
+Whoever keeps the position after what was read, and begins there the next time, reads each evaluation exactly once, but
+for damaged segments, which are left out and counted. A segment that only a newer version of Flagstaff can read is never
+passed: an Error ends the reading before it.
+Writers hold the lock of their environment until they commit, so that a segment with a higher id was committed later.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.database import tables
+from flagstaff.database.tables import microseconds
+from flagstaff.evaluation.history.filters import EvaluationFilter
+from flagstaff.evaluation.history.layout import Layout
+from flagstaff.evaluation.history.records import RecordedEvaluation
+from flagstaff.history.store.columns import StoredColumns, UnknownVersionError, unpack
+from flagstaff.history.store.layouts import get_layouts
+from flagstaff.history.store.matches import find_checks, matching_offsets
+from flagstaff.history.store.pages import evaluation_at
+from flagstaff.history.store.segments import CONTINUED_SIZE, MICROSECONDS_A_SPAN
+from flagstaff.values.errors import Code, Error
+
+SEGMENTS_AT_ONCE = 20
+
+log = structlog.get_logger(__name__)
+
+_segments = tables.segments.c
+_environments = tables.recorded_environments.c
+_query = (
+    sa.select(
+        _segments.id,
+        _segments.layout_id,
+        _segments.first_time,
+        _segments.size,
+        _segments.version,
+        _segments.content,
+        _environments.counted_segment,
+    )
+    .join_from(tables.segments, tables.recorded_environments, _segments.environment == _environments.number)
+    .where(_segments.environment == sa.bindparam("environment"))
+    .order_by(_segments.id)
+)
+_last_query = sa.select(sa.func.max(_segments.id)).where(_segments.environment == sa.bindparam("environment"))
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a history was read: all segments up to an id, as large as they were then.
+
+    `unfinished` has those of them that batches might continue, with the number of evaluations that were read.
+    """
+
+    segment: int = 0
+    unfinished: Mapping[int, int] = field(default_factory=dict)
+
+    def after(self, segment: Any) -> "Position":
+        """The position after another segment, given as a row."""
+        unfinished = {key: size for key, size in self.unfinished.items() if key != segment.id}
+        # As in batches.py: others are never continued.
+        if segment.size < CONTINUED_SIZE and segment.id > segment.counted_segment:
+            unfinished[segment.id] = segment.size
+        return Position(max(self.segment, segment.id), unfinished)
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedSegment:
+    """Evaluations of one segment that were not read before, in the order in which they were recorded.
+
+    All are of one layout and of the same hour. `offsets` are their places in the columns. `position` is the one after
+    the segment.
+    """
+
+    id: int
+    position: Position
+    layout: Layout
+    columns: StoredColumns
+    offsets: Sequence[int]
+
+    def evaluations(self) -> Iterator[RecordedEvaluation]:
+        """The evaluations."""
+        times = self.columns.times
+        return (
+            evaluation_at((times[offset] // 1000, self.id, offset), self.columns, self.layout)
+            for offset in self.offsets
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Some evaluations, the position at which reading continues after them, and the number of damaged segments."""
+
+    position: Position
+    segments: Sequence[FollowedSegment] = ()
+    damaged: int = 0
+
+
+async def find_last_segment(connection: AsyncConnection, number: int) -> int:
+    """The id of the segment of an environment that was committed last; 0 if it has none."""
+    return (await connection.execute(_last_query, {"environment": number})).scalar() or 0
+
+
+async def read_unfinished(
+    connection: AsyncConnection, number: int, position: Position, wanted: EvaluationFilter
+) -> Stretch:
+    """What batches have added to the segments up to the position. Raises Error CONFLICT as `read_segments`."""
+    if not position.unfinished:
+        return Stretch(position)
+    listed = _query.where(_segments.id.in_(position.unfinished))
+    rows = (await connection.execute(listed, {"environment": number})).all()
+    existing = Position(position.segment, {each.id: position.unfinished[each.id] for each in rows})
+    return await _select(connection, rows, existing, wanted)
+
+
+async def read_segments(
+    connection: AsyncConnection, number: int, position: Position, wanted: EvaluationFilter, *, last: int
+) -> Stretch:
+    """Some segments after the position, up to the id `last`; at the end, the position stays the same.
+
+    A segment in which nothing matches the filter is left out.
+
+    Raises:
+        Error: CONFLICT when a newer version of Flagstaff has written one of them in a form that is unknown.
+    """
+    query = _query.where(_segments.id > position.segment, _segments.id <= last, *_within(wanted))
+    rows = (await connection.execute(query.limit(SEGMENTS_AT_ONCE), {"environment": number})).all()
+    return await _select(connection, rows, position, wanted)
+
+
+def _within(wanted: EvaluationFilter) -> Iterator[sa.ColumnElement[bool]]:
+    # Whole hours, so that every segment that may still get matching evaluations is among those that are read.
+    if wanted.since is not None:
+        since = microseconds(wanted.since)
+        yield _segments.last_time >= since - since % MICROSECONDS_A_SPAN
+    if wanted.until is not None:
+        yield _segments.last_time < microseconds(wanted.until) + MICROSECONDS_A_SPAN
+
+
+async def _select(
+    connection: AsyncConnection, rows: Sequence[Any], position: Position, wanted: EvaluationFilter
+) -> Stretch:
+    found, damaged = [], 0
+    with _translated():
+        layouts = await get_layouts(connection, {each.layout_id for each in rows})
+        checks = await in_pieces(find_checks(layouts, wanted.flag))
+        for each in rows:
+            read, position = position.unfinished.get(each.id, 0), position.after(each)
+            layout, of_layout = layouts[each.layout_id], checks[each.layout_id]
+            if of_layout is None or each.size <= read:
+                continue
+            try:
+                columns = unpack(each.version, each.content)
+                offsets = matching_offsets(columns, layout, wanted, of_layout)
+                offsets = [*_new(columns, offsets, each.first_time, read, wanted)]
+                if offsets:
+                    columns.check(layout.width)
+            except UnknownVersionError:
+                raise
+            except ValueError as error:  # it must not end the reading of all others
+                log.error("history_row_damaged", table=tables.segments.name, id=each.id, error=str(error))  # noqa: TRY400
+                damaged += 1
+                continue
+            if offsets:
+                found.append(FollowedSegment(each.id, position, layout, columns, offsets))
+    return Stretch(position, found, damaged)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except UnknownVersionError as error:
+        raise Error(
+            Code.CONFLICT,
+            f"The history cannot be read further: {error} to this version of Flagstaff, because a newer one has "
+            "written them. Use the newer version, which continues there.",
+        ) from error
+
+
+def _new(
+    columns: StoredColumns, offsets: Iterable[int], first_time: int, read: int, wanted: EvaluationFilter
+) -> Iterator[int]:
+    since, until = _microseconds(wanted.since), _microseconds(wanted.until)
+    start = max(first_time, since or 0)  # before the first time, the retention hides them: see hide_evaluations
+    for offset in offsets:
+        time = columns.times[offset] // 1000
+        if offset >= read and time >= start and (until is None or time < until):
+            yield offset
+
+
+def _microseconds(at: datetime | None) -> int | None:
+    return None if at is None else microseconds(at)

@@ -1,0 +1,221 @@
+"""Counts of each outcome of each flag by minute, kept as batches are written, so that summaries scan no evaluations.
+
+A row of `summaries` holds the counts of a minute and a layout until they are rolled up (see rollups.py). Its block is a
+64-bit number for each outcome and each of the layout's recorded flags, outcome by outcome, so that an outcome which is
+added later only makes blocks longer. Numbers about prerequisites and variants follow. Trailing zeros are left out, and
+the rest is compressed. Read as one big integer, blocks are added in one step, for 1 flag or 200. A flag that is
+constant in a layout needs no counts: its outcome occurred in every evaluation.
+
+Version 1 of the block was ordered flag by flag, with seven outcomes each.
+"""
+
+import asyncio
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, compress
+from struct import pack, unpack
+
+import sqlalchemy as sa
+import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.database import dialect, tables
+from flagstaff.evaluation.history.layout import ON_BY_OUTCOME, RULE_BASE, Layout
+from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.history.store.columns import Columns
+from flagstaff.history.store.segments import Segment, runs
+
+log = structlog.get_logger(__name__)
+
+SUMMARY_VERSION = 2
+VARIANT = 255
+"""In the place of an outcome: how often a variant was given, besides the outcome."""
+Kind = tuple[int, int, str]
+"""An outcome; the rollout's percentage, or 0 where the outcome is not a rollout's; and a prerequisite or variant."""
+NANOSECONDS_A_MINUTE = 60 * 10**9
+
+_MICROSECONDS_A_MINUTE = NANOSECONDS_A_MINUTE // 1000
+_NUMBER_SIZE = 8
+_OUTCOMES_IN_VERSION_1 = 7
+_FIRST_WITH_DETAILS = 4  # version of a layout
+_FLAGS_AT_ONCE = 64  # with some hundred evaluations: blocks the event loop for half a millisecond
+_columns = tables.summaries.c
+_key = (_columns.environment, _columns.minute, _columns.layout_id)
+_added = ("evaluations", "counts", "version", "bytes")
+_stored_query = sa.select(*_key, *(_columns[name] for name in _added)).where(
+    sa.tuple_(*_key).in_(sa.bindparam("keys", expanding=True))
+)
+_add_statement = dialect.upsert(
+    tables.summaries,
+    lambda insert: insert.on_conflict_do_update(
+        index_elements=list(_key), set_={name: insert.excluded[name] for name in _added}
+    ),
+)
+
+
+@dataclass(slots=True)
+class Count:
+    """The number of evaluations, their block as an integer, and their size."""
+
+    width: int  # recorded flags
+    evaluations: int = 0
+    block: int = 0
+    bytes: int = 0
+
+
+class SummaryCounts:
+    """What a batch adds to the summaries, by environment, minute and layout."""
+
+    def __init__(self) -> None:
+        self.by_key: dict[tuple[int, int, int], Count] = {}
+
+    async def add(self, segment: Segment, layout: Layout, columns: Columns, layout_bytes: int) -> None:
+        """Count a segment's evaluations and, if its layout is new, the layout's bytes.
+
+        Pauses for other work every few flags.
+        """
+        first = segment.first_time // _MICROSECONDS_A_MINUTE
+        if first == segment.last_time // _MICROSECONDS_A_MINUTE:
+            await self._add(segment, first, layout, segment.size, columns.recorded)
+        else:
+            width = layout.width
+            for minute, run in runs(columns.times, NANOSECONDS_A_MINUTE):
+                recorded = columns.recorded[run.start * width : run.stop * width]
+                await self._add(segment, minute, layout, len(run), recorded)
+        self.by_key[segment.environment, first, segment.layout_id].bytes += segment.stored_bytes + layout_bytes
+
+    async def _add(self, segment: Segment, minute: int, layout: Layout, evaluations: int, recorded: bytes) -> None:
+        key = (segment.environment, minute, segment.layout_id)
+        count = self.by_key.setdefault(key, Count(len(layout.recorded)))
+        count.evaluations += evaluations
+        count.block += await _count(layout, recorded)
+
+
+async def _count(layout: Layout, joined: bytes) -> int:
+    width = layout.width
+    counts: list[list[int]] = []
+    details: list[int] = []
+    numbers = range(layout.outcome_count)
+    for position, flag in enumerate(layout.recorded):
+        if position % _FLAGS_AT_ONCE == 0:
+            await asyncio.sleep(0)
+        outcomes = joined[position::width].translate(flag.outcomes_by_byte)
+        counts.append([*map(outcomes.count, numbers)])
+        if layout.version >= _FIRST_WITH_DETAILS:
+            details += _count_details(layout, joined, position, outcomes)
+    return _block([*chain.from_iterable(zip(*counts, strict=True)), *details])
+
+
+def _count_details(layout: Layout, joined: bytes, position: int, outcomes: bytes) -> Iterator[int]:
+    """How often each prerequisite of a flag did not hold, and how often each variant was given."""
+    flag = layout.recorded[position]
+    if any(decider.prerequisite for decider in flag.deciders):
+        decided = joined[position :: layout.width]
+        for place, decider in enumerate(flag.deciders):
+            if decider.prerequisite:
+                yield decided.count(RULE_BASE + place)
+    if flag.variants:
+        variants = joined[layout.variant_columns[position] :: layout.width]
+        on = outcomes.translate(ON_BY_OUTCOME)
+        if 0 in on:
+            variants = bytes(compress(variants, on))
+        yield from map(variants.count, range(len(flag.variants)))
+
+
+async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> None:
+    """Add a batch's counts to the stored ones, which the caller must have locked."""
+    for *key, evaluations, block, version, size in await connection.execute(
+        _stored_query, {"keys": list(counts.by_key)}
+    ):
+        count = counts.by_key[tuple(key)]
+        try:
+            count.block += read_block(block, version, count.width)
+        except zlib.error as error:
+            # The counts are lost. To keep the row would stop the recording of all environments for this minute.
+            log.error("history_row_damaged", table=tables.summaries.name, id=key, error=str(error))  # noqa: TRY400
+            continue
+        count.evaluations += evaluations
+        count.bytes += size
+    await connection.execute(
+        _add_statement(connection),
+        [
+            {
+                "environment": environment,
+                "minute": minute,
+                "layout_id": layout_id,
+                "evaluations": count.evaluations,
+                "counts": _write_block(count.block),
+                "version": SUMMARY_VERSION,
+                "bytes": count.bytes,
+            }
+            for (environment, minute, layout_id), count in counts.by_key.items()
+        ],
+    )
+
+
+def kinds_of(layout: Layout, evaluations: int, block: bytes, version: int) -> Iterator[tuple[str, Kind, int]]:
+    """How often each kind of result occurred for each flag of a layout, by the flag's key; the others are left out."""
+    return kinds_in(layout, evaluations, read_block(block, version, len(layout.recorded)))
+
+
+def kinds_in(layout: Layout, evaluations: int, block: int) -> Iterator[tuple[str, Kind, int]]:
+    """The same for a block that was read, which can be the sum of several."""
+    width = len(layout.recorded)
+    numbers = _numbers(block)
+    for outcome in Outcome if width else ():
+        if outcome is Outcome.PREREQUISITE:
+            continue  # the details say which
+        for flag, times in zip(layout.recorded, numbers[outcome * width : (outcome + 1) * width], strict=False):
+            if times:
+                yield flag.key, kind_of(outcome, flag.rollout_percentage), times
+    details = numbers[layout.outcome_count * width :]
+    for (key, kind), times in zip(_details(layout), details, strict=False):
+        if times:
+            yield key, kind, times
+    for flag in layout.constant:
+        yield flag.key, kind_of(flag.default, flag.rollout_percentage), evaluations
+
+
+def kind_of(outcome: Outcome, percentage: int) -> Kind:
+    """What a result is counted as."""
+    return outcome, percentage if outcome.is_rollout else 0, ""
+
+
+def _details(layout: Layout) -> Iterator[tuple[str, Kind]]:
+    """What the numbers behind those of the outcomes count."""
+    if layout.version < _FIRST_WITH_DETAILS:
+        return
+    for flag in layout.recorded:
+        for decider in flag.deciders:
+            if decider.prerequisite:
+                yield flag.key, (Outcome.PREREQUISITE, 0, decider.prerequisite)
+        for variant in flag.variants:
+            yield flag.key, (VARIANT, 0, variant)
+
+
+def _write_block(block: int) -> bytes:
+    return zlib.compress(block.to_bytes((block.bit_length() + 7) // 8, "little"), level=1)
+
+
+def read_block(stored: bytes, version: int, width: int) -> int:
+    """A stored block of so many recorded flags as a number, in the order of the newest version."""
+    block = int.from_bytes(zlib.decompress(stored), "little")
+    if version == SUMMARY_VERSION:
+        return block
+    if version != 1:
+        raise ValueError(f"summaries of version {version} are unknown")
+    numbers = _numbers(block)
+    numbers += [0] * (width * _OUTCOMES_IN_VERSION_1 - len(numbers))
+    return _block(
+        [*chain.from_iterable(numbers[outcome::_OUTCOMES_IN_VERSION_1] for outcome in range(_OUTCOMES_IN_VERSION_1))]
+    )
+
+
+def _numbers(block: int) -> list[int]:
+    size = -(-block.bit_length() // (8 * _NUMBER_SIZE))
+    return [*unpack(f"<{size}Q", block.to_bytes(size * _NUMBER_SIZE, "little"))]
+
+
+def _block(numbers: Sequence[int]) -> int:
+    return int.from_bytes(pack(f"<{len(numbers)}Q", *numbers), "little")

@@ -1,0 +1,133 @@
+"""What the history says of one user: an evaluation by its id, and where the answers of flags changed."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from flagstaff.audit.changes import Actor
+from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.database.database import Database
+from flagstaff.evaluation.history.answer_changes import AnswerChange, AnswerChanges
+from flagstaff.evaluation.history.filters import EvaluationFilter
+from flagstaff.evaluation.history.records import RecordedEvaluation
+from flagstaff.history.store import batches
+from flagstaff.history.store.pages import find_evaluation, list_evaluations
+from flagstaff.projects.access import open_environment
+from flagstaff.projects.permissions import Permission
+from flagstaff.values.errors import not_found
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much one request looks at: evaluations, which it reads some at a time, and results that it compares."""
+
+    rounds: int = 5
+    at_once: int = 200
+    compared: int = 100_000
+
+
+BOUNDS = Bounds()
+ENDS_MAX = 30  # evaluations that a page takes over from the one before it; each was the last one to decide some flags
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How far a search has got.
+
+    `compared` are the ids of the evaluations with the last answer of each flag so far, newest first; the evaluations
+    that are still to be compared have ids below `before`.
+    """
+
+    compared: Sequence[bytes]
+    before: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerChangesPage:
+    """Changes of answers, newest first. `since` is the time of the oldest evaluation that was compared, if any was.
+
+    `reached` is where the next page begins, None if there is none.
+    """
+
+    items: Sequence[AnswerChange]
+    since: datetime | None
+    reached: Reached | None
+
+
+@dataclass(frozen=True, slots=True)
+class UserHistory:
+    """The use cases. They raise Error NOT_FOUND for resources that are not the actor's."""
+
+    database: Database
+    bounds: Bounds = BOUNDS
+
+    async def get_evaluation(
+        self, actor: Actor, project_id: UUID, environment_id: UUID, evaluation_id: UUID
+    ) -> RecordedEvaluation:
+        """The evaluation of an environment with an id; raises Error NOT_FOUND also after it has been deleted."""
+        async with self.database.read() as connection:
+            await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
+        async with self.database.read_history() as connection:
+            number = await batches.find_environment_number(connection, environment_id)
+            found = None
+            if number is not None:
+                found = await find_evaluation(connection, number, evaluation_id.bytes)
+        if found is None:
+            raise not_found("evaluation")
+        return found
+
+    async def list_answer_changes(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        environment_id: UUID,
+        wanted: EvaluationFilter,
+        *,
+        limit: int,
+        reached: Reached | None,
+    ) -> AnswerChangesPage:
+        """Where the answers changed between the evaluations of a user, whom the filter names, newest first.
+
+        A page has at most the changes of one evaluation more than `limit`.
+        """
+        async with self.database.read() as connection:
+            await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
+        async with self.database.read_history() as connection:
+            number = await batches.find_environment_number(connection, environment_id)
+            if number is None:
+                return AnswerChangesPage([], None, None)
+            compared = reached.compared if reached is not None else ()
+            ends = [await find_evaluation(connection, number, each) for each in compared]
+        changes = AnswerChanges()
+        await in_pieces(changes.resume(each for each in ends if each is not None))
+        before = None if reached is None else reached.before
+        for _ in range(self.bounds.rounds):
+            # Nobody waits for the connection while the evaluations are compared.
+            async with self.database.read_history() as connection:
+                page = await list_evaluations(connection, number, wanted, limit=self.bounds.at_once, before=before)
+            stopped = await in_pieces(self._compare(changes, page.items, limit))
+            before = page.next_before if stopped is None else stopped
+            if before is None or stopped is not None or not page.items:
+                break
+        oldest = changes.oldest
+        return AnswerChangesPage(
+            changes.found,
+            oldest.evaluated_at if oldest else None,
+            None if before is None else _reached(changes, before),
+        )
+
+    def _compare(
+        self, changes: AnswerChanges, evaluations: Sequence[RecordedEvaluation], limit: int
+    ) -> Generator[None, None, bytes | None]:
+        """Compare evaluations, in small steps; returns the id of the last one if that is enough for a page."""
+        for evaluation in evaluations:
+            yield from changes.add(evaluation)
+            yield
+            if len(changes.found) >= limit or changes.compared >= self.bounds.compared:
+                return evaluation.id.bytes
+        return None
+
+
+def _reached(changes: AnswerChanges, before: bytes) -> Reached:
+    return Reached([each.id.bytes for each in changes.open_ends()[-ENDS_MAX:]], before)

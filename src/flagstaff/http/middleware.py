@@ -1,0 +1,168 @@
+"""The outermost layer of a request: its id, log entry, metrics, CORS headers, and the handler of last resort.
+
+For any error further in, the client gets one problem document and the log one entry.
+"""
+
+import asyncio
+import itertools
+import re
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import structlog
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from flagstaff.http.cors import CrossOrigin
+from flagstaff.http.errors import ErrorForm, Problem, internal_problem, problem_of, send_problem
+from flagstaff.http.limits import Limits
+from flagstaff.http.responses import IS_STREAM
+from flagstaff.http.trace_context import trace_id_in
+from flagstaff.telemetry import Metrics
+from flagstaff.values.errors import Error, unavailable, unconfirmed
+
+log = structlog.get_logger("flagstaff.access")
+
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_acceptable_id = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+SECURITY_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
+
+
+class RequestIds:
+    """Request ids, unique across processes. A caller may send a short plain one."""
+
+    def __init__(self) -> None:
+        self._prefix = secrets.token_hex(6)
+        self._count = itertools.count(1)
+
+    def choose(self, given: bytes | None) -> str:
+        """The caller's id if it is safe to log, otherwise a new one."""
+        if given is not None and _acceptable_id.fullmatch(given):
+            return given.decode()
+        return f"{self._prefix}-{next(self._count):x}"
+
+
+@dataclass(slots=True)
+class _Exchange:
+    """A request in progress: what its response has sent so far."""
+
+    status: int = 0
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+
+
+class Edge:
+    """The outermost middleware."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        request_ids: RequestIds,
+        cross_origin: CrossOrigin,
+        metrics: Metrics,
+        limits: Limits,
+        access_log: bool,
+        is_evaluation: Callable[[str], bool],
+        error_forms: Mapping[str, ErrorForm],
+    ) -> None:
+        """Evaluations are recognised by their path. They are counted but not logged: the history has them.
+
+        Errors at paths that start with one of `error_forms` get that form.
+        """
+        self._app = app
+        self._request_ids = request_ids
+        self._cross_origin = cross_origin
+        self._metrics = metrics
+        self._limits = limits
+        self._access_log = access_log
+        self._is_evaluation = is_evaluation
+        self._error_forms = error_forms
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        given = dict(scope["headers"])
+        request_id = self._request_ids.choose(given.get(b"x-request-id"))
+        scope.setdefault("state", {})["request_id"] = request_id
+        origin = given.get(b"origin")
+        exchange = _Exchange(
+            headers=[
+                (b"x-request-id", request_id.encode()),
+                *SECURITY_HEADERS,
+                *self._cross_origin.headers(scope["path"], origin),
+            ]
+        )
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                exchange.status = message["status"]
+                message["headers"] = [*message.get("headers", ()), *exchange.headers]
+            await send(message)
+
+        ids = {"request_id": request_id}
+        if (trace_id := trace_id_in(given.get(b"traceparent"))) is not None:
+            ids["trace_id"] = trace_id
+        with structlog.contextvars.bound_contextvars(**ids):
+            if origin is not None and b"access-control-request-method" in given and scope["method"] == "OPTIONS":
+                exchange.headers.extend(self._cross_origin.preflight(scope["path"], origin))
+                await send_problem(Problem(204, (), b""), send_with_headers)
+            else:
+                await self._pass_on(scope, receive, send_with_headers, exchange)
+            self._note(scope, exchange, time.perf_counter() - began)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, exchange: _Exchange) -> None:
+        request_id: str = scope["state"]["request_id"]
+        try:
+            await self._app(scope, receive, send)
+        except Error as error:
+            await self._send_error(problem_of(error, request_id), scope, send)
+        except asyncio.CancelledError:  # the server is stopping and has waited long enough
+            if exchange.status:
+                raise
+            await self._send_error(problem_of(self._stopping(scope), request_id), scope, send)
+        except ClientDisconnect:
+            return  # the client left before it had sent its request; `_note` finds that there is no response
+        except Exception as error:
+            # The framework wraps an Error that is raised after the response has begun.
+            if exchange.status and isinstance(error.__cause__, Error):
+                reason = error.__cause__.message
+                log.warning("response_cut_short", method=scope["method"], path=scope["path"], reason=reason)
+                return  # the server closes the connection, because the response is incomplete
+            log.exception("request_failed", method=scope["method"], path=scope["path"])
+            if not exchange.status:
+                await self._send_error(internal_problem(request_id), scope, send)
+
+    async def _send_error(self, answer: Problem, scope: Scope, send: Send) -> None:
+        path: str = scope["path"]
+        form = next((form for start, form in self._error_forms.items() if path.startswith(start)), None)
+        await send_problem(form(answer, path) if form else answer, send)
+
+    def _stopping(self, scope: Scope) -> Error:
+        if scope["method"] in _SAFE_METHODS or self._is_evaluation(scope["path"]):
+            return unavailable("The server is stopping. Try again shortly.")
+        return unconfirmed("The server is stopping, and it is not known whether the change was stored.")
+
+    def _note(self, scope: Scope, exchange: _Exchange, seconds: float) -> None:
+        if not exchange.status:
+            return  # the client left before there was a response
+        route = getattr(scope.get("route"), "path", "none")
+        if self._is_evaluation(scope["path"]):
+            self._metrics.evaluate_responses[exchange.status] += 1
+            return  # the history has every evaluation, and can be searched
+        if not scope["state"].get(IS_STREAM):  # which lasts as long as its client likes
+            self._metrics.observe_request(scope["method"], route, exchange.status, seconds)
+        if self._access_log:
+            peer = scope.get("client")
+            log.info(
+                "request",
+                method=scope["method"],
+                path=scope["path"],
+                status=exchange.status,
+                milliseconds=round(seconds * 1000, 2),
+                client=self._limits.address_of(peer, scope["headers"]),
+                peer=peer[0] if peer else None,
+            )

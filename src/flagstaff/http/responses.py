@@ -1,0 +1,145 @@
+"""Responses: JSON encoded at once or in pieces, and complete responses for use outside the application."""
+
+from collections import deque
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+
+from flagstaff.concurrency.pacing import Turns, in_pieces, pause
+from flagstaff.http.errors import Problem
+
+_encoder = msgspec.json.Encoder()
+encode_json = _encoder.encode
+_PART_BYTES = 64 * 1024  # how much the server buffers for a client before the sender must wait
+# Caches must not store responses: they belong to one account and may change at any time.
+_HEADERS = {"cache-control": "no-store"}
+
+
+IS_STREAM = "is_stream"
+"""The name in a request's state by which its response says that it is a stream of events."""
+
+
+ENDS_WITH_CLIENT = "ends_with_client"
+"""The name in a request's state by which it says that its work ends once the client has finished sending."""
+
+
+def encoded(value: Any) -> msgspec.Raw:
+    """A value as its JSON, for a place in a larger one. Long lists are encoded in small pieces like that."""
+    return msgspec.Raw(_encoder.encode(value))
+
+
+def json_response(value: Any, status: int = 200) -> Response:
+    """A JSON response."""
+    return Response(_encoder.encode(value), status_code=status, media_type="application/json", headers=_HEADERS)
+
+
+async def json_array_response(
+    items: Iterable[Any], headers: Mapping[str, str] | None = None, status: int = 200
+) -> Response:
+    """A JSON array of any length, encoded and sent in small pieces so that evaluations can run in between."""
+    parts = await in_pieces(_encode(items, b"["))
+    parts.append(b"]")
+    return _PartsResponse(parts, {**_HEADERS, **(headers or {})}, status)
+
+
+def json_array_stream(batches: AsyncIterator[Iterable[Any]]) -> Response:
+    """A JSON array whose items arrive in batches, each of which is encoded in small pieces and sent before the next.
+
+    If a batch cannot be had, the response ends without the array's end.
+    """
+    return StreamingResponse(_batch_by_batch(batches), media_type="application/json", headers=_HEADERS)
+
+
+async def _batch_by_batch(batches: AsyncIterator[Iterable[Any]]) -> AsyncIterator[bytes]:
+    before = b"["
+    async for batch in batches:
+        parts = await in_pieces(_encode(batch, before))
+        while parts:
+            yield parts.popleft()
+            await pause()
+        before = b","
+    yield b"]"
+
+
+def json_stream(pieces: Iterator[bytes]) -> Response:
+    """A JSON response that is encoded in small pieces as it is sent, so that evaluations can run in between.
+
+    Each piece must take well under a millisecond.
+    """
+    return StreamingResponse(_gathered(pieces), media_type="application/json", headers=_HEADERS)
+
+
+def json_page(items: Iterable[Iterable[bytes]], next_cursor: str | None) -> Response:
+    """A page of a long list as a `json_stream`. Each item is given as its JSON in small pieces."""
+    return json_stream(_page(items, next_cursor))
+
+
+def _page(items: Iterable[Iterable[bytes]], next_cursor: str | None) -> Iterator[bytes]:
+    yield b'{"items":['
+    for place, pieces in enumerate(items):
+        if place:
+            yield b","
+        yield from pieces
+    yield b'],"next_cursor":' + encode_json(next_cursor) + b"}"
+
+
+async def _gathered(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    gathered, turns = bytearray(), Turns()
+    for piece in pieces:
+        gathered += piece
+        if turns.is_over():
+            yield bytes(gathered)
+            gathered.clear()
+            await turns.give()
+    yield bytes(gathered)
+
+
+def no_content() -> Response:
+    """The response to a deletion."""
+    return Response(status_code=204)
+
+
+def raw_response(
+    answer: Problem, default_headers: Iterable[tuple[bytes, bytes]], headers: Iterable[tuple[bytes, bytes]]
+) -> bytes:
+    """A whole response as uvicorn would write it."""
+    lines = [name + b": " + value + b"\r\n" for name, value in (*default_headers, *answer.headers, *headers)]
+    return b"".join((STATUS_LINE[answer.status], *lines, b"\r\n", answer.body))
+
+
+def _encode(items: Iterable[Any], before: bytes) -> Generator[None, None, deque[bytes]]:
+    """The items in parts, separated by commas, and `before` in front."""
+    parts: deque[bytes] = deque()
+    part = bytearray(before)
+    for place, item in enumerate(items):
+        if place:
+            part += b","
+        _encoder.encode_into(item, part, -1)
+        if len(part) >= _PART_BYTES:
+            parts.append(bytes(part))
+            part.clear()
+        yield
+    if part:
+        parts.append(bytes(part))
+    return parts
+
+
+class _PartsResponse(Response):
+    """A body in parts, each of which is released when it is sent."""
+
+    def __init__(self, parts: deque[bytes], headers: Mapping[str, str], status: int) -> None:
+        length = str(sum(map(len, parts)))
+        super().__init__(None, status, media_type="application/json", headers={**headers, "content-length": length})
+        self._parts = parts
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        while self._parts:
+            part = self._parts.popleft()
+            await send({"type": "http.response.body", "body": part, "more_body": bool(self._parts)})
+            if self._parts:
+                await pause()

@@ -1,0 +1,1 @@
+"""Access tokens, with which machines call the API."""

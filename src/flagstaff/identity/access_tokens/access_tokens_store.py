@@ -1,0 +1,130 @@
+"""Access tokens in the database, which has only their hashes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.database import tables
+from flagstaff.identity.access_tokens.access_tokens import AccessToken
+from flagstaff.identity.second_factors.second_factors_store import chosen_demand
+from flagstaff.projects.permissions import Permission
+
+_columns = tables.access_tokens.c
+_token = sa.select(
+    _columns.id,
+    _columns.account_id,
+    tables.accounts.c.email,
+    _columns.project_id,
+    _columns.name,
+    _columns.permissions,
+    _columns.environments,
+    _columns.created_at,
+    _columns.expires_at,
+    _columns.last_used_at,
+).join_from(tables.access_tokens, tables.accounts)
+# Used by every request with a token.
+_by_hash = _token.add_columns(chosen_demand).where(
+    _columns.token_hash == sa.bindparam("token_hash"),
+    tables.accounts.c.deactivated_at.is_(None),
+    sa.or_(_columns.expires_at.is_(None), _columns.expires_at > sa.bindparam("now", type_=tables.Moment)),
+)
+_present = sa.select(_columns.id).where(_columns.id == sa.bindparam("token"))
+_used_at = sa.bindparam("used_at", type_=tables.Moment)
+_note_used = (
+    tables.access_tokens.update()
+    .where(
+        _columns.id == sa.bindparam("token"),
+        sa.or_(_columns.last_used_at.is_(None), _columns.last_used_at < _used_at),
+    )
+    .values(last_used_at=_used_at)
+)
+
+
+async def create_token(connection: AsyncConnection, token: AccessToken, token_hash: bytes) -> None:
+    """Insert a token."""
+    values = {
+        "id": token.id,
+        "account_id": token.account_id,
+        "project_id": token.project_id,
+        "name": token.name,
+        "token_hash": token_hash,
+        "permissions": list(token.permissions),
+        "environments": None if token.environments is None else [str(each) for each in token.environments],
+        "created_at": token.created_at,
+        "expires_at": token.expires_at,
+    }
+    await connection.execute(tables.access_tokens.insert().values(values))
+
+
+async def find_token_by_hash(
+    connection: AsyncConnection, token_hash: bytes, now: datetime
+) -> tuple[AccessToken, str | None] | None:
+    """The token with this hash, unless it has expired or its account is deactivated.
+
+    With it, the instance's setting for second factors, or None if it has not been changed.
+    """
+    row = (await connection.execute(_by_hash, {"token_hash": token_hash, "now": now})).one_or_none()
+    return (_from_row(row[:-1]), row[-1]) if row else None
+
+
+async def hold_token(connection: AsyncConnection, token_id: UUID) -> bool:
+    """Whether a token exists. If so, it cannot be deleted until the transaction ends."""
+    query = _present.with_for_update(read=True, key_share=True)
+    return (await connection.execute(query, {"token": token_id})).one_or_none() is not None
+
+
+async def list_own_tokens(connection: AsyncConnection, account_id: UUID) -> list[AccessToken]:
+    """The tokens of an account that are for no single project, newest first."""
+    return await _list(connection, _columns.account_id == account_id, _columns.project_id.is_(None))
+
+
+async def list_project_tokens(connection: AsyncConnection, project_id: UUID) -> list[AccessToken]:
+    """The tokens for a project, newest first."""
+    return await _list(connection, _columns.project_id == project_id)
+
+
+async def delete_token(connection: AsyncConnection, token_id: UUID) -> None:
+    """Delete a token, after the transactions that hold it."""
+    await connection.execute(tables.access_tokens.delete().where(_columns.id == token_id))
+
+
+async def delete_member_tokens(connection: AsyncConnection, project_id: UUID, account_id: UUID) -> None:
+    """Delete the tokens for a project that an account has made."""
+    ours = (_columns.project_id == project_id, _columns.account_id == account_id)
+    await connection.execute(tables.access_tokens.delete().where(*ours))
+
+
+async def delete_account_tokens(connection: AsyncConnection, account_id: UUID) -> None:
+    """Delete all tokens that an account has made, also those for projects."""
+    await connection.execute(tables.access_tokens.delete().where(_columns.account_id == account_id))
+
+
+async def count_account_tokens(connection: AsyncConnection, account_id: UUID) -> int:
+    """How many tokens an account has made that have not been revoked, also those for projects."""
+    query = sa.select(sa.func.count()).where(_columns.account_id == account_id)
+    return int((await connection.execute(query)).scalar_one())
+
+
+async def note_used(connection: AsyncConnection, used: Mapping[UUID, datetime]) -> None:
+    """Store when tokens were used, unless they have been used later."""
+    rows = [{"token": token_id, "used_at": at} for token_id, at in sorted(used.items())]
+    await connection.execute(_note_used, rows)
+
+
+async def _list(connection: AsyncConnection, *conditions: sa.ColumnElement[bool]) -> list[AccessToken]:
+    query = _token.where(*conditions).order_by(_columns.created_at.desc(), _columns.id.desc())
+    return [_from_row(row) for row in await connection.execute(query)]
+
+
+def _from_row(row: Sequence[Any]) -> AccessToken:
+    token = AccessToken(*row)
+    # They are still as stored: texts.
+    environments = None if token.environments is None else tuple(UUID(str(each)) for each in token.environments)
+    # A newer release may have stored permissions that this one does not know.
+    permissions = tuple(each for each in Permission if each in token.permissions)
+    return replace(token, permissions=permissions, environments=environments)

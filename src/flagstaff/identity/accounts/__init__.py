@@ -1,0 +1,1 @@
+"""Accounts: registration, passwords, and limits on guessing them."""

@@ -1,0 +1,72 @@
+"""Changes of accounts that several use cases make, in the caller's transaction."""
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from flagstaff.audit.changes import Actor, Scope, change_of
+from flagstaff.audit.changes_store import record
+from flagstaff.database.database import Transaction
+from flagstaff.identity.access_tokens import access_tokens_store
+from flagstaff.identity.accounts import accounts_store
+from flagstaff.identity.accounts.accounts import Account
+from flagstaff.identity.administration import administrators_store
+from flagstaff.identity.sessions import sessions_store
+from flagstaff.values.errors import not_found
+
+
+async def create_account(transaction: Transaction, email: str, password_hash: str, now: datetime) -> Account:
+    """Create an account. The first of an instance is its administrator.
+
+    Raises:
+        Error: CONFLICT if the email is taken.
+    """
+    connection, account_id = transaction.connection, uuid7()
+    is_first = await administrators_store.claim_first_account(connection, account_id)
+    account = Account(account_id, email, password_hash, created_at=now, is_administrator=is_first)
+    await accounts_store.create_account(connection, account)
+    actor = Actor(account.id, account.email)
+    await record(transaction, change_of(actor, "account.registered", now, Scope(), after=account))
+    return account
+
+
+async def replace_password(
+    transaction: Transaction,
+    actor: Actor,
+    account: Account,
+    password_hash: str,
+    action: str,
+    now: datetime,
+    *,
+    ends_tokens: bool,
+) -> Account:
+    """Replace an account's password, which ends its sessions, its reset links and what is known of its clients.
+
+    With `ends_tokens` all access tokens that it has made end, too, also those for projects.
+    """
+    connection = transaction.connection
+    if ends_tokens:
+        await access_tokens_store.delete_account_tokens(connection, account.id)
+    await accounts_store.set_password_hash(connection, account.id, password_hash)
+    await accounts_store.spend_resets(connection, account.id, now)
+    await sessions_store.end_sessions(connection, account.id)
+    # Someone who knew the old password may have logged in.
+    await accounts_store.forget_clients(connection, account.id, until=now)
+    changed = replace(account, password_hash=password_hash)
+    await record(transaction, change_of(actor, action, now, Scope(), before=account, after=changed))
+    return changed
+
+
+async def end_session(
+    transaction: Transaction, actor: Actor, account_id: UUID, session_id: UUID, now: datetime
+) -> None:
+    """End a session of an account immediately on every instance; raises Error NOT_FOUND."""
+    connection = transaction.connection
+    await accounts_store.lock_account(connection, account_id)
+    session = await sessions_store.find_session(connection, account_id, session_id, now)
+    if session is None:
+        raise not_found("session")
+    await sessions_store.end(connection, [session.id])
+    await record(transaction, change_of(actor, "account.session_ended", now, Scope(), before=session))

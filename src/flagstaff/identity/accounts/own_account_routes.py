@@ -1,0 +1,84 @@
+"""HTTP of `/api/me`: the caller's own account."""
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor
+from flagstaff.api.schemas import Body, Moment, Password, Text, TokenOut
+from flagstaff.http.limits import AdmittedRoute, widest_network
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_response
+from flagstaff.identity.accounts.accounts_routes import AccountOut, Service
+from flagstaff.identity.accounts.login_attempts import confirmed_password
+from flagstaff.identity.accounts.request_clients import remember_client
+from flagstaff.identity.sessions.origins import CurrentOrigin
+from flagstaff.values.moments import format_moment
+
+router = APIRouter(prefix="/api/me", tags=["Accounts"], route_class=AdmittedRoute)
+
+
+class PasswordChange(Body):
+    """A new password, with the current one."""
+
+    current_password: Text
+    new_password: Password
+
+
+class MeOut(BaseModel):
+    """The account of a token."""
+
+    user_id: str = Field(json_schema_extra={"format": "uuid"})
+
+
+class OwnAccountOut(AccountOut):
+    """Your account, and what it may do."""
+
+    administrator: bool = Field(description="Whether it may use `/api/admin`.")
+    created_at: Moment
+
+
+@router.get("", response_model=MeOut, responses=problems(401, 503))
+async def me(actor: CurrentActor) -> Response:
+    """The account that the token belongs to."""
+    return json_response({"user_id": actor.account_id})
+
+
+@router.get("/account", response_model=OwnAccountOut, responses=problems(401, 503))
+async def get_own_account(actor: CurrentActor, accounts: Service) -> Response:
+    """Your account."""
+    account = await accounts.get_own_account(actor)
+    return json_response(
+        {
+            "id": account.id,
+            "email": account.email,
+            "administrator": account.is_administrator,
+            "created_at": format_moment(account.created_at),
+        }
+    )
+
+
+@router.post(
+    "/password",
+    response_model=TokenOut,
+    responses=problems(400, 401, 413, 429, 503),
+)
+async def change_password(
+    body: PasswordChange, request: Request, actor: CurrentActor, origin: CurrentOrigin, accounts: Service
+) -> Response:
+    """Set a new password. A wrong current password counts as a failed login.
+
+    All of the account's sessions, including this one, and its reset links end. Use the token in the response, which
+    belongs to a new session.
+    """
+    assert actor.email is not None
+    async with confirmed_password(request, actor.email) as client:
+        account, token = await accounts.change_password(
+            actor,
+            current=body.current_password,
+            new=body.new_password,
+            client=widest_network(client),
+            origin=origin,
+        )
+    remember_client(request, account, client)
+    return json_response({"token": token})

@@ -1,0 +1,1 @@
+"""The instance's administrators, and the settings that they change."""

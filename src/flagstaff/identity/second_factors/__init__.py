@@ -1,0 +1,1 @@
+"""Second factors: codes, recovery codes and passkeys."""

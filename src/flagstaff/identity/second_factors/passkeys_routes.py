@@ -1,0 +1,163 @@
+"""HTTP of passkeys: those of your account, and logging in with one alone."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor
+from flagstaff.api.ids import Id
+from flagstaff.api.schemas import Body, Moment, Name, PublicKeyCredential, Text, TokenOut, Uuid
+from flagstaff.http.limits import AdmittedRoute, admission, widest_network
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_response, no_content
+from flagstaff.identity.accounts.login_attempts import confirmed_password
+from flagstaff.identity.accounts.request_clients import Client
+from flagstaff.identity.second_factors.passkeys import Passkey
+from flagstaff.identity.second_factors.passkeys_service import Passkeys
+from flagstaff.identity.sessions.logins import open_session
+from flagstaff.identity.sessions.origins import CurrentOrigin
+from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
+from flagstaff.values.moments import format_moment
+
+router = APIRouter(tags=["Two factors"], route_class=AdmittedRoute)
+
+_PASSKEYS = "/api/me/two-factor/passkeys"
+
+
+class PasswordConfirmation(Body):
+    """The current password."""
+
+    current_password: Text
+
+
+class NewPasskey(Body):
+    """A passkey that the browser has made, and a name to recognise it by."""
+
+    name: Name
+    credential: PublicKeyCredential
+
+
+class PasskeyLogin(Body):
+    """The browser's answer for a passkey."""
+
+    credential: PublicKeyCredential
+
+
+class PasskeyOut(BaseModel):
+    """A passkey. `last_used_at` is null until it is used."""
+
+    id: Uuid
+    name: str
+    created_at: Moment
+    last_used_at: Moment | None
+
+
+class RegisteredOut(BaseModel):
+    """The passkey and, if it is the first second factor, recovery codes, each of which works once."""
+
+    passkey: PasskeyOut
+    recovery_codes: list[str] = Field(description="They cannot be read again.")
+
+
+class CreationOptionsOut(BaseModel):
+    """For `navigator.credentials.create`, in the form that `PublicKeyCredential.parseCreationOptionsFromJSON` reads."""
+
+    public_key: dict[str, Any]
+
+
+class RequestOptionsOut(BaseModel):
+    """For `navigator.credentials.get`, in the form that `PublicKeyCredential.parseRequestOptionsFromJSON` reads."""
+
+    public_key: dict[str, Any]
+
+
+async def _passkeys(request: Request) -> Passkeys:
+    passkeys: Passkeys = request.app.state.passkeys
+    return passkeys
+
+
+Service = Annotated[Passkeys, Depends(_passkeys)]
+
+
+def passkey_view(passkey: Passkey) -> dict[str, Any]:
+    """A passkey as its owner sees it."""
+    return {
+        "id": passkey.id,
+        "name": passkey.name,
+        "created_at": format_moment(passkey.created_at),
+        "last_used_at": format_moment(passkey.last_used_at) if passkey.last_used_at else None,
+    }
+
+
+@router.post(
+    f"{_PASSKEYS}/options",
+    response_model=CreationOptionsOut,
+    responses=problems(400, 401, 409, 413, 429, 503),
+)
+async def begin_passkey(
+    body: PasswordConfirmation, request: Request, actor: CurrentActor, passkeys: Service
+) -> Response:
+    """Begin to register a passkey, within five minutes. A wrong current password counts as a failed login."""
+    assert actor.email is not None
+    async with confirmed_password(request, actor.email) as client:
+        options = await passkeys.begin_registration(
+            actor, current_password=body.current_password, client=widest_network(client)
+        )
+    return json_response({"public_key": options})
+
+
+@router.post(
+    _PASSKEYS,
+    status_code=201,
+    response_model=RegisteredOut,
+    responses=problems(400, 401, 409, 413, 429, 503),
+)
+async def register_passkey(body: NewPasskey, actor: CurrentActor, passkeys: Service) -> Response:
+    """Register the passkey that the browser has made: logins with the password need it or another second factor."""
+    passkey, codes = await passkeys.register(actor, name=body.name, credential=body.credential)
+    return json_response({"passkey": passkey_view(passkey), "recovery_codes": codes}, 201)
+
+
+@router.post(
+    f"{_PASSKEYS}/{{passkey_id}}/remove",
+    status_code=204,
+    response_class=Response,
+    responses=problems(400, 401, 404, 413, 429, 503),
+)
+async def remove_passkey(
+    passkey_id: Id, body: PasswordConfirmation, request: Request, actor: CurrentActor, passkeys: Service
+) -> Response:
+    """Remove a passkey. The recovery codes end with the last second factor."""
+    assert actor.email is not None
+    async with confirmed_password(request, actor.email) as client:
+        await passkeys.remove(actor, passkey_id, current_password=body.current_password, client=widest_network(client))
+    return no_content()
+
+
+@router.post(
+    "/auth/passkeys/options",
+    response_model=RequestOptionsOut,
+    responses=problems(409, 429, 503),
+    dependencies=[Depends(admission(lambda limits: limits.login))],
+)
+async def begin_passkey_login(passkeys: Service) -> Response:
+    """Begin to log in with a passkey alone, within five minutes."""
+    return json_response({"public_key": await passkeys.begin_login()})
+
+
+@router.post(
+    "/auth/passkeys/login",
+    response_model=TokenOut,
+    responses=problems(400, 401, 403, 413, 429, 503),
+    dependencies=[Depends(admission(lambda limits: limits.login))],
+)
+async def log_in_with_passkey(
+    body: PasskeyLogin, request: Request, passkeys: Service, client: Client, origin: CurrentOrigin
+) -> Response:
+    """Get a bearer token for `/api` with a passkey alone. Its authenticator must have verified the user."""
+    account = await passkeys.log_in(body.credential)
+    single_sign_on: SingleSignOn = request.app.state.single_sign_on
+    single_sign_on.require_password_login(account.email)
+    return await open_session(request, account, origin, client)

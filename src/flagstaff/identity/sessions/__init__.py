@@ -1,0 +1,1 @@
+"""Sessions, which logins open."""

@@ -1,0 +1,17 @@
+"""Where a session is opened, as its owner sees it in the list of sessions."""
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from flagstaff.http.limits import Limits
+from flagstaff.identity.sessions.sessions import Origin, read_device
+
+
+async def _origin(request: Request) -> Origin:
+    limits: Limits = request.app.state.limits
+    address = limits.address_of(request.scope.get("client"), request.scope["headers"])
+    return Origin(read_device(request.headers.get("user-agent", "")), address)
+
+
+CurrentOrigin = Annotated[Origin, Depends(_origin)]

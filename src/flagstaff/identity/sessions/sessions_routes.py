@@ -1,0 +1,44 @@
+"""HTTP of the caller's sessions."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, CurrentSession
+from flagstaff.api.ids import Id
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_array_response, no_content
+from flagstaff.identity.sessions.session_schemas import AccountSessionOut, session_view
+from flagstaff.identity.sessions.sessions_service import Sessions
+
+router = APIRouter(prefix="/api/me/sessions", tags=["Accounts"])
+
+
+class SessionOut(AccountSessionOut):
+    """A session, which a login has opened."""
+
+    current: bool = Field(description="Whether the request was made in this session.")
+
+
+async def _sessions(request: Request) -> Sessions:
+    sessions: Sessions = request.app.state.sessions
+    return sessions
+
+
+Service = Annotated[Sessions, Depends(_sessions)]
+
+
+@router.get("", response_model=list[SessionOut], responses=problems(401, 503))
+async def list_sessions(actor: CurrentActor, current: CurrentSession, sessions: Service) -> Response:
+    """Your sessions that have neither ended nor expired, newest first."""
+    found = await sessions.list_sessions(actor)
+    return await json_array_response({**session_view(each), "current": each.id == current} for each in found)
+
+
+@router.delete("/{session_id}", status_code=204, responses=problems(401, 404, 503))
+async def end_session(session_id: Id, actor: CurrentActor, sessions: Service) -> Response:
+    """End a session immediately on every instance: its token is no longer valid."""
+    await sessions.end_session(actor, session_id)
+    return no_content()

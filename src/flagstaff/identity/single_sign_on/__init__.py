@@ -1,0 +1,1 @@
+"""Single sign-on at identity providers (OpenID Connect)."""

@@ -1,0 +1,113 @@
+"""HTTP of single sign-on at identity providers (OpenID Connect)."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import AfterValidator, BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff.api.schemas import Body, Text
+from flagstaff.http.limits import AdmittedRoute, admission
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_array_response, json_response
+from flagstaff.identity.sessions.origins import CurrentOrigin
+from flagstaff.identity.sessions.sessions_service import Sessions
+from flagstaff.identity.single_sign_on.identities import check_return_to
+from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
+
+router = APIRouter(prefix="/auth/sso", tags=["Single sign-on"], route_class=AdmittedRoute)
+
+ReturnTo = Annotated[
+    str,
+    AfterValidator(check_return_to),
+    Field(description="The path of the page to go on with.", examples=["/projects"]),
+]
+
+
+class NewSignIn(Body):
+    """A sign-in to begin."""
+
+    return_to: ReturnTo = "/"
+
+
+class SignInAnswer(Body):
+    """What the provider sent to the redirect URI, and what the browser has kept."""
+
+    state: Text
+    code: Text
+    binding: Text = Field(description="From the beginning of the sign-in.")
+    iss: Text | None = Field(default=None, description="The issuer, if the provider has sent it.")
+
+
+class ProviderOut(BaseModel):
+    """An identity provider."""
+
+    key: str
+    name: str
+
+
+class BegunOut(BaseModel):
+    """Where to send the browser, and what it must keep for the answer, in the tab that it belongs to."""
+
+    authorization_url: str
+    binding: str
+
+
+class SignedInOut(BaseModel):
+    """A bearer token, valid for 24 hours, and the address of its account."""
+
+    token: str
+    email: str
+    return_to: str
+    logout_url: str | None = Field(
+        description="Where the browser ends the session at the provider, after `POST /auth/logout`; null if it cannot."
+    )
+
+
+async def _single_sign_on(request: Request) -> SingleSignOn:
+    single_sign_on: SingleSignOn = request.app.state.single_sign_on
+    return single_sign_on
+
+
+Service = Annotated[SingleSignOn, Depends(_single_sign_on)]
+
+
+@router.get("", response_model=list[ProviderOut], responses=problems(503))
+async def list_sso_providers(single_sign_on: Service) -> Response:
+    """The identity providers at which people can sign in."""
+    return await json_array_response({"key": each.key, "name": each.name} for each in single_sign_on.list_providers())
+
+
+@router.post(
+    "/{provider}/begin",
+    response_model=BegunOut,
+    responses=problems(400, 404, 413, 429, 503),
+    dependencies=[Depends(admission(lambda limits: limits.login))],
+)
+async def begin_sso(provider: str, body: NewSignIn, single_sign_on: Service) -> Response:
+    """Begin to sign in at a provider, within ten minutes. It sends the browser back to `/sso/callback`."""
+    begun = await single_sign_on.begin(provider, return_to=body.return_to)
+    return json_response({"authorization_url": begun.authorization_url, "binding": begun.binding})
+
+
+@router.post(
+    "/complete",
+    response_model=SignedInOut,
+    responses=problems(400, 401, 403, 409, 413, 429, 503),
+    dependencies=[Depends(admission(lambda limits: limits.login))],
+)
+async def complete_sso(
+    body: SignInAnswer, single_sign_on: Service, request: Request, origin: CurrentOrigin
+) -> Response:
+    """Open a session with the answer of the provider, which works once."""
+    signed_in = await single_sign_on.complete(state=body.state, code=body.code, binding=body.binding, issuer=body.iss)
+    sessions: Sessions = request.app.state.sessions
+    token = await sessions.open(signed_in.account, origin)
+    return json_response(
+        {
+            "token": token,
+            "email": signed_in.account.email,
+            "return_to": signed_in.return_to,
+            "logout_url": signed_in.logout_url,
+        }
+    )

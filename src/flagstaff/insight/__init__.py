@@ -1,0 +1,1 @@
+"""What flags do: explanations, the playground, impacts, and what may be removed."""

@@ -1,0 +1,94 @@
+"""Flags that may be removed from an environment and from the code that asks for them, and the evidence for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from flagstaff.flags.project_flags import FlagInBrief
+
+
+class Reason(StrEnum):
+    """Why a flag is a candidate: what is true of it in the whole period."""
+
+    ON_FOR_EVERYONE = "on_for_everyone"
+    OFF_FOR_EVERYONE = "off_for_everyone"
+    UNCHANGED = "unchanged"
+    NOT_EVALUATED = "not_evaluated"
+
+
+@dataclass(frozen=True, slots=True)
+class FlagToClean:
+    """What of a flag is shown beside the evidence."""
+
+    id: UUID
+    key: str
+    name: str
+    enabled: bool
+    owner: str | None
+    tags: tuple[str, ...]
+    keep: bool
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(slots=True)
+class Tally:
+    """How often a flag was on and off, in the history and in reports together, and how often with each variant."""
+
+    on: int = 0
+    off: int = 0
+    reported: int = 0
+    variants: dict[str, int] = field(default_factory=dict)
+
+    def add_variant(self, key: str, times: int) -> None:
+        """Count some answers with a variant."""
+        self.variants[key] = self.variants.get(key, 0) + times
+
+    @property
+    def only_variant(self) -> str | None:
+        """The variant that everyone got, if it is one and the flag was never off."""
+        if self.off or len(self.variants) != 1:
+            return None
+        ((key, times),) = self.variants.items()
+        return key if times == self.on else None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A flag that may be removed.
+
+    `needed_by` are the keys of the flags of its environment that have it as a prerequisite, and `elsewhere` the flags
+    with its key in the other environments that the actor may see.
+    """
+
+    flag: FlagToClean
+    reasons: tuple[Reason, ...]
+    tally: Tally
+    changed_at: datetime
+    needed_by: Sequence[str] = ()
+    elsewhere: Sequence[FlagInBrief] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CleanupFilter:
+    """Which candidates to list: of a period of so many days, for one reason or any, kept flags or all others."""
+
+    days: int
+    reason: Reason | None = None
+    kept: bool = False
+
+
+def reasons_for(tally: Tally, changed_at: datetime, since: datetime) -> tuple[Reason, ...]:
+    """Why a flag is a candidate; nothing if it is none."""
+    reasons = []
+    if not tally.on and not tally.off:
+        reasons.append(Reason.NOT_EVALUATED)
+    elif not tally.off:
+        reasons.append(Reason.ON_FOR_EVERYONE)
+    elif not tally.on:
+        reasons.append(Reason.OFF_FOR_EVERYONE)
+    if changed_at < since:
+        reasons.append(Reason.UNCHANGED)
+    return tuple(reasons)

@@ -1,0 +1,153 @@
+"""The schema of explanations."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from flagstaff.api.schemas import Moment, RuleTypeName, Uuid
+from flagstaff.evaluation.traces import ChosenBy, RuleStatus, Step
+from flagstaff.flags.targeting.conditions import Operator
+
+MAX_VALUES = 20
+MAX_TEXT = 200
+_IDENTIFIER = "What identifies the user; null if nothing does."
+_HASHED = "The text that is hashed: the bucketing key, or else the flag's key, and the identifier."
+
+
+class DecidedBy(BaseModel):
+    """What decided a flag."""
+
+    step: Step
+    prerequisite: str | None = Field(description="The flag that does not have the required result.")
+    rule_id: Uuid | None = Field(description="The rule that matched; null for one that is not saved.")
+    rule_name: str | None
+
+
+class ActualResult(BaseModel):
+    """The result of another flag."""
+
+    enabled: bool
+    variant: str | None
+
+
+class PrerequisiteTraceOut(BaseModel):
+    """A prerequisite and the result of the other flag."""
+
+    flag_key: str
+    enabled: bool
+    variants: list[str]
+    actual: ActualResult | None
+    holds: bool
+
+
+class ConditionTraceOut(BaseModel):
+    """A condition and the user's attribute."""
+
+    attribute: str
+    operator: Operator
+    values: list[str] = Field(description=f"The first {MAX_VALUES} values.")
+    values_total: int = Field(description="How many values the condition has.")
+    case_insensitive: bool
+    negate: bool
+    actual: Annotated[
+        Any,
+        Field(
+            description="The attribute: a string, number, boolean or list, of which long ones are cut; null if it is "
+            "missing. An object, which no condition can compare, is shown as `{}`.",
+            examples=["PT"],
+        ),
+    ]
+    holds: bool
+
+
+class SegmentNameOut(BaseModel):
+    """The segment that a rule names. The `segments` of the explanation have its conditions."""
+
+    key: str
+    name: str
+
+
+class SegmentTraceOut(SegmentNameOut):
+    """A segment that rules name, and whether the user meets its conditions."""
+
+    holds: bool
+    conditions: list[ConditionTraceOut]
+
+
+class RuleTraceOut(BaseModel):
+    """A rule, and what came of it. Rules that are not reached are checked as well."""
+
+    id: Uuid | None = Field(description="Null for a rule that is not saved.")
+    name: str | None
+    rule_type: RuleTypeName
+    rule_value: str | None
+    priority: int
+    enabled: bool
+    status: RuleStatus
+    matches: bool = Field(description="Whether the type and value match the user, without the conditions.")
+    conditions: list[ConditionTraceOut]
+    segment: SegmentNameOut | None
+    bucket: int | None = Field(description="The user's bucket, 0 to 99, if the rule is for a percentage of users.")
+    rollout_percentage: int
+    variant: str | None
+
+
+class RolloutTraceOut(BaseModel):
+    """The flag's rollout. The user is inside if the bucket is below the percentage."""
+
+    identifier: str | None = Field(description=_IDENTIFIER)
+    hashed: str | None = Field(description=_HASHED, examples=["new-checkout:user-42"])
+    bucket: int | None
+    percentage: int
+    inside: bool
+
+
+class VariantRange(BaseModel):
+    """The positions of a variant: from the first one up to, but not including, the last one."""
+
+    key: str
+    start: int = Field(alias="from")
+    end: int = Field(alias="to")
+
+
+class VariantsTraceOut(BaseModel):
+    """The flag's variants and the user's position among their weights."""
+
+    identifier: str | None = Field(description=_IDENTIFIER)
+    hashed: str | None = Field(description=_HASHED)
+    position: int | None
+    total_weight: int
+    ranges: list[VariantRange]
+    chosen: str | None = Field(description="Null if the flag is off for the user.")
+    by: ChosenBy | None = Field(description="Null if the flag is off for the user.")
+
+
+class FlagTraceOut(BaseModel):
+    """A flag, with the result that an evaluation would have, and why."""
+
+    flag_key: str
+    enabled: bool
+    reason: str
+    variant: str | None = Field(default=None, description="Only of a flag with variants.")
+    value: Any = Field(default=None, description="The variant's value. Only of a flag with variants.")
+    decided_by: DecidedBy
+    prerequisites: list[PrerequisiteTraceOut]
+    rollout: RolloutTraceOut | None = Field(
+        description="Null if the flag has no rollout, or is off for users whom no rule matches."
+    )
+    variants: VariantsTraceOut | None
+    rules: list[RuleTraceOut] = Field(description="In the order in which they are tried.")
+    more_rules: bool = Field(description="Whether further rules were left out, because the response is long enough.")
+
+
+class ExplanationOut(BaseModel):
+    """Why flags are on or off for a user."""
+
+    environment_key: str
+    evaluated_at: Moment
+    flags: list[FlagTraceOut]
+    segments: list[SegmentTraceOut] = Field(description="The segments that the rules name, each once.")
+    more_flags: bool = Field(
+        description="Whether flags were left out, because the response is long enough, 4 MiB: ask for them with "
+        "`flag_keys`."
+    )

@@ -1,0 +1,75 @@
+"""HTTP of impacts."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.ids import FlagIds
+from flagstaff.api.schemas import Body, Moment
+from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_response
+from flagstaff.insight.draft_schemas import FlagDraft, read_draft
+from flagstaff.insight.impacts_service import Impacts
+from flagstaff.projects.permissions import Permission
+from flagstaff.values.moments import format_moment
+
+router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}", tags=["Explanations"])
+
+
+class PreviewImpact(Body):
+    """What might be saved."""
+
+    flag: Annotated[FlagDraft, Field(description="The flag as it would be, with all of its rules.")]
+
+
+class ImpactOut(BaseModel):
+    """For how many of the last day's users the result of a flag would change."""
+
+    since: Moment = Field(alias="from", description="A day ago, or later if it is not `complete`.")
+    until: Moment = Field(alias="to")
+    users: int = Field(description="The different users of the recorded evaluations: by `user_id`, or else by email.")
+    changed: int = Field(description="Those whose result would change, in one of the following ways.")
+    turned_on: int
+    turned_off: int
+    variant_changed: int = Field(description="Those for whom the flag stays on, with another variant or value.")
+    without_attributes: int = Field(
+        description="Those of whom nothing is known: the history has not kept an attribute that the flag looks at "
+        "before or after the change."
+    )
+    complete: bool = Field(description="Whether the whole day was examined. Large histories are examined only in part.")
+
+
+async def _impacts(request: Request) -> Impacts:
+    impacts: Impacts = request.app.state.impacts
+    return impacts
+
+
+Service = Annotated[Impacts, Depends(_impacts)]
+
+
+@router.post(
+    "/impact",
+    response_model=ImpactOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.EVALUATIONS_READ),
+)
+async def preview_impact(path: FlagIds, body: PreviewImpact, actor: CurrentActor, impacts: Service) -> Response:
+    """Count the recorded users for whom a change to a flag would change its result. Nothing is stored."""
+    impact = await impacts.preview(actor, path, await in_pieces(read_draft(body.flag)))
+    return json_response(
+        {
+            "from": format_moment(impact.since),
+            "to": format_moment(impact.until),
+            "users": impact.users,
+            "changed": impact.changed,
+            "turned_on": impact.turned_on,
+            "turned_off": impact.turned_off,
+            "variant_changed": impact.variant_changed,
+            "without_attributes": impact.without_attributes,
+            "complete": impact.complete,
+        }
+    )

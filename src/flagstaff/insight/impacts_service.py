@@ -1,0 +1,117 @@
+"""Impacts: for how many of the last day's users a flag's result would change if a draft of it were saved."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from time import perf_counter
+from uuid import UUID
+
+from flagstaff.audit.changes import Actor
+from flagstaff.concurrency.pacing import Turns, in_pieces
+from flagstaff.database.database import Database
+from flagstaff.evaluation.comparison import Comparison, Effect
+from flagstaff.flags.work_budgets import WorkBudgets
+from flagstaff.history.store.batches import find_environment_number
+from flagstaff.history.store.users import newest_of_each_user
+from flagstaff.insight.drafts import Draft, check_values, inside_draft, read_draft
+from flagstaff.insight.flag_sets import read_some
+from flagstaff.projects import environments_store
+from flagstaff.projects.access import FlagPath, open_live_flag
+from flagstaff.projects.permissions import Permission
+from flagstaff.values.keys import require_same_key
+
+PERIOD = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """After so many users, or so much time, the rest of the day is not examined."""
+
+    users: int = 10_000
+    seconds: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What the draft would do for the users of evaluations from `since` to `until`, each as in the newest evaluation.
+
+    `users` are all of them. For those `without_attributes` nothing is known, because the history has not kept an
+    attribute that the flag looks at. Unless it is `complete`, `since` is later than a day ago.
+    """
+
+    since: datetime
+    until: datetime
+    users: int = 0
+    turned_on: int = 0
+    turned_off: int = 0
+    variant_changed: int = 0
+    without_attributes: int = 0
+    complete: bool = True
+
+    @property
+    def changed(self) -> int:
+        """For how many users the result would change."""
+        return self.turned_on + self.turned_off + self.variant_changed
+
+
+@dataclass(frozen=True, slots=True)
+class Impacts:
+    """The use case of impacts. Raises Error NOT_FOUND for resources that are not the actor's."""
+
+    database: Database
+    now: Callable[[], datetime]
+    work: WorkBudgets
+    bounds: Bounds = Bounds()
+    # One at a time: each pauses for other work, but many at once would still take most of the time.
+    _one: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+
+    async def preview(self, actor: Actor, path: FlagPath, draft: Draft) -> Impact:
+        """What saving a draft of a flag would do.
+
+        Raises:
+            Error: INVALID or CONFLICT for a draft that could not be saved, or for one of another flag.
+        """
+        checked = await check_values(draft)
+        async with self.database.read() as connection:
+            flag = await open_live_flag(connection, actor, path, Permission.EVALUATIONS_READ)
+            with inside_draft():
+                require_same_key(flag.key, checked.values["key"])
+            environment = await environments_store.get_environment(connection, path.project_id, path.environment_id)
+            drafted = await read_draft(connection, environment, checked, self.now(), self.work)
+            saved = await read_some(connection, environment, [flag.key], None)
+            changed = await read_some(connection, environment, [flag.key], drafted)
+        before = await in_pieces((await in_pieces(saved.collect(None))).compile())
+        after = await in_pieces((await in_pieces(changed.collect(drafted))).compile())
+        async with self._one:
+            return await self._count(path.environment_id, Comparison(before, after, flag.key))
+
+    async def _count(self, environment_id: UUID, comparison: Comparison) -> Impact:
+        until = self.now()
+        since, examined_since = until - PERIOD, until - PERIOD
+        effects: dict[str, Effect] = {}
+        stop_at, turns = perf_counter() + self.bounds.seconds, Turns()
+        async with self.database.read_history() as connection:
+            number = await find_environment_number(connection, environment_id)
+            if number is not None:
+                async with aclosing(newest_of_each_user(connection, number, since)) as stretches:
+                    async for stretch in stretches:
+                        for user, evaluation in stretch.evaluations:
+                            effects[user] = comparison.effect(evaluation)
+                            await turns.give()
+                        if len(effects) >= self.bounds.users or perf_counter() >= stop_at:
+                            examined_since = stretch.since
+                            break
+        counts = Counter(effects.values())
+        return Impact(
+            since=examined_since,
+            until=until,
+            users=len(effects),
+            turned_on=counts[Effect.TURNED_ON],
+            turned_off=counts[Effect.TURNED_OFF],
+            variant_changed=counts[Effect.VARIANT_CHANGED],
+            without_attributes=counts[Effect.UNKNOWN],
+            complete=examined_since == since,
+        )

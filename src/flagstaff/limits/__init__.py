@@ -1,0 +1,1 @@
+"""Limits on requests: sliding windows, shared between workers and instances."""

@@ -1,0 +1,1 @@
+"""The machine: cores, descriptors, disk space and load."""

@@ -1,0 +1,224 @@
+"""Resolves ids in a path to resources and requires a permission to use them, or to be an administrator.
+
+Everything in a project of which the actor is not a member is NOT_FOUND; what a member may not do is FORBIDDEN. A write
+locks the project first (`for_update`), so that the writes to one project are serialized, also with changes of roles.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
+
+from flagstaff.audit.changes import Actor, Scope
+from flagstaff.database.database import Connection
+from flagstaff.flags import flags_store
+from flagstaff.flags.flags import Flag
+from flagstaff.identity.access_tokens import access_tokens_store
+from flagstaff.identity.accounts import accounts_store
+from flagstaff.identity.administration import administrators_store
+from flagstaff.identity.second_factors.second_factors_store import has_second_factor
+from flagstaff.projects import environments_store, members_store, projects_store
+from flagstaff.projects.members import Member
+from flagstaff.projects.permissions import LimitedMember, Permission, note_check, require
+from flagstaff.projects.preconditions import ANY_STATE, Precondition
+from flagstaff.projects.projects import Environment, Project
+from flagstaff.values.errors import Code, Error, enrolment_required, not_found
+
+Reach = Mapping[UUID, frozenset[str] | None]
+"""The projects in which an access token may be used, with the keys of the environments; None means all."""
+
+
+class Authenticated(NamedTuple):
+    """The account that a token stands for, and whether the instance demands a second factor: its setting, as stored.
+
+    None means that nobody has changed the setting, so that the environment variable decides.
+    """
+
+    actor: Actor
+    demand: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FlagPath:
+    """The location of a flag: the ids of its project, its environment and itself."""
+
+    project_id: UUID
+    environment_id: UUID
+    flag_id: UUID
+
+
+async def open_member(
+    connection: Connection, actor: Actor, project_id: UUID, *, for_update: bool = False
+) -> tuple[Project, Member]:
+    """The project and the actor as its member, whatever its permissions; the caller requires them."""
+    return await _find(connection, actor, project_id, for_update=for_update)
+
+
+async def open_membership(
+    connection: Connection, actor: Actor, project_id: UUID, permission: Permission, *, for_update: bool = False
+) -> tuple[Project, Member]:
+    """The project and the actor as its member, who must have the permission in the whole project.
+
+    For an update the project is locked, which serializes writes to it.
+    """
+    project, member = await _find(connection, actor, project_id, for_update=for_update)
+    return project, require(member, permission)
+
+
+async def open_project(
+    connection: Connection, actor: Actor, project_id: UUID, permission: Permission, *, for_update: bool = False
+) -> Project:
+    """The project, in the whole of which the actor must have the permission."""
+    project, _ = await open_membership(connection, actor, project_id, permission, for_update=for_update)
+    return project
+
+
+async def open_environment(
+    connection: Connection,
+    actor: Actor,
+    project_id: UUID,
+    environment_id: UUID,
+    permission: Permission,
+    *,
+    for_update: bool = False,
+) -> Environment:
+    """The environment, in which the actor must have the permission."""
+    _, member = await _find(connection, actor, project_id, for_update=for_update)
+    environment = await environments_store.get_environment(connection, project_id, environment_id)
+    require(member, permission, environment.key)
+    return environment
+
+
+async def open_flag(
+    connection: Connection,
+    actor: Actor,
+    path: FlagPath,
+    permission: Permission,
+    precondition: Precondition[Flag] = ANY_STATE,
+    *,
+    for_update: bool = False,
+) -> Flag:
+    """The flag, in whose environment the actor must have the permission, in a state that the precondition accepts."""
+    project_id, environment_id = path.project_id, path.environment_id
+    await open_environment(connection, actor, project_id, environment_id, permission, for_update=for_update)
+    flag = await flags_store.get_flag(connection, project_id, environment_id, path.flag_id)
+    await precondition.require(connection, flag, flag.id, project_id)
+    return flag
+
+
+async def open_live_flag(
+    connection: Connection,
+    actor: Actor,
+    path: FlagPath,
+    permission: Permission,
+    precondition: Precondition[Flag] = ANY_STATE,
+    *,
+    for_update: bool = False,
+) -> Flag:
+    """The same; raises Error CONFLICT for an archived flag, which can only be read, unarchived and deleted."""
+    flag = await open_flag(connection, actor, path, permission, precondition, for_update=for_update)
+    if flag.archived_at is not None:
+        raise Error(Code.CONFLICT, f"The flag {flag.key} is archived. Unarchive it first.")
+    return flag
+
+
+async def _find(connection: Connection, actor: Actor, project_id: UUID, *, for_update: bool) -> tuple[Project, Member]:
+    find = projects_store.open_project_for_update if for_update else projects_store.find_project
+    project = await find(connection, project_id)
+    # A statement after the lock, so that it sees a role that changed while this transaction waited for the lock.
+    member = await members_store.find_member(connection, project_id, actor.account_id) if actor.account_id else None
+    if project is None or member is None:
+        raise not_found("project")
+    if for_update:
+        await hold_token(connection, actor)
+    limited = limit(actor, member, await find_reach(connection, actor))
+    await require_second_factor(connection, project, member.account_id)
+    note_check(project_id)
+    return project, limited
+
+
+async def hold_token(connection: Connection, actor: Actor) -> None:
+    """Keep the access token that the actor uses, if any, from being revoked before the transaction ends.
+
+    Raises:
+        Error: UNAUTHENTICATED if it has been revoked.
+    """
+    if actor.token is not None and not await access_tokens_store.hold_token(connection, actor.token.id):
+        raise Error(Code.UNAUTHENTICATED, "The access token has been revoked.")
+
+
+async def hold_session(connection: Connection, actor: Actor) -> None:
+    """Lock the actor's account, and with it the session that the actor uses, so that both last until the commit.
+
+    A transaction that also locks a project locks the project first.
+
+    Raises:
+        Error: UNAUTHENTICATED if the session has ended, or the account has been deactivated.
+    """
+    assert actor.account_id is not None
+    await accounts_store.lock_account(connection, actor.account_id)
+    # A statement after the lock, so that it sees what ended while this transaction waited.
+    if actor.session_id is not None:
+        found = await accounts_store.find_token_account(connection, actor.account_id, actor.session_id)
+        if found is None:
+            raise Error(Code.UNAUTHENTICATED, "The session has ended. Log in again.")
+
+
+async def find_reach(connection: Connection, actor: Actor) -> Reach | None:
+    """Where the actor's access token may be used; None means wherever its account may."""
+    limits = actor.limits
+    if limits is None:
+        return None
+    if limits.environment_ids is None:
+        return None if limits.project_id is None else {limits.project_id: None}
+    reach: dict[UUID, frozenset[str] | None] = {}
+    for project_id, key in (await environments_store.find_places(connection, limits.environment_ids)).values():
+        reach[project_id] = (reach.get(project_id) or frozenset()) | {key}
+    return reach
+
+
+def limit(actor: Actor, member: Member, reach: Reach | None) -> Member:
+    """The actor as a member within the limits of its access token; raises Error NOT_FOUND outside of its reach."""
+    if actor.limits is None:
+        return member
+    if reach is not None and member.project_id not in reach:
+        raise not_found("project")
+    return LimitedMember(
+        project_id=member.project_id,
+        account_id=member.account_id,
+        email=member.email,
+        role=member.role,
+        environments=member.environments,
+        created_at=member.created_at,
+        permissions=actor.limits.permissions,
+        only_in=reach[member.project_id] if reach is not None else None,
+    )
+
+
+async def require_administrator(connection: Connection, actor: Actor) -> None:
+    """Raise Error FORBIDDEN unless the actor is an administrator of the instance."""
+    is_one = actor.account_id is not None and await administrators_store.is_administrator(connection, actor.account_id)
+    if not is_one:
+        raise Error(Code.FORBIDDEN, "Only administrators of this instance can do this.")
+
+
+async def hold_administrators(connection: Connection, actor: Actor) -> set[UUID]:
+    """The same for a write: the active administrators, who stay so until the transaction ends.
+
+    A transaction that also locks a project locks the project first.
+    """
+    present = await administrators_store.lock_administrators(connection)
+    # A statement after the lock, so that it sees who was demoted while this transaction waited.
+    await require_administrator(connection, actor)
+    return present
+
+
+async def require_second_factor(connection: Connection, project: Project, account_id: UUID) -> None:
+    """Raise Error MFA_ENROLMENT_REQUIRED if a project demands a second factor that an account does not have."""
+    if project.demands_second_factor and not await has_second_factor(connection, account_id):
+        raise enrolment_required("This project")
+
+
+def scope_of(flag: Flag) -> Scope:
+    """The scope of changes to a flag and its rules."""
+    return Scope(flag.project_id, flag.environment_id, flag.id, flag.key)

@@ -1,0 +1,192 @@
+"""HTTP of environments."""
+
+from functools import partial
+from typing import Annotated, Any, ClassVar, Self
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field, model_validator
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
+from flagstaff.api.ids import GivenId, Id
+from flagstaff.api.lists import BY_AGE, Listing, ListPart
+from flagstaff.api.schemas import Body, EnvironmentKey, Moment, Name, Text, Update, Uuid, optional
+from flagstaff.copying.clones_service import Clones
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import no_content
+from flagstaff.projects.environments_service import Environments
+from flagstaff.projects.permissions import Permission
+from flagstaff.projects.preconditions import Precondition
+from flagstaff.projects.projects import Environment
+from flagstaff.values.moments import format_moment
+
+router = APIRouter(prefix="/api/projects/{project_id}/environments", tags=["Environments"])
+
+
+class EnvironmentItem(BaseModel):
+    """An environment in a list."""
+
+    id: Uuid
+    name: str
+    key: str
+    created_at: Moment
+    critical: bool = Field(
+        description="Whether the dashboard warns before changes. Unless it is set, environments with the key "
+        "production or prod are critical."
+    )
+
+
+class EnvironmentOut(EnvironmentItem, TaggedOut):
+    """An environment."""
+
+    project_id: Uuid
+
+
+class NewEnvironment(Body):
+    """A new environment. Its key cannot be changed later."""
+
+    name: Name
+    key: EnvironmentKey
+    copy_from: GivenId | None = Field(
+        default=None,
+        description="The id of an environment whose flags it gets, with their rules, 5,000 at most together. Archived "
+        "flags are left out.",
+    )
+    critical: bool | None = Field(
+        default=None, description="Whether the dashboard warns before changes; by default by the key."
+    )
+    all_off: bool = Field(default=False, description="Whether the copied flags are off.")
+
+    @model_validator(mode="after")
+    def _check_all_off(self) -> Self:
+        if self.all_off and self.copy_from is None:
+            raise ValueError("all_off needs copy_from: a new environment has no flags")
+        return self
+
+
+class EnvironmentUpdate(Update):
+    """The fields to change. `key` is accepted only if it equals the current key."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "project_id", "created_at"})
+
+    name: Name = optional()
+    key: Text = optional()
+    critical: bool = optional()
+
+
+def _item(environment: Environment) -> dict[str, Any]:
+    return {
+        "id": environment.id,
+        "name": environment.name,
+        "key": environment.key,
+        "created_at": format_moment(environment.created_at),
+        "critical": environment.critical,
+    }
+
+
+def _view(environment: Environment) -> dict[str, Any]:
+    return {**_item(environment), "project_id": environment.project_id}
+
+
+_listing = Listing(_item, lambda environment: (environment.created_at, environment.id), BY_AGE)
+
+
+async def _environments(request: Request) -> Environments:
+    environments: Environments = request.app.state.environments
+    return environments
+
+
+async def _clones(request: Request) -> Clones:
+    clones: Clones = request.app.state.clones
+    return clones
+
+
+Service = Annotated[Environments, Depends(_environments)]
+IfMatch = Annotated[Precondition[Environment], Depends(if_match("environment", _view, Permission.PROJECT_READ))]
+CloneService = Annotated[Clones, Depends(_clones)]
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=EnvironmentOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.ENVIRONMENTS_WRITE),
+)
+async def create_environment(
+    project_id: Id, body: NewEnvironment, actor: CurrentActor, environments: Service, clones: CloneService
+) -> Response:
+    """Create an environment, without flags or with those of another one.
+
+    To copy flags, this also needs `flags:read` in the other environment, and `flags:write` and `rules:write` in the new
+    one.
+    """
+    if body.copy_from is None:
+        created = await environments.create_environment(
+            actor, project_id, name=body.name, key=body.key, critical=body.critical
+        )
+    else:
+        created = await clones.clone_environment(
+            actor,
+            project_id,
+            body.copy_from,
+            name=body.name,
+            key=body.key,
+            critical=body.critical,
+            all_off=body.all_off,
+        )
+    return tagged_response(_view(created), 201)
+
+
+@router.get(
+    "",
+    response_model=list[EnvironmentItem],
+    responses=problems(400, 401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
+async def list_environments(project_id: Id, part: ListPart, actor: CurrentActor, environments: Service) -> Response:
+    """The environments of a project, oldest first: a project starts with production and staging."""
+    return await _listing.respond(part, partial(environments.list_environments, actor, project_id))
+
+
+@router.get(
+    "/{env_id}",
+    response_model=EnvironmentOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
+async def get_environment(project_id: Id, env_id: Id, actor: CurrentActor, environments: Service) -> Response:
+    """One environment."""
+    return tagged_response(_view(await environments.get_environment(actor, project_id, env_id)))
+
+
+@router.put(
+    "/{env_id}",
+    response_model=EnvironmentOut,
+    responses=problems(400, 401, 404, 413, 503),
+    openapi_extra=needs(Permission.ENVIRONMENTS_WRITE),
+)
+async def update_environment(
+    project_id: Id,
+    env_id: Id,
+    body: EnvironmentUpdate,
+    actor: CurrentActor,
+    environments: Service,
+    precondition: IfMatch,
+) -> Response:
+    """Rename an environment, or set whether it is critical. Its key does not change."""
+    return tagged_response(
+        _view(await environments.update_environment(actor, project_id, env_id, precondition, **body.given()))
+    )
+
+
+@router.delete(
+    "/{env_id}", status_code=204, responses=problems(401, 404, 503), openapi_extra=needs(Permission.ENVIRONMENTS_WRITE)
+)
+async def delete_environment(
+    project_id: Id, env_id: Id, actor: CurrentActor, environments: Service, precondition: IfMatch
+) -> Response:
+    """Delete an environment with its flags, rules and evaluation history."""
+    await environments.delete_environment(actor, project_id, env_id, precondition)
+    return no_content()

@@ -1,0 +1,117 @@
+"""Environments of a project, such as production."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from flagstaff.audit.changes import Actor, Scope, change_of
+from flagstaff.audit.changes_store import record
+from flagstaff.concurrency.pacing import collect
+from flagstaff.database.database import Database, Transaction
+from flagstaff.projects import environments_store
+from flagstaff.projects.access import open_environment, open_project
+from flagstaff.projects.permissions import Permission
+from flagstaff.projects.preconditions import ANY_STATE, Precondition
+from flagstaff.projects.projects import Environment, is_critical
+from flagstaff.values.keys import require_same_key
+from flagstaff.values.lists import WHOLE, Window
+from flagstaff.values.quotas import Quota
+
+
+@dataclass(frozen=True, slots=True)
+class Environments:
+    """The use cases of environments. All raise Error NOT_FOUND for resources that are not the actor's."""
+
+    database: Database
+    now: Callable[[], datetime]
+    quota: Quota
+
+    async def create_environment(
+        self, actor: Actor, project_id: UUID, *, name: str, key: str, critical: bool | None = None
+    ) -> Environment:
+        """Create an environment; raises Error CONFLICT if the project has one with this key, or no room for another."""
+        async with self.database.transaction() as transaction:
+            await open_project(
+                transaction.connection, actor, project_id, Permission.ENVIRONMENTS_WRITE, for_update=True
+            )
+            return await self.add(transaction, actor, project_id, name=name, key=key, critical=critical)
+
+    async def add(
+        self,
+        transaction: Transaction,
+        actor: Actor,
+        project_id: UUID,
+        *,
+        name: str,
+        key: str,
+        critical: bool | None = None,
+    ) -> Environment:
+        """Create an environment in a project that the actor has opened for an update."""
+        now = self.now()
+        environment = Environment(uuid7(), project_id, name, key, now, is_critical(key, chosen=critical))
+        self.quota.require_room(await environments_store.count_environments(transaction.connection, project_id))
+        await environments_store.create_environment(transaction.connection, environment)
+        scope = Scope(project_id, environment.id)
+        await record(transaction, change_of(actor, "environment.created", now, scope, after=environment))
+        return environment
+
+    async def list_environments(self, actor: Actor, project_id: UUID, window: Window = WHOLE) -> list[Environment]:
+        """The environments of a project, oldest first; a position is a time of creation and an id."""
+        async with self.database.read() as connection:
+            await open_project(connection, actor, project_id, Permission.PROJECT_READ)
+            found = await environments_store.list_environments(connection, project_id, window)
+        return await collect(found)
+
+    async def get_environment(self, actor: Actor, project_id: UUID, environment_id: UUID) -> Environment:
+        """One environment."""
+        async with self.database.read() as connection:
+            return await open_environment(connection, actor, project_id, environment_id, Permission.PROJECT_READ)
+
+    async def update_environment(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        environment_id: UUID,
+        precondition: Precondition[Environment] = ANY_STATE,
+        *,
+        key: str | None = None,
+        **values: Any,
+    ) -> Environment:
+        """Update those of an environment's fields that are given: its name, and whether it is critical.
+
+        Raises:
+            Error: INVALID when `key` is given and differs from the current key; keys never change.
+        """
+        scope = Scope(project_id, environment_id)
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            environment = await open_environment(
+                connection, actor, project_id, environment_id, Permission.ENVIRONMENTS_WRITE, for_update=True
+            )
+            await precondition.require(connection, environment, environment_id, project_id)
+            require_same_key(environment.key, key)
+            updated = replace(environment, **values)
+            if updated != environment:
+                await environments_store.update_environment(connection, updated)
+                change = change_of(actor, "environment.updated", self.now(), scope, before=environment, after=updated)
+                await record(transaction, change)
+        return updated
+
+    async def delete_environment(
+        self, actor: Actor, project_id: UUID, environment_id: UUID, precondition: Precondition[Environment] = ANY_STATE
+    ) -> None:
+        """Delete an environment with its flags, rules and evaluation history."""
+        scope = Scope(project_id, environment_id)
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            environment = await open_environment(
+                connection, actor, project_id, environment_id, Permission.ENVIRONMENTS_WRITE, for_update=True
+            )
+            await precondition.require(connection, environment, environment_id, project_id)
+            await environments_store.delete_environment(connection, environment_id)
+            change = change_of(actor, "environment.deleted", self.now(), scope, before=environment)
+            await record(transaction, change)

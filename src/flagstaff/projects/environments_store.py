@@ -1,0 +1,114 @@
+"""Environments in the database."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.database import tables
+from flagstaff.database.database import unique_or
+from flagstaff.database.tables import is_costly
+from flagstaff.database.windows import Listing
+from flagstaff.projects.projects import Environment, is_critical
+from flagstaff.values.errors import not_found
+from flagstaff.values.lists import WHOLE, Window
+
+_columns = tables.environments.c
+_environment = sa.select(
+    _columns.id, _columns.project_id, _columns.name, _columns.key, _columns.created_at, _columns.critical
+)
+_insert = tables.environments.insert()
+_by_id = _environment.where(_columns.id == sa.bindparam("environment"), _columns.project_id == sa.bindparam("project"))
+_by_key = _environment.where(_columns.project_id == sa.bindparam("project"), _columns.key == sa.bindparam("key"))
+_of_project = Listing(
+    _environment.where(_columns.project_id == sa.bindparam("project")), (_columns.created_at, _columns.id)
+)
+_with_costly_rules = (
+    _environment.distinct()
+    .join(tables.flags, tables.flags.c.environment_id == _columns.id)
+    .join(tables.rules, tables.rules.c.flag_id == tables.flags.c.id)
+    .where(sa.not_(tables.is_archived), is_costly)
+)
+_count = sa.select(sa.func.count()).where(_columns.project_id == sa.bindparam("project"))
+_update = tables.environments.update().where(_columns.id == sa.bindparam("environment"))
+_delete = tables.environments.delete().where(_columns.id == sa.bindparam("environment"))
+
+
+async def create_environment(connection: AsyncConnection, environment: Environment) -> None:
+    """Insert an environment; raises Error CONFLICT if the project already has one with this key."""
+    with unique_or(
+        f"The project already has an environment with the key {environment.key}.",
+        tables.environments.c.project_id,
+        tables.environments.c.key,
+    ):
+        await connection.execute(_insert, tables.row_of(tables.environments, environment))
+
+
+async def find_environment(connection: AsyncConnection, project_id: UUID, environment_id: UUID) -> Environment | None:
+    """The environment with this id in a project, if there is one."""
+    ids = {"project": project_id, "environment": environment_id}
+    row = (await connection.execute(_by_id, ids)).one_or_none()
+    return _from_row(row) if row else None
+
+
+async def list_environments_with_costly_rules(connection: AsyncConnection) -> list[Environment]:
+    """The environments of all projects in which a rule has conditions or a segment, in no particular order."""
+    return list(map(_from_row, await connection.execute(_with_costly_rules)))
+
+
+async def get_environment(connection: AsyncConnection, project_id: UUID, environment_id: UUID) -> Environment:
+    """The environment with this id in a project; raises Error NOT_FOUND."""
+    environment = await find_environment(connection, project_id, environment_id)
+    if environment is None:
+        raise not_found("environment")
+    return environment
+
+
+async def find_environment_by_key(connection: AsyncConnection, project_id: UUID, key: str) -> Environment | None:
+    """The environment of a project with this key, if there is one."""
+    row = (await connection.execute(_by_key, {"project": project_id, "key": key})).one_or_none()
+    return _from_row(row) if row else None
+
+
+async def list_environments(
+    connection: AsyncConnection, project_id: UUID, window: Window = WHOLE
+) -> Iterator[Environment]:
+    """The environments of a project, oldest first, by the time of their creation and their id; converted when read."""
+    rows = await _of_project.rows(connection, window, {"project": project_id})
+    return map(_from_row, rows)
+
+
+def _from_row(row: Sequence[Any]) -> Environment:
+    environment_id, project_id, name, key, created_at, critical = row
+    return Environment(environment_id, project_id, name, key, created_at, is_critical(key, chosen=critical))
+
+
+async def find_places(
+    connection: AsyncConnection, environment_ids: Collection[UUID]
+) -> Mapping[UUID, tuple[UUID, str]]:
+    """The project and the key of each of these environments that exists, by its id."""
+    query = sa.select(_columns.id, _columns.project_id, _columns.key).where(_columns.id.in_(environment_ids))
+    return {row.id: (row.project_id, row.key) for row in await connection.execute(query)}
+
+
+async def count_environments(connection: AsyncConnection, project_id: UUID) -> int:
+    """How many environments a project has."""
+    return int((await connection.execute(_count, {"project": project_id})).scalar_one())
+
+
+async def update_environment(connection: AsyncConnection, environment: Environment) -> None:
+    """Update an environment's mutable fields."""
+    values = {"name": environment.name, "critical": environment.critical}
+    await connection.execute(_update, {"environment": environment.id, **values})
+
+
+async def delete_environment(connection: AsyncConnection, environment_id: UUID) -> None:
+    """Delete an environment with its flags and rules."""
+    await connection.execute(_delete, {"environment": environment_id})
+
+
+async def list_environment_ids(connection: AsyncConnection) -> set[UUID]:
+    """The ids of all environments of all projects."""
+    return set((await connection.execute(sa.select(_columns.id))).scalars())

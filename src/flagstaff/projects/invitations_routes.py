@@ -1,0 +1,176 @@
+"""HTTP of invitations to a project."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
+from flagstaff.api.ids import Id
+from flagstaff.api.schemas import Body, Email, EnvironmentRoles, Moment, RoleName, Text, Uuid
+from flagstaff.audit.changes import Actor
+from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_array_response, json_response, no_content
+from flagstaff.projects.invitations import Invitation
+from flagstaff.projects.invitations_service import Invitations
+from flagstaff.projects.members import Role
+from flagstaff.projects.permissions import Permission
+from flagstaff.projects.preconditions import Precondition
+from flagstaff.values.moments import format_moment
+
+router = APIRouter(prefix="/api", tags=["Invitations"])
+
+_INVITATIONS = "/projects/{project_id}/invitations"
+
+
+class InvitationOut(TaggedOut):
+    """An invitation. `sent_at` is when it was last mailed, and null until then."""
+
+    id: Uuid
+    email: str
+    role: RoleName
+    environments: EnvironmentRoles
+    inviter_id: Uuid
+    created_at: Moment
+    expires_at: Moment
+    sent_at: Moment | None
+
+
+class NewInvitation(Body):
+    """An address to invite, and the role that it gets."""
+
+    email: Email
+    role: RoleName
+    environments: EnvironmentRoles = Field(default_factory=dict)
+
+
+class Acceptance(Body):
+    """The token in the link of the mail."""
+
+    token: Text
+
+
+class MembershipOut(BaseModel):
+    """The project of which you are now a member, and your roles."""
+
+    project_id: Uuid
+    role: RoleName
+    environments: EnvironmentRoles
+
+
+def _view(invitation: Invitation) -> dict[str, Any]:
+    return {
+        "id": invitation.id,
+        "email": invitation.email,
+        "role": invitation.role,
+        "environments": invitation.environments,
+        "inviter_id": invitation.inviter_id,
+        "created_at": format_moment(invitation.created_at),
+        "expires_at": format_moment(invitation.expires_at),
+        "sent_at": format_moment(invitation.sent_at) if invitation.sent_at else None,
+    }
+
+
+async def _invitations(request: Request) -> Invitations:
+    invitations: Invitations = request.app.state.invitations
+    return invitations
+
+
+Service = Annotated[Invitations, Depends(_invitations)]
+IfMatch = Annotated[Precondition[Invitation], Depends(if_match("invitation", _view, Permission.MEMBERS_READ))]
+
+
+def _start_sending(request: Request, actor: Actor, invitation: Invitation) -> None:
+    # After the response, which must not wait for the mail.
+    supervisor: Supervisor = request.app.state.supervisor
+    invitations: Invitations = request.app.state.invitations
+    supervisor.start("invitation mail", invitations.send(actor, invitation))
+
+
+@router.get(
+    _INVITATIONS,
+    response_model=list[InvitationOut],
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.MEMBERS_READ),
+)
+async def list_invitations(project_id: Id, actor: CurrentActor, invitations: Service) -> Response:
+    """The invitations of a project that have neither been accepted nor expired, newest first."""
+    return await json_array_response(map(_view, await invitations.list_invitations(actor, project_id)))
+
+
+@router.post(
+    _INVITATIONS,
+    status_code=201,
+    response_model=InvitationOut,
+    responses=problems(400, 401, 404, 409, 413, 429, 503),
+    openapi_extra=needs(Permission.MEMBERS_WRITE),
+)
+async def create_invitation(
+    project_id: Id, body: NewInvitation, request: Request, actor: CurrentActor, invitations: Service
+) -> Response:
+    """Invite an address by mail. The response is the same whether or not it has an account.
+
+    Inviting an owner also requires the permission `owners:write`. The link in the mail works once, for seven days.
+    """
+    roles = {key: Role(role) for key, role in body.environments.items()}
+    invitation = await invitations.create_invitation(
+        actor, project_id, email=body.email, role=Role(body.role), environments=roles
+    )
+    _start_sending(request, actor, invitation)
+    return tagged_response(_view(invitation), 201)
+
+
+@router.get(
+    _INVITATIONS + "/{invitation_id}",
+    response_model=InvitationOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.MEMBERS_READ),
+)
+async def get_invitation(project_id: Id, invitation_id: Id, actor: CurrentActor, invitations: Service) -> Response:
+    """One invitation that has neither been accepted nor expired."""
+    return tagged_response(_view(await invitations.get_invitation(actor, project_id, invitation_id)))
+
+
+@router.delete(
+    _INVITATIONS + "/{invitation_id}",
+    status_code=204,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.MEMBERS_WRITE),
+)
+async def delete_invitation(
+    project_id: Id, invitation_id: Id, actor: CurrentActor, invitations: Service, precondition: IfMatch
+) -> Response:
+    """Revoke an invitation. Its link ends."""
+    await invitations.delete_invitation(actor, project_id, invitation_id, precondition)
+    return no_content()
+
+
+@router.post(
+    _INVITATIONS + "/{invitation_id}/send",
+    response_model=InvitationOut,
+    responses=problems(401, 404, 429, 503),
+    openapi_extra=needs(Permission.MEMBERS_WRITE),
+)
+async def send_invitation(
+    project_id: Id,
+    invitation_id: Id,
+    request: Request,
+    actor: CurrentActor,
+    invitations: Service,
+    precondition: IfMatch,
+) -> Response:
+    """Mail an invitation again, with a new link for seven days. The previous link ends."""
+    invitation = await invitations.renew_invitation(actor, project_id, invitation_id, precondition)
+    _start_sending(request, actor, invitation)
+    return tagged_response(_view(invitation))
+
+
+@router.post("/invitations/accept", response_model=MembershipOut, responses=problems(400, 401, 409, 413, 503))
+async def accept_invitation(body: Acceptance, actor: CurrentActor, invitations: Service) -> Response:
+    """Become a member with the token from the mail, which must have been sent to the address of your account."""
+    member = await invitations.accept_invitation(actor, token=body.token)
+    view = {"project_id": member.project_id, "role": member.role, "environments": member.environments}
+    return json_response(view)

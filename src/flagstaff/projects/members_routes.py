@@ -1,0 +1,148 @@
+"""HTTP of the members of a project."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
+from flagstaff.api.ids import Id
+from flagstaff.api.schemas import EnvironmentRoles, Moment, RoleName, Update, Uuid, optional
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_array_response, json_response, no_content
+from flagstaff.projects.members import Member, Role
+from flagstaff.projects.members_service import Members
+from flagstaff.projects.permissions import PERMISSIONS, Permission
+from flagstaff.projects.preconditions import Precondition
+from flagstaff.values.moments import format_moment
+
+router = APIRouter(prefix="/api/projects/{project_id}", tags=["Members"])
+
+
+class MemberOut(TaggedOut):
+    """A member: `role` holds in the whole project but for the environments whose keys have their own role."""
+
+    account_id: Uuid
+    email: str
+    role: RoleName
+    environments: EnvironmentRoles
+    created_at: Moment
+
+
+class MemberUpdate(Update):
+    """The fields to change. `environments` is replaced whole."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"account_id", "email", "created_at"})
+
+    role: RoleName = optional()
+    environments: EnvironmentRoles = optional()
+
+
+class OwnPermissionsOut(BaseModel):
+    """Your role, and what it allows in the whole project and in each of its environments by key."""
+
+    role: RoleName
+    permissions: list[Permission]
+    environments: dict[str, list[Permission]]
+    roles: dict[Role, list[Permission]] = Field(description="What each role allows, the same in every project.")
+
+
+_ROLES = {role: [each for each in Permission if each in allowed] for role, allowed in PERMISSIONS.items()}
+
+
+def _view(member: Member) -> dict[str, Any]:
+    return {
+        "account_id": member.account_id,
+        "email": member.email,
+        "role": member.role,
+        "environments": member.environments,
+        "created_at": format_moment(member.created_at),
+    }
+
+
+async def _members(request: Request) -> Members:
+    members: Members = request.app.state.members
+    return members
+
+
+Service = Annotated[Members, Depends(_members)]
+IfMatch = Annotated[Precondition[Member], Depends(if_match("member", _view, Permission.MEMBERS_READ))]
+
+
+@router.get(
+    "/members",
+    response_model=list[MemberOut],
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.MEMBERS_READ),
+)
+async def list_members(project_id: Id, actor: CurrentActor, members: Service) -> Response:
+    """The members of a project, those who have been there longest first."""
+    return await json_array_response(map(_view, await members.list_members(actor, project_id)))
+
+
+@router.get(
+    "/members/{account_id}",
+    response_model=MemberOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.MEMBERS_READ),
+)
+async def get_member(project_id: Id, account_id: Id, actor: CurrentActor, members: Service) -> Response:
+    """One member."""
+    return tagged_response(_view(await members.get_member(actor, project_id, account_id)))
+
+
+@router.put(
+    "/members/{account_id}",
+    response_model=MemberOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.MEMBERS_WRITE),
+)
+async def update_member(
+    project_id: Id, account_id: Id, body: MemberUpdate, actor: CurrentActor, members: Service, precondition: IfMatch
+) -> Response:
+    """Change the role of a member.
+
+    Making an owner, or changing one, also requires the permission `owners:write`. The last owner cannot get another
+    role.
+    """
+    return tagged_response(
+        _view(await members.update_member(actor, project_id, account_id, precondition, **body.given()))
+    )
+
+
+@router.delete(
+    "/members/{account_id}",
+    status_code=204,
+    responses=problems(401, 404, 409, 503),
+    openapi_extra=needs(Permission.MEMBERS_WRITE),
+)
+async def remove_member(
+    project_id: Id, account_id: Id, actor: CurrentActor, members: Service, precondition: IfMatch
+) -> Response:
+    """Remove a member, or leave the project, which requires no permission.
+
+    Removing an owner also requires the permission `owners:write`. The last owner cannot leave.
+    """
+    await members.remove_member(actor, project_id, account_id, precondition)
+    return no_content()
+
+
+@router.get(
+    "/permissions",
+    response_model=OwnPermissionsOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
+async def list_own_permissions(project_id: Id, actor: CurrentActor, members: Service) -> Response:
+    """What you may do in a project, and what each role may do."""
+    found = await members.list_own_permissions(actor, project_id)
+    view: Mapping[str, Any] = {
+        "role": found.member.role,
+        "permissions": found.permissions,
+        "environments": found.environments,
+        "roles": _ROLES,
+    }
+    return json_response(view)

@@ -1,0 +1,147 @@
+"""Members of a project and their roles. When a method returns, every later request sees what it did."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from flagstaff.audit.changes import Actor, Scope, change_of
+from flagstaff.audit.changes_store import record
+from flagstaff.database.database import Connection, Database
+from flagstaff.identity.access_tokens import access_tokens_store
+from flagstaff.identity.accounts import accounts_store
+from flagstaff.projects import environments_store, members_store, projects_store
+from flagstaff.projects.access import open_membership
+from flagstaff.projects.environment_roles import require_environment_roles
+from flagstaff.projects.members import Member, Role
+from flagstaff.projects.permissions import Permission, may, require_grant
+from flagstaff.projects.preconditions import ANY_STATE, Precondition
+from flagstaff.projects.projects import Project
+from flagstaff.values.errors import Code, Error
+from flagstaff.values.quotas import Quota
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPermissions:
+    """What the actor may do in the whole project, and in each of its environments by key."""
+
+    member: Member
+    permissions: list[Permission]
+    environments: Mapping[str, list[Permission]]
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The use cases of members. All raise Error NOT_FOUND for a project of which the actor is not a member."""
+
+    database: Database
+    now: Callable[[], datetime]
+    quota_of_projects: Quota
+
+    async def list_members(self, actor: Actor, project_id: UUID) -> list[Member]:
+        """The members of a project, those who have been there longest first."""
+        async with self.database.read() as connection:
+            await open_membership(connection, actor, project_id, Permission.MEMBERS_READ)
+            return await members_store.list_members(connection, project_id)
+
+    async def get_member(self, actor: Actor, project_id: UUID, account_id: UUID) -> Member:
+        """One member."""
+        async with self.database.read() as connection:
+            await open_membership(connection, actor, project_id, Permission.MEMBERS_READ)
+            return await members_store.get_member(connection, project_id, account_id)
+
+    async def list_own_permissions(self, actor: Actor, project_id: UUID) -> OwnPermissions:
+        """What the actor may do in a project."""
+        async with self.database.read() as connection:
+            _, member = await open_membership(connection, actor, project_id, Permission.PROJECT_READ)
+            keys = [each.key for each in await environments_store.list_environments(connection, project_id)]
+        return OwnPermissions(
+            member,
+            [each for each in Permission if may(member, each)],
+            {key: [each for each in Permission if may(member, each, key)] for key in keys},
+        )
+
+    async def update_member(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        account_id: UUID,
+        precondition: Precondition[Member] = ANY_STATE,
+        **values: Any,
+    ) -> Member:
+        """Update `role` and `environments` of a member if given; equal values change nothing.
+
+        Raises:
+            Error: FORBIDDEN if the actor may not give or take the role, INVALID for an environment that does not exist,
+                CONFLICT if the project would have no owner.
+        """
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            project, own = await open_membership(
+                connection, actor, project_id, Permission.MEMBERS_WRITE, for_update=True
+            )
+            member = await members_store.get_member(connection, project_id, account_id)
+            updated = replace(member, **values)
+            require_grant(own, member.role, updated.role)
+            await precondition.require(connection, member, account_id, project_id)
+            if updated == member:
+                return member
+            await require_environment_roles(connection, project_id, updated.role, updated.environments)
+            if updated.role is not Role.OWNER:
+                await self._require_another_owner(connection, project, member)
+            await members_store.save_member(connection, updated)
+            change = change_of(actor, "member.updated", self.now(), Scope(project_id), before=member, after=updated)
+            await record(transaction, change)
+            return updated
+
+    async def remove_member(
+        self, actor: Actor, project_id: UUID, account_id: UUID, precondition: Precondition[Member] = ANY_STATE
+    ) -> None:
+        """Remove a member and the access tokens that it has made; everyone may remove themselves, but no access token.
+
+        Raises:
+            Error: FORBIDDEN if the actor may not take the role, CONFLICT if the project would have no owner.
+        """
+        leaves = account_id == actor.account_id and actor.token is None
+        needed = Permission.PROJECT_READ if leaves else Permission.MEMBERS_WRITE
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            project, own = await open_membership(connection, actor, project_id, needed, for_update=True)
+            member = await members_store.get_member(connection, project_id, account_id)
+            if not leaves:
+                require_grant(own, member.role)
+            await precondition.require(connection, member, account_id, project_id)
+            await self._require_another_owner(connection, project, member)
+            await access_tokens_store.delete_member_tokens(connection, project_id, account_id)
+            await members_store.delete_member(connection, project_id, account_id)
+            change = change_of(actor, "member.removed", self.now(), Scope(project_id), before=member)
+            await record(transaction, change)
+
+    async def _require_another_owner(self, connection: Connection, project: Project, member: Member) -> None:
+        """Raise Error CONFLICT if a member that ceases to be an owner is the last one.
+
+        The project then counts against the quota of the owner who has been there longest and has room for it.
+        """
+        if member.role is not Role.OWNER:
+            return
+        found = await members_store.list_members(connection, project.id)
+        owners = [each for each in found if each.role is Role.OWNER and each.account_id != member.account_id]
+        if not owners:
+            raise Error(
+                Code.CONFLICT,
+                f"{member.email} is the last owner of the project. Make another member an owner first, or delete the "
+                "project.",
+            )
+        if project.owner_id != member.account_id:
+            return
+        for owner in owners:
+            await accounts_store.lock_account(connection, owner.account_id)
+            if self.quota_of_projects.has_room(await projects_store.count_projects(connection, owner.account_id)):
+                await projects_store.set_owner(connection, project.id, owner.account_id)
+                return
+        raise Error(
+            Code.CONFLICT,
+            f"The project counts against the quota of {member.email}, and no other owner has room for another project "
+            f"({self.quota_of_projects.setting}).",
+        )

@@ -1,0 +1,57 @@
+"""Projects and their environments."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from flagstaff.projects.members import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project; its `sdk_key` serves all of its environments and is None where it is not shown.
+
+    It counts against the quota of the account `owner_id`, which is always one of its owners.
+    """
+
+    id: UUID
+    owner_id: UUID
+    name: str
+    description: str | None
+    sdk_key: str | None
+    created_at: datetime
+    updated_at: datetime
+    demands_second_factor: bool = False  # of every member
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """An environment of a project; its `key` never changes.
+
+    In a `critical` one, a mistake hurts users: people are warned before a change.
+    """
+
+    id: UUID
+    project_id: UUID
+    name: str
+    key: str
+    created_at: datetime
+    critical: bool = False
+
+
+def is_critical(key: str, *, chosen: bool | None = None) -> bool:
+    """Whether an environment is critical: as chosen, or else by its key."""
+    return key in {"prod", "production"} if chosen is None else chosen
+
+
+@dataclass(frozen=True, slots=True)
+class ListedProject:
+    """A project as an administrator sees it: its owner's email, and the administrator's role in it, if any."""
+
+    project: Project
+    owner_email: str
+    role: Role | None
+
+
+# The names and keys of the environments that a new project starts with, in this order.
+DEFAULT_ENVIRONMENTS = (("Production", "production"), ("Staging", "staging"))

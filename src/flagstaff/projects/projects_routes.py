@@ -1,0 +1,183 @@
+"""HTTP of projects."""
+
+from functools import partial
+from typing import Annotated, Any, ClassVar
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
+from flagstaff.api.ids import Id
+from flagstaff.api.lists import BY_AGE, Listing, ListPart
+from flagstaff.api.schemas import Body, Description, Moment, Name, Update, Uuid, optional
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import no_content
+from flagstaff.projects.permissions import Permission
+from flagstaff.projects.preconditions import Precondition
+from flagstaff.projects.projects import Project
+from flagstaff.projects.projects_service import Projects
+from flagstaff.values.moments import format_moment
+
+router = APIRouter(prefix="/api/projects", tags=["Projects"])
+
+
+class ProjectOut(TaggedOut):
+    """A project; its SDK key serves all of its environments."""
+
+    id: Uuid
+    name: str
+    description: str | None
+    sdk_key: str | None = Field(
+        examples=["sdk_Zp3w…"], description="Null if your role does not have the permission `keys:read`."
+    )
+    created_at: Moment
+    updated_at: Moment
+
+
+class NewProject(Body):
+    """A new project."""
+
+    name: Name
+    description: Description | None = None
+
+
+class ProjectUpdate(Update):
+    """The fields to change."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "sdk_key", "created_at", "updated_at"})
+
+    name: Name = optional()
+    description: Description | None = None
+
+
+class SecurityUpdate(Body):
+    """What the project is to demand."""
+
+    demands_second_factor: bool
+
+
+class SecurityOut(TaggedOut):
+    """What a project demands of its members."""
+
+    demands_second_factor: bool
+
+
+def _view(project: Project) -> dict[str, Any]:
+    return {
+        "id": project.id,
+        "name": project.name,
+        "description": project.description,
+        "sdk_key": project.sdk_key,
+        "created_at": format_moment(project.created_at),
+        "updated_at": format_moment(project.updated_at),
+    }
+
+
+def _view_security(project: Project) -> dict[str, Any]:
+    return {"demands_second_factor": project.demands_second_factor}
+
+
+_listing = Listing(_view, lambda project: (project.created_at, project.id), BY_AGE)
+
+
+async def _projects(request: Request) -> Projects:
+    projects: Projects = request.app.state.projects
+    return projects
+
+
+Service = Annotated[Projects, Depends(_projects)]
+IfMatch = Annotated[Precondition[Project], Depends(if_match("project", _view, Permission.PROJECT_READ))]
+IfSecurityMatch = Annotated[
+    Precondition[Project], Depends(if_match("security of the project", _view_security, Permission.PROJECT_READ))
+]
+
+
+@router.post("", status_code=201, response_model=ProjectOut, responses=problems(400, 401, 409, 413, 503))
+async def create_project(body: NewProject, actor: CurrentActor, projects: Service) -> Response:
+    """Create a project, with the environments `production` and `staging`."""
+    return tagged_response(
+        _view(await projects.create_project(actor, name=body.name, description=body.description)), 201
+    )
+
+
+@router.get("", response_model=list[ProjectOut], responses=problems(400, 401, 503))
+async def list_projects(part: ListPart, actor: CurrentActor, projects: Service) -> Response:
+    """Your projects, newest first."""
+    return await _listing.respond(part, partial(projects.list_projects, actor))
+
+
+@router.get(
+    "/{project_id}",
+    response_model=ProjectOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
+async def get_project(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
+    """One project."""
+    return tagged_response(_view(await projects.get_project(actor, project_id)))
+
+
+@router.put(
+    "/{project_id}",
+    response_model=ProjectOut,
+    responses=problems(400, 401, 404, 413, 503),
+    openapi_extra=needs(Permission.PROJECT_WRITE),
+)
+async def update_project(
+    project_id: Id, body: ProjectUpdate, actor: CurrentActor, projects: Service, precondition: IfMatch
+) -> Response:
+    """Update a project. Only the given fields change."""
+    return tagged_response(_view(await projects.update_project(actor, project_id, precondition, **body.given())))
+
+
+@router.get(
+    "/{project_id}/security",
+    response_model=SecurityOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
+async def get_project_security(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
+    """What a project demands of its members."""
+    project = await projects.get_project(actor, project_id)
+    return tagged_response(_view_security(project))
+
+
+@router.put(
+    "/{project_id}/security",
+    response_model=SecurityOut,
+    responses=problems(400, 401, 404, 413, 503),
+    openapi_extra=needs(Permission.PROJECT_WRITE),
+)
+async def update_project_security(
+    project_id: Id, body: SecurityUpdate, actor: CurrentActor, projects: Service, precondition: IfSecurityMatch
+) -> Response:
+    """Demand a second factor of every member, or no longer. You need one yourself.
+
+    Members without one get a 403 of the type `urn:flagstaff:error:mfa_enrolment_required` for everything in the
+    project until they enrol one.
+    """
+    is_demanded = body.demands_second_factor
+    project = await projects.demand_second_factor(actor, project_id, precondition, is_demanded=is_demanded)
+    return tagged_response(_view_security(project))
+
+
+@router.post(
+    "/{project_id}/regenerate-key",
+    response_model=ProjectOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.KEYS_ROTATE),
+)
+async def regenerate_key(project_id: Id, actor: CurrentActor, projects: Service, precondition: IfMatch) -> Response:
+    """Replace the SDK key. Once this returns, the old key is refused."""
+    return tagged_response(_view(await projects.regenerate_key(actor, project_id, precondition)))
+
+
+@router.delete(
+    "/{project_id}", status_code=204, responses=problems(401, 404, 503), openapi_extra=needs(Permission.PROJECT_DELETE)
+)
+async def delete_project(project_id: Id, actor: CurrentActor, projects: Service, precondition: IfMatch) -> Response:
+    """Delete a project with its environments, flags, rules and evaluation history."""
+    await projects.delete_project(actor, project_id, precondition)
+    return no_content()

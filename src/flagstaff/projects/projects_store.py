@@ -1,0 +1,150 @@
+"""Projects in the database."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.database import tables
+from flagstaff.database.revisions_store import note_found
+from flagstaff.database.windows import Listing, containing
+from flagstaff.projects.members import Role
+from flagstaff.projects.projects import ListedProject, Project
+from flagstaff.values.lists import WHOLE, Window
+
+_columns = tables.projects.c
+_project = sa.select(
+    _columns.id,
+    _columns.owner_id,
+    _columns.name,
+    _columns.description,
+    _columns.sdk_key,
+    _columns.created_at,
+    _columns.updated_at,
+    _columns.demands_second_factor,
+)
+# Statements are built once, because SQLAlchemy takes longer to build a statement than to run it.
+_insert = tables.projects.insert()
+_insert_owner = tables.members.insert()
+_by_id = _project.where(_columns.id == sa.bindparam("project"))
+_by_id_for_update = _by_id.add_columns(_columns.revision).with_for_update()
+_of_member = Listing(
+    _project.join(tables.members).where(tables.members.c.account_id == sa.bindparam("account")),
+    (_columns.created_at, _columns.id),
+    descending=True,
+)
+_own = tables.members.alias()
+_of_all = Listing(
+    _project.add_columns(tables.accounts.c.email, _own.c.role)
+    .join_from(tables.projects, tables.accounts, tables.accounts.c.id == _columns.owner_id)
+    .outerjoin(_own, (_own.c.project_id == _columns.id) & (_own.c.account_id == sa.bindparam("account")))
+    .where(sa.func.lower(_columns.name).like(sa.func.lower(sa.bindparam("like", type_=sa.Text)), escape="\\")),
+    (_columns.created_at, _columns.id),
+    descending=True,
+)
+_count = sa.select(sa.func.count()).where(_columns.owner_id == sa.bindparam("owner"))
+_update = tables.projects.update().where(_columns.id == sa.bindparam("project"))
+_delete = tables.projects.delete().where(_columns.id == sa.bindparam("project"))
+
+
+async def create_project(connection: AsyncConnection, project: Project) -> None:
+    """Insert a project, whose owner becomes its first member."""
+    await connection.execute(_insert, tables.row_of(tables.projects, project))
+    owner = {"project_id": project.id, "account_id": project.owner_id, "role": Role.OWNER}
+    await connection.execute(_insert_owner, {**owner, "created_at": project.created_at})
+
+
+async def find_project(connection: AsyncConnection, project_id: UUID) -> Project | None:
+    """The project with this id, if there is one."""
+    row = (await connection.execute(_by_id, {"project": project_id})).one_or_none()
+    return Project(*row) if row else None
+
+
+async def find_project_for_update(connection: AsyncConnection, project_id: UUID) -> Project | None:
+    """The project with this id, if there is one, locked until the transaction ends.
+
+    Every write to a project begins here, so that writes to the same project are serialized. They cannot deadlock, and
+    the rows of `changes` are in the order of the commits.
+    """
+    found = await _lock(connection, project_id)
+    return found[0] if found else None
+
+
+async def open_project_for_update(connection: AsyncConnection, project_id: UUID) -> Project | None:
+    """The same for a use case that may change what is evaluated: its transaction returns when what it found is served.
+
+    The state may have been committed by another request, or another instance, which is still making it known.
+    """
+    found = await _lock(connection, project_id)
+    if found is None:
+        return None
+    project, revision = found
+    note_found(connection, project_id, revision)
+    return project
+
+
+async def _lock(connection: AsyncConnection, project_id: UUID) -> tuple[Project, int] | None:
+    """A project and its revision."""
+    row = (await connection.execute(_by_id_for_update, {"project": project_id})).one_or_none()
+    if row is None:
+        return None
+    *values, revision = row
+    return Project(*values), revision
+
+
+async def list_projects(connection: AsyncConnection, account_id: UUID, window: Window = WHOLE) -> Iterator[Project]:
+    """An account's projects, newest first, by the time of their creation and their id; converted when read."""
+    rows = await _of_member.rows(connection, window, {"account": account_id})
+    return (Project(*tuple(row)) for row in rows)
+
+
+async def list_all_projects(
+    connection: AsyncConnection, account_id: UUID, name: str, window: Window = WHOLE
+) -> list[ListedProject]:
+    """The projects of all accounts whose name contains a text, ignoring case, as an administrator sees them.
+
+    Newest first, by the time of their creation and their id. SQLite ignores the case of ASCII letters only.
+    """
+    rows = await _of_all.rows(connection, window, {"account": account_id, "like": containing(name)})
+    return [_as_listed(row) for row in rows]
+
+
+def _as_listed(row: sa.Row[Any]) -> ListedProject:
+    values = tuple(row)
+    project = replace(Project(*values[:-2]), sdk_key=None)
+    return ListedProject(project, owner_email=values[-2], role=Role(values[-1]) if values[-1] else None)
+
+
+async def count_projects(connection: AsyncConnection, owner_id: UUID) -> int:
+    """How many projects count against an account's quota: those of which it is the first owner."""
+    return int((await connection.execute(_count, {"owner": owner_id})).scalar_one())
+
+
+async def update_project(connection: AsyncConnection, project: Project) -> None:
+    """Update a project's mutable fields."""
+    values = {
+        "name": project.name,
+        "description": project.description,
+        "sdk_key": project.sdk_key,
+        "updated_at": project.updated_at,
+        "demands_second_factor": project.demands_second_factor,
+    }
+    await connection.execute(_update, {"project": project.id, **values})
+
+
+async def set_owner(connection: AsyncConnection, project_id: UUID, account_id: UUID) -> None:
+    """Set the account against whose quota a project counts."""
+    await connection.execute(_update, {"project": project_id, "owner_id": account_id})
+
+
+async def delete_project(connection: AsyncConnection, project_id: UUID) -> None:
+    """Delete a project with its environments, flags and rules."""
+    await connection.execute(_delete, {"project": project_id})
+
+
+async def list_sdk_keys(connection: AsyncConnection) -> list[tuple[str, UUID]]:
+    """All SDK keys with the ids of their projects."""
+    return [(row.sdk_key, row.id) for row in await connection.execute(sa.select(_columns.sdk_key, _columns.id))]

@@ -1,0 +1,140 @@
+"""HTTP of SDK keys of environments. A response is sent once all instances accept a new key, or none a revoked one."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
+from flagstaff.api.ids import Id
+from flagstaff.api.schemas import Body, EnvironmentKey, GivenMoment, Moment, Name, Uuid, converted
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_array_response, no_content
+from flagstaff.projects.permissions import Permission
+from flagstaff.projects.preconditions import Precondition
+from flagstaff.projects.sdk_keys import PATTERN, KeyKind, SdkKey
+from flagstaff.projects.sdk_keys_service import SdkKeys, WantedKey
+from flagstaff.values.moments import format_moment
+
+router = APIRouter(prefix="/api/projects/{project_id}/sdk-keys", tags=["SDK keys"])
+
+Kind = Annotated[
+    Literal["server", "browser"],
+    converted(KeyKind),
+    Field(
+        description="`browser` for keys that end users can read: with one, an application only learns how flags are "
+        "for one user. `server` for all others."
+    ),
+]
+
+
+class NewSdkKey(Body):
+    """A key to create."""
+
+    name: Name
+    environment: EnvironmentKey
+    kind: Kind
+    expires_at: GivenMoment | None = Field(default=None, description="When the key expires; by default never.")
+
+    def wanted(self) -> WantedKey:
+        """The key for the service."""
+        return WantedKey(self.name, self.environment, KeyKind(self.kind), self.expires_at)
+
+
+class SdkKeyOut(TaggedOut):
+    """An SDK key without its secret. It is for the environment with the key `environment` only."""
+
+    id: Uuid
+    environment: str
+    name: str
+    kind: Kind
+    hint: str = Field(description="The last characters of the key.")
+    created_by: str | None = Field(description="The email of the account that created the key, if it still exists.")
+    created_at: Moment
+    expires_at: Moment | None
+    last_used_at: Moment | None = Field(description="When the key was last used, to within a few minutes.")
+
+
+class CreatedSdkKeyOut(SdkKeyOut):
+    """A new key, with its text, which is shown only here."""
+
+    key: str = Field(json_schema_extra={"pattern": f"^{PATTERN}$"})
+
+
+def _view(key: SdkKey) -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "environment": key.environment,
+        "name": key.name,
+        "kind": key.kind,
+        "hint": key.hint,
+        "created_by": key.creator_email,
+        "created_at": format_moment(key.created_at),
+        "expires_at": format_moment(key.expires_at) if key.expires_at else None,
+        "last_used_at": format_moment(key.last_used_at) if key.last_used_at else None,
+    }
+
+
+async def _sdk_keys(request: Request) -> SdkKeys:
+    sdk_keys: SdkKeys = request.app.state.sdk_keys
+    return sdk_keys
+
+
+Service = Annotated[SdkKeys, Depends(_sdk_keys)]
+IfMatch = Annotated[Precondition[SdkKey], Depends(if_match("SDK key", _view, Permission.KEYS_READ))]
+
+
+@router.get(
+    "",
+    response_model=list[SdkKeyOut],
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.KEYS_READ, place="any environment"),
+)
+async def list_sdk_keys(project_id: Id, actor: CurrentActor, sdk_keys: Service) -> Response:
+    """The SDK keys of the environments in which you may see keys, newest first, including those that have expired."""
+    return await json_array_response(map(_view, await sdk_keys.list_keys(actor, project_id)))
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=CreatedSdkKeyOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.KEYS_ROTATE, place="environment"),
+)
+async def create_sdk_key(project_id: Id, body: NewSdkKey, actor: CurrentActor, sdk_keys: Service) -> Response:
+    """Create an SDK key of an environment, in which you need the permission.
+
+    Every instance accepts it immediately. An environment can have several keys, so that applications can change to a
+    new one before the old one is revoked. The key does not end when you leave the project. An `Idempotency-Key` is
+    ignored, because the response is not stored.
+    """
+    key, text = await sdk_keys.create_key(actor, project_id, body.wanted())
+    return tagged_response(_view(key), 201, {"key": text})
+
+
+@router.get(
+    "/{key_id}",
+    response_model=SdkKeyOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.KEYS_READ, place="environment"),
+)
+async def get_sdk_key(project_id: Id, key_id: Id, actor: CurrentActor, sdk_keys: Service) -> Response:
+    """One SDK key without its secret. You need the permission in the key's environment."""
+    return tagged_response(_view(await sdk_keys.get_key(actor, project_id, key_id)))
+
+
+@router.delete(
+    "/{key_id}",
+    status_code=204,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.KEYS_ROTATE, place="environment"),
+)
+async def revoke_sdk_key(
+    project_id: Id, key_id: Id, actor: CurrentActor, sdk_keys: Service, precondition: IfMatch
+) -> Response:
+    """Revoke an SDK key immediately on every instance. You need the permission in the key's environment."""
+    await sdk_keys.revoke_key(actor, project_id, key_id, precondition)
+    return no_content()

@@ -1,0 +1,118 @@
+"""SDK keys of environments in the database, which has only their hashes."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.database import tables
+from flagstaff.projects.sdk_keys import KeyInForce, KeyKind, SdkKey
+from flagstaff.values.errors import not_found
+
+_columns = tables.sdk_keys.c
+_environments = tables.environments.c
+_key = (
+    sa.select(
+        _columns.id,
+        _environments.project_id,
+        _columns.environment_id,
+        _environments.key,
+        _columns.name,
+        _columns.kind,
+        _columns.hint,
+        _columns.creator_id,
+        tables.accounts.c.email,
+        _columns.created_at,
+        _columns.expires_at,
+        _columns.last_used_at,
+    )
+    .join_from(tables.sdk_keys, tables.environments)
+    .outerjoin(tables.accounts, tables.accounts.c.id == _columns.creator_id)
+    .where(_environments.project_id == sa.bindparam("project"))
+)
+_by_age = _key.order_by(_columns.created_at.desc(), _columns.id.desc())
+_by_id = _key.where(_columns.id == sa.bindparam("key_id"))
+_in_force = (
+    sa.select(_columns.environment_id, _columns.key_hash, _columns.id, _columns.kind, _columns.expires_at)
+    .join_from(tables.sdk_keys, tables.environments)
+    .where(_environments.project_id == sa.bindparam("project"))
+)
+_all_hashes = sa.select(_columns.key_hash, _environments.project_id).join_from(tables.sdk_keys, tables.environments)
+_used_at = sa.bindparam("used_at", type_=tables.Moment)
+
+
+async def create_key(connection: AsyncConnection, key: SdkKey, key_hash: bytes) -> None:
+    """Insert a key."""
+    values = {
+        "id": key.id,
+        "environment_id": key.environment_id,
+        "name": key.name,
+        "kind": key.kind,
+        "key_hash": key_hash,
+        "hint": key.hint,
+        "creator_id": key.creator_id,
+        "created_at": key.created_at,
+        "expires_at": key.expires_at,
+    }
+    await connection.execute(tables.sdk_keys.insert().values(values))
+
+
+async def list_keys(connection: AsyncConnection, project_id: UUID) -> list[SdkKey]:
+    """The keys of all environments of a project, newest first."""
+    rows = await connection.execute(_by_age, {"project": project_id})
+    return [_from_row(row) for row in rows]
+
+
+async def get_key(connection: AsyncConnection, project_id: UUID, key_id: UUID) -> SdkKey:
+    """The key with this id in a project; raises Error NOT_FOUND."""
+    row = (await connection.execute(_by_id, {"project": project_id, "key_id": key_id})).one_or_none()
+    if row is None:
+        raise not_found("SDK key")
+    return _from_row(row)
+
+
+async def delete_key(connection: AsyncConnection, key_id: UUID) -> None:
+    """Delete a key."""
+    await connection.execute(tables.sdk_keys.delete().where(_columns.id == key_id))
+
+
+async def list_keys_in_force(connection: AsyncConnection, project_id: UUID) -> Mapping[UUID, dict[bytes, KeyInForce]]:
+    """The keys of a project by their hashes, by the ids of their environments."""
+    found: defaultdict[UUID, dict[bytes, KeyInForce]] = defaultdict(dict)
+    for row in await connection.execute(_in_force, {"project": project_id}):
+        found[row.environment_id][row.key_hash] = KeyInForce(row.id, KeyKind(row.kind), row.expires_at)
+    return found
+
+
+async def list_key_hashes(connection: AsyncConnection) -> list[tuple[bytes, UUID]]:
+    """The hashes of all keys of all environments, with the ids of their projects."""
+    return [(row.key_hash, row.project_id) for row in await connection.execute(_all_hashes)]
+
+
+async def note_used(connection: AsyncConnection, key_ids: Collection[UUID], used_at: datetime) -> None:
+    """Store that keys were used, unless they have been used later."""
+    is_later = sa.or_(_columns.last_used_at.is_(None), _columns.last_used_at < _used_at)
+    update = tables.sdk_keys.update().where(_columns.id == sa.bindparam("key_id"), is_later)
+    rows = [{"key_id": key_id, "used_at": used_at} for key_id in sorted(key_ids)]
+    await connection.execute(update.values(last_used_at=_used_at), rows)
+
+
+def _from_row(row: sa.Row[*tuple[Any, ...]]) -> SdkKey:
+    return SdkKey(
+        id=row.id,
+        project_id=row.project_id,
+        environment_id=row.environment_id,
+        environment=row.key,
+        name=row.name,
+        kind=KeyKind(row.kind),
+        hint=row.hint,
+        creator_id=row.creator_id,
+        creator_email=row.email,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        last_used_at=row.last_used_at,
+    )

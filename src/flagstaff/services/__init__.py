@@ -1,1 +1,0 @@
-"""Use cases: one public method is one transaction. They check permissions, apply rules and add a row to `changes`."""

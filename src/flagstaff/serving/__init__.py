@@ -1,0 +1,1 @@
+"""What applications ask: snapshots, keys and answers. No SQL, even indirectly."""

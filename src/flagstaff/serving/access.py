@@ -1,0 +1,100 @@
+"""The SDK keys with which other protocols' clients ask for the flags of one environment."""
+
+from collections.abc import Awaitable, Callable, Collection, Hashable
+
+from starlette.types import Scope
+
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.http.errors import UnauthenticatedError
+from flagstaff.http.limits import Limits, admit
+from flagstaff.projects.sdk_keys import KeyKind
+from flagstaff.serving.known_sdk_keys import Access
+from flagstaff.values.errors import Code, Error
+
+CHALLENGE = b"Bearer"
+ANY_KIND = frozenset(KeyKind)
+SERVER_ONLY = frozenset({KeyKind.SERVER})
+
+_NOT_VALID = "The SDK key is missing or not valid. It may have been revoked, or have expired."
+_OF_A_PROJECT = (
+    "This is the SDK key of a project, which is for POST /sdk/v1/evaluate only. Use the key of an environment; make "
+    "one in the dashboard under SDK keys, or with POST /api/projects/{project_id}/sdk-keys."
+)
+
+
+Find = Callable[[str], Awaitable[Access | None]]
+
+
+class Doors:
+    """Opens environments by their SDK keys, and counts requests against their client's address.
+
+    A browser's key is public, so anyone can use it; a key that opens nothing counts as an evaluation would. Requests
+    with the keys of servers are not counted: all of an application's come from one address.
+    """
+
+    def __init__(self, find: Find, limits: Limits) -> None:
+        """`find` finds what an SDK key opens."""
+        self.find = find
+        self._limits = limits
+
+    async def open(
+        self, scope: Scope, key: str, kinds: Collection[KeyKind] = ANY_KIND
+    ) -> tuple[Access, EnvironmentSnapshot]:
+        """What a key opens, and the environment.
+
+        Raises:
+            Error: those of `open_access`, and LIMITED beyond the client's limit.
+        """
+        access = await self.find(key) if key else None
+        self.count(scope, access)
+        return check_access(access, kinds)
+
+    def count(self, scope: Scope, access: Access | None) -> None:
+        """Count a request with a key that opens this; raises Error LIMITED."""
+        client = self._limits.client(scope)
+        if access is None or access.environment is None:
+            admit(self._limits.evaluate, client)
+        else:
+            self.admit(access, client)
+
+    def admit(self, access: Access, client: Hashable) -> None:
+        """Count a request of a client if its key is a browser's; raises Error LIMITED."""
+        if access.kind is KeyKind.BROWSER:
+            admit(self._limits.browser, client)
+
+    def admit_report(self, access: Access, times: int = 1) -> None:
+        """Count a report with a key, a large one several times; raises Error LIMITED."""
+        for _ in range(times):
+            admit(self._limits.report, access.key_id)
+
+
+async def open_access(
+    find: Find, key: str, kinds: Collection[KeyKind] = ANY_KIND
+) -> tuple[Access, EnvironmentSnapshot]:
+    """What a key opens, and the environment, for a request that was counted before.
+
+    Raises:
+        Error: UNAUTHENTICATED for a key that is not valid or not of an environment, FORBIDDEN for one of another kind,
+            UNAVAILABLE while the environment cannot be loaded, LIMITED beyond the key's limit.
+    """
+    return check_access(await find(key) if key else None, kinds)
+
+
+def check_access(access: Access | None, kinds: Collection[KeyKind]) -> tuple[Access, EnvironmentSnapshot]:
+    """The access and its environment; raises Error UNAUTHENTICATED or FORBIDDEN."""
+    if access is None:
+        raise not_valid()
+    if access.environment is None:
+        raise UnauthenticatedError(_OF_A_PROJECT, CHALLENGE)
+    if access.kind not in kinds:
+        raise Error(
+            Code.FORBIDDEN,
+            f"This SDK key of the environment {access.environment.environment_key} is of the kind {access.kind}. "
+            f"Use one of the kind {' or '.join(sorted(kinds))} here.",
+        )
+    return access, access.environment
+
+
+def not_valid() -> UnauthenticatedError:
+    """The error for a key that opens nothing."""
+    return UnauthenticatedError(_NOT_VALID, CHALLENGE)

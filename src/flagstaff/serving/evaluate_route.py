@@ -1,0 +1,40 @@
+"""Evaluate as a plain ASGI route: one flag, and all flags for the requests that the lane does not handle."""
+
+from starlette.types import Receive, Scope, Send
+
+from flagstaff.http.bodies import read_body
+from flagstaff.http.errors import MethodNotAllowedError
+from flagstaff.http.limits import Limits
+from flagstaff.http.revisions import revision_header
+from flagstaff.serving.entity_tags import send_json
+from flagstaff.serving.evaluate import PATH, Evaluate, sdk_key_in
+from flagstaff.serving.read_your_writes import ReadYourWrites
+from flagstaff.serving.revisions import demanded_in
+
+
+class EvaluateRoute:
+    """Reads a request, has `Evaluate` answer it and sends the answer; the edge handles errors."""
+
+    def __init__(self, evaluate: Evaluate, limits: Limits, read_your_writes: ReadYourWrites) -> None:
+        self._evaluate = evaluate
+        self._limits = limits
+        self._read_your_writes = read_your_writes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            raise MethodNotAllowedError("POST")
+        self._evaluate.admit(self._limits.client(scope))
+        sdk_key = sdk_key_in(scope["headers"])
+        body = await read_body(receive)
+        if body is None:
+            return
+        evaluate = self._evaluate
+        access = evaluate.find(sdk_key) or await evaluate.load(sdk_key)
+        demanded = demanded_in(scope["headers"])
+        if demanded is not None:
+            await self._read_your_writes.reach(access.project, demanded)
+            access = evaluate.find(sdk_key) or await evaluate.load(sdk_key)  # of the present snapshot
+        flag_key = scope["path"].removeprefix(PATH).removeprefix("/")
+        answered = evaluate.answer_flag(access, body, flag_key) if flag_key else evaluate.answer(access, body)
+        answer, revision = answered
+        await send_json(answer, send, [revision_header(revision)])

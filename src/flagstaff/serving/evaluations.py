@@ -1,0 +1,164 @@
+"""What all protocols do with a user's context: read the attributes that matter, decide, and record."""
+
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+import msgspec
+
+from flagstaff.evaluation.dialects import Rendered, evaluate_in
+from flagstaff.evaluation.history.layout import Decision
+from flagstaff.evaluation.parts import decide_flag, find_flag
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownAttributes, Translation
+from flagstaff.evaluation.targets import CURRENT_TIME
+from flagstaff.history.recorder import Recorder
+from flagstaff.serving.attributes import are_small, encode_attributes, read_others
+from flagstaff.serving.context import NONE_GIVEN, Context, given_attributes, read_attributes
+from flagstaff.serving.contexts import GivenContext
+from flagstaff.settings import HistoryAttributes
+from flagstaff.values.errors import Code, Error
+
+# For each environment, custom attributes of so many bytes at most are remembered, in about so many bytes altogether.
+_KNOWN_LENGTH, _KNOWN_BYTES = 256, 1_000_000
+_KNOWN_SIZE = 500  # of one, without the bits of the predicates
+_encode = msgspec.json.Encoder().encode
+_NOTHING_KNOWN = KnownAttributes({}, 0, None)
+
+
+class NoteAsked(Protocol):
+    """Notes that a flag of an environment was asked for by its key."""
+
+    def __call__(self, environment_id: UUID, flag_key: str, *, exists: bool) -> None:
+        """Note it."""
+
+
+class Evaluations:
+    """Evaluates and records, for the current snapshots of environments."""
+
+    def __init__(
+        self,
+        *,
+        recorder: Recorder,
+        now: Callable[[], datetime],
+        note_asked: NoteAsked,
+        keep: HistoryAttributes = "used",
+    ) -> None:
+        """`note_asked` is told which flags of an environment are asked for by their keys, whether or not they exist.
+
+        `keep` says which custom attributes are recorded.
+        """
+        self.record = recorder.record
+        self._note_asked = note_asked
+        self._now = now
+        self._keeps_all = keep == "all"
+        self._keeps_used = keep == "used"
+
+    def context(self, environment: EnvironmentSnapshot, given: GivenContext, identifiers: Collection[str]) -> Context:
+        """The context of a protocol without a place for custom attributes: all given members are some.
+
+        Only those that matter are kept. `identifiers` are the members that identify the user, which are recorded
+        already.
+        """
+        user_id, user_email, read_members = given
+        wanted = environment.targeting.custom if environment.targeting else ()
+        if not wanted and not self._keeps_all:
+            return Context(user_id, user_email)
+        members = read_members().items()
+        if self._keeps_all:
+            custom = {name: raw for name, raw in members if name in wanted or name not in identifiers}
+        else:
+            custom = {name: raw for name, raw in members if name in wanted}
+        return Context(user_id, user_email, msgspec.Raw(_encode(custom)))
+
+    def all_flags_for(
+        self,
+        translation: Translation,
+        environment: EnvironmentSnapshot,
+        given: GivenContext,
+        identifiers: Collection[str],
+    ) -> Rendered:
+        """All flags in a dialect, for a context as `context` takes it; raises Error INVALID."""
+        if environment.targeting is not None or self._keeps_all:
+            return self.all_flags(translation, environment, self.context(environment, given, identifiers))
+        user_id, user_email, _ = given  # in fewer steps, where nobody needs more than this
+        rendered = evaluate_in(translation, user_id, user_email)
+        self.record(environment, user_id, user_email, rendered.recorded)
+        return rendered
+
+    def all_flags(self, translation: Translation, environment: EnvironmentSnapshot, context: Context) -> Rendered:
+        """All flags in a dialect; `translation` is the environment's.
+
+        Raises:
+            Error: INVALID.
+        """
+        user_id, user_email = context.user_id, context.user_email
+        known = self.know(environment, context)
+        if known is None:
+            rendered = evaluate_in(translation, user_id, user_email)
+            self.record(environment, user_id, user_email, rendered.recorded)
+            return rendered
+        attributes, at = self.with_time(environment, known)
+        rendered = evaluate_in(translation, user_id, user_email, attributes, known.holding)
+        self.record(environment, user_id, user_email, rendered.recorded, known.kept, at)
+        return rendered
+
+    def one_flag(self, environment: EnvironmentSnapshot, context: Context, flag_key: str) -> Decision:
+        """One flag.
+
+        Raises:
+            Error: INVALID, NOT_FOUND (the flag).
+        """
+        known = self.know(environment, context) or _NOTHING_KNOWN
+        flag = find_flag(environment, flag_key)
+        self._note_asked(environment.environment_id, flag_key, exists=flag is not None)
+        if flag is None:
+            raise Error(Code.NOT_FOUND, "The environment has no flag with this key.")
+        attributes, at = self.with_time(environment, known)
+        decision, recorded = decide_flag(environment, flag, context.user_id, context.user_email, attributes)
+        self.record(flag, context.user_id, context.user_email, recorded, known.kept, at)
+        return decision
+
+    def know(self, environment: EnvironmentSnapshot, context: Context) -> KnownAttributes | None:
+        """What is known of the custom attributes; None if nobody needs them.
+
+        Raises:
+            Error: INVALID.
+        """
+        given, targeting = context.custom_attributes, environment.targeting
+        if given is NONE_GIVEN and not self._keeps_all and (targeting is None or not targeting.asks_request):
+            return None
+        raw = bytes(given)
+        return environment.known.get(raw) or self._read_attributes(environment, context, raw)
+
+    def with_time(
+        self, environment: EnvironmentSnapshot, known: KnownAttributes
+    ) -> tuple[Mapping[str, object], datetime | None]:
+        """The attributes that the environment looks at, and the time if that is one of them."""
+        if environment.targeting is None or not environment.targeting.asks_time:
+            return known.values, None
+        at = self._now()
+        return {**known.values, CURRENT_TIME: at}, at
+
+    def _read_attributes(
+        self, environment: EnvironmentSnapshot, context: Context, raw: bytes
+    ) -> KnownAttributes | None:
+        """Read the custom attributes, and cache them for the next request that has the same, byte for byte."""
+        given = given_attributes(context)
+        targeting = environment.targeting
+        if targeting is None and not self._keeps_all:
+            return None
+        values = read_attributes(given, targeting.custom if targeting else ())
+        kept = None
+        if self._keeps_all:
+            kept = encode_attributes({**values, **read_others(given, values)})
+        elif self._keeps_used and environment.layout.attributes:
+            kept = encode_attributes(values)
+        holding = targeting.custom_predicates.holding(values) if targeting else 0
+        known = KnownAttributes(values, holding, kept)
+        if len(raw) <= _KNOWN_LENGTH and are_small(values):
+            bits = targeting.predicates.everything.bit_length() if targeting else 0
+            if len(environment.known) >= _KNOWN_BYTES // (_KNOWN_SIZE + bits // 8):
+                del environment.known[next(iter(environment.known))]
+            environment.known[raw] = known
+        return known

@@ -1,0 +1,1 @@
+"""The fast path: plain requests, answered inside the server's protocol."""

@@ -1,0 +1,54 @@
+"""The kinds of requests that the lane answers."""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple
+
+from flagstaff.http.errors import Problem
+from flagstaff.serving.access import Doors
+from flagstaff.serving.entity_tags import Header, Headers
+from flagstaff.serving.evaluate import PATH, Evaluate, sdk_key_in
+from flagstaff.serving.known_sdk_keys import Access
+from flagstaff.serving.ofrep.answers import Ofrep
+from flagstaff.serving.ofrep.errors import PATH as OFREP_PATH
+from flagstaff.serving.ofrep.errors import ofrep_form
+from flagstaff.serving.ofrep.requests import credential_in
+
+
+class Way(NamedTuple):
+    """A kind of request, by its path.
+
+    `answer` counts the request of a client. It gets what the key opens, the body, the headers that ask for a 304, and
+    the client. It returns the answer's tag, which may be empty, its body, which is None for a client that has it, and
+    the revision that it is from; or None for a request that has to wait. It raises Errors, to which `form` gives the
+    protocol's form.
+    """
+
+    path: str
+    key_in: Callable[[Headers], str]
+    find: Callable[[str], Access | None]
+    answer: Callable[[Access, bytes, Sequence[Header], Hashable], tuple[str, bytes | None, int] | None]
+    form: Callable[[Problem], Problem]
+
+
+def evaluate_way(evaluate: Evaluate) -> Way:
+    """Evaluations of all flags."""
+
+    def answer(access: Access, body: bytes, _: Sequence[Header], client: Hashable) -> tuple[str, bytes, int]:
+        evaluate.admit(client)
+        return "", *evaluate.answer(access, body)
+
+    return Way(PATH, sdk_key_in, evaluate.find, answer, lambda problem: problem)
+
+
+def ofrep_way(ofrep: Ofrep, doors: Doors) -> Way:
+    """The same by OFREP."""
+
+    def answer(
+        access: Access, body: bytes, conditions: Sequence[Header], client: Hashable
+    ) -> tuple[str, bytes | None, int] | None:
+        if not ofrep.can_answer_at_once(access):
+            return None  # and the route counts it
+        doors.admit(access, client)
+        return ofrep.answer_at_once(access, body, conditions)
+
+    return Way(OFREP_PATH, credential_in, ofrep.find, answer, lambda problem: ofrep_form(problem, OFREP_PATH))

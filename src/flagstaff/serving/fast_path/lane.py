@@ -1,0 +1,272 @@
+"""The fast lane answers requests about all flags inside the server's protocol, without ASGI, a task or a second write.
+
+It handles plain requests, which are what applications send, once they have arrived completely, no other request is
+ahead of them, their project is loaded and the instance may evaluate. Any other request (chunks, `Expect`,
+pipelining, HTTP/1.0, an unknown key …) is passed to uvicorn unchanged, and so to the route, which handles them all.
+docs/decisions/0007-evaluate-lane.md explains why the lane exists and when it can be removed.
+"""
+
+from asyncio import BaseTransport
+from collections.abc import Hashable, Iterable
+from time import monotonic
+from typing import ClassVar, NamedTuple, cast
+
+import httptools
+from uvicorn.server import ServerState
+
+from flagstaff.cluster.lease import Lease
+from flagstaff.http.bodies import body_max_bytes
+from flagstaff.http.cors import CrossOrigin
+from flagstaff.http.errors import Problem, problem_of
+from flagstaff.http.limits import Limits
+from flagstaff.http.middleware import SECURITY_HEADERS, RequestIds
+from flagstaff.http.protocol import BoundedProtocol, Phase
+from flagstaff.http.rejections import Refusals
+from flagstaff.http.request_head import content_length, is_host
+from flagstaff.http.responses import raw_response
+from flagstaff.http.revisions import revision_header, stale_header
+from flagstaff.serving.entity_tags import tag_header
+from flagstaff.serving.fast_path.endpoints import Way
+from flagstaff.serving.revisions import DEMAND
+from flagstaff.telemetry import Metrics
+from flagstaff.values.errors import Error
+
+_END = b"\r\n\r\n"
+_HEAD_MAX_BYTES = 4 * 1024
+_MAX_KNOWN_HEADS = 1024
+_MAX_HEADERS = 50
+_HELD_MAX_BYTES = 16 * 1024  # of an incomplete request, which no limit has counted yet
+
+_NEED_THE_ROUTE = frozenset({b"expect", b"transfer-encoding", DEMAND})
+
+_REQUEST = Phase.REQUEST  # looking up an enumeration's member takes a tenth of a microsecond
+
+Headers = list[tuple[bytes, bytes]]
+Marks = tuple[tuple[bytes, bytes], ...]
+"""What an answer says of its instance; empty if there is nothing to say."""
+
+
+class Entrance(NamedTuple):
+    """A way, with the beginning of its requests, and the headers of its answers that are always the same."""
+
+    way: Way
+    start: bytes
+    body_max_bytes: int
+    headers: tuple[tuple[bytes, bytes], ...]
+    tail: bytes
+
+
+class Head(NamedTuple):
+    """The relevant parts of a plain request's line and headers."""
+
+    entrance: Entrance
+    sdk_key: str
+    body_bytes: int
+    request_id: bytes | None
+    headers: Headers
+    conditions: Headers  # those that ask for a 304
+
+
+class Lane:
+    """State shared by all connections. Clients send the same head repeatedly, so each is parsed once."""
+
+    def __init__(
+        self,
+        ways: Iterable[Way],
+        *,
+        limits: Limits,
+        lease: Lease,
+        refuses_when_cut_off: bool,
+        request_ids: RequestIds,
+        cross_origin: CrossOrigin,
+        metrics: Metrics,
+    ) -> None:
+        self.limits = limits
+        self.lease = lease
+        self.refuses_when_cut_off = refuses_when_cut_off
+        self.choose_id = request_ids.choose
+        self.responses = metrics.evaluate_responses
+        self._entrances = [_entrance(way, cross_origin) for way in ways]
+        self._known_heads: dict[bytes, Head] = {}
+        self._default_headers: Headers | None = None
+        self._start = b""
+
+    def close(self) -> None:
+        """Pass every request on from now on: the application ends the connections with its responses."""
+        self._entrances.clear()
+        self._known_heads.clear()
+
+    def head(self, data: bytes) -> Head | None:
+        """The head of a plain request; None for any other request."""
+        known = self._known_heads.get(data)
+        if known is not None:
+            return known
+        entrance = next((each for each in self._entrances if data.startswith(each.start)), None)
+        head = _parse(data, entrance) if entrance else None
+        if head is not None and head.request_id is None:
+            if len(self._known_heads) >= _MAX_KNOWN_HEADS:
+                self._known_heads.clear()
+            self._known_heads[data] = head
+        return head
+
+    def start(self, state: ServerState) -> bytes:
+        """The start of every answer, up to its length."""
+        if state.default_headers is not self._default_headers:  # uvicorn replaces them when the date changes
+            self._default_headers = state.default_headers
+            lines = b"".join(b"%s: %s\r\n" % header for header in state.default_headers)
+            self._start = b"HTTP/1.1 200 OK\r\n" + lines + b"content-type: application/json\r\ncontent-length: "
+        return self._start
+
+
+class LaneProtocol(BoundedProtocol):
+    """One connection."""
+
+    lane: ClassVar[Lane]
+
+    _held = bytearray()  # a request that has not arrived completely
+    _held_until_bytes = 0
+    _client: Hashable = None
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        super().connection_made(transport)
+        if not self.lane.limits.trusted_proxies:
+            self._client = self.lane.limits.client_of(self.client, ())
+
+    def data_received(self, data: bytes) -> None:
+        if self._held:
+            self._held += data
+            if len(self._held) < self._held_until_bytes:
+                return
+            data = self._release()
+        if self.phase is _REQUEST and self._is_clear():
+            end = data.find(_END, 0, _HEAD_MAX_BYTES) + len(_END)
+            head = self.lane.head(data[:end])
+            if head is not None:
+                size = end + head.body_bytes
+                if len(data) == size and self._answer(head, data[end:]):
+                    return
+                if len(data) < size <= _HELD_MAX_BYTES:
+                    self._hold(data, size)
+                    return
+        super().data_received(data)
+
+    def shutdown(self) -> None:
+        if self._held:
+            super().data_received(self._release())
+        super().shutdown()
+
+    def _is_clear(self) -> bool:
+        """Whether an answer may be sent now: no other is due before it, and the client reads its responses."""
+        return (self.cycle is None or self.cycle.response_complete) and not self.flow.write_paused
+
+    def _hold(self, data: bytes, size: int) -> None:
+        self._unset_keepalive_if_required()
+        self._held = bytearray(data)
+        self._held_until_bytes = size
+        self.await_client(Phase.HELD_BODY, self.bounds.body_ticks)
+
+    def _release(self) -> bytes:
+        data, self._held = bytes(self._held), bytearray()
+        self.await_client(Phase.REQUEST, self.bounds.idle_ticks)
+        return data
+
+    def _answer(self, head: Head, body: bytes) -> bool:
+        """Answer a request, unless it has to wait or an unexpected error occurs."""
+        lane, way = self.lane, head.entrance.way
+        access = way.find(head.sdk_key)
+        if access is None:
+            return False
+        marks: Marks = ()
+        if monotonic() >= lane.lease.valid_until:
+            if lane.refuses_when_cut_off:
+                return False
+            marks = (stale_header(lane.lease.stale_seconds()),)
+        self._unset_keepalive_if_required()
+        self._ticks_left = self.bounds.idle_ticks
+        request_id = lane.choose_id(head.request_id)
+        try:
+            client = self._client or lane.limits.client_of(self.client, head.headers)
+            answered = way.answer(access, body, head.conditions, client)
+        except Error as error:
+            self._answer_otherwise(way.form(problem_of(error, request_id)), head, request_id, marks)
+            return True
+        except Exception:  # noqa: BLE001 - the route meets it too, and its edge knows what to log and to say
+            return False
+        if answered is None:
+            return False
+        tag, answer, revision = answered
+        if answer is None:
+            headers = tag_header(tag), revision_header(revision)
+            self._answer_otherwise(Problem(304, headers, b""), head, request_id, marks)
+            return True
+        lane.responses[200] += 1
+        with_tag = f'\r\netag: "{tag}"' if tag else ""
+        own = f"{len(answer)}{with_tag}\r\nflagstaff-revision: {revision}\r\nx-request-id: {request_id}".encode()
+        for name, value in marks:
+            own += b"\r\n%s: %s" % (name, value)
+        self.transport.write(b"".join((lane.start(self.server_state), own, head.entrance.tail, answer)))
+        return True
+
+    def _answer_otherwise(self, answer: Problem, head: Head, request_id: str, marks: Marks) -> None:
+        """Answer with another status than 200."""
+        self.lane.responses[answer.status] += 1
+        headers = ((b"x-request-id", request_id.encode()), *marks, *head.entrance.headers)
+        self.transport.write(raw_response(answer, self.server_state.default_headers, headers))
+
+
+class _Collector:
+    """Collects what the parser finds."""
+
+    def __init__(self) -> None:
+        self.headers: Headers = []
+        self.is_complete = False
+        self.has_body = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        self.is_complete = True
+
+    def on_body(self, _: bytes) -> None:
+        self.has_body = True
+
+
+def _entrance(way: Way, cross_origin: CrossOrigin) -> Entrance:
+    headers = (*SECURITY_HEADERS, *cross_origin.headers(way.path, None))
+    tail = b"".join(b"\r\n%s: %s" % header for header in headers) + _END
+    return Entrance(way, f"POST {way.path} HTTP/1.1\r\n".encode(), body_max_bytes(way.path), headers, tail)
+
+
+def _parse(data: bytes, entrance: Entrance) -> Head | None:
+    """The head of a plain request, parsed by the same parser as uvicorn's; None for any other request."""
+    collector = _Collector()
+    parser = httptools.HttpRequestParser(collector)
+    try:
+        parser.feed_data(data)
+    except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+        return None
+    if not collector.is_complete or collector.has_body or not parser.should_keep_alive() or parser.should_upgrade():
+        return None
+    given = dict(collector.headers)
+    if not _NEED_THE_ROUTE.isdisjoint(given) or len(collector.headers) > _MAX_HEADERS:
+        return None
+    if len(given) != len(collector.headers) or not is_host(given.get(b"host", b"/")):
+        return None  # a header twice, or a head that `heads.objection` judges
+    length = content_length(given.get(b"content-length", b"")) or 0
+    if not 0 < length <= entrance.body_max_bytes:
+        return None
+    sdk_key = entrance.way.key_in(collector.headers)
+    conditions = [header for header in collector.headers if header[0] == b"if-none-match"]
+    return Head(entrance, sdk_key, length, given.get(b"x-request-id"), collector.headers, conditions)
+
+
+def connection_class(
+    refusals: Refusals, lane: Lane | None, protocol: type[LaneProtocol] = LaneProtocol, **shared: object
+) -> type[BoundedProtocol]:
+    """The class that uvicorn instantiates for each connection; without a lane it only applies the bounds.
+
+    `shared` is what a `protocol` that does more has for all connections.
+    """
+    shared |= {"refusals": refusals, "lane": lane}
+    return cast("type[BoundedProtocol]", type("Connection", (protocol if lane else BoundedProtocol,), shared))

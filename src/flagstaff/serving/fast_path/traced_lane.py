@@ -1,0 +1,34 @@
+"""The lane when traces are asked for. A request that is not sampled is only looked at for its caller's trace."""
+
+from time import time_ns
+from typing import TYPE_CHECKING, ClassVar
+
+from flagstaff.http.errors import Problem
+from flagstaff.serving.fast_path.lane import Head, LaneProtocol, Marks
+
+if TYPE_CHECKING:
+    from flagstaff.telemetry.otel.tracing import Tracing
+
+
+class TracedLaneProtocol(LaneProtocol):
+    """One connection whose requests may become spans."""
+
+    tracing: ClassVar["Tracing"]
+
+    _status = 200
+
+    def _answer(self, head: Head, body: bytes) -> bool:
+        beginning = self.tracing.draw(head.headers)
+        if beginning is None:
+            return super()._answer(head, body)
+        self._status, began = 200, time_ns()
+        if not super()._answer(head, body):
+            return False  # the application makes the span
+        path = head.entrance.way.path
+        attributes = {"http.request.method": "POST", "http.route": path, "url.path": path, "url.scheme": "http"}
+        self.tracing.note(beginning, f"POST {path}", attributes, self._status, began)
+        return True
+
+    def _answer_otherwise(self, answer: Problem, head: Head, request_id: str, marks: Marks) -> None:
+        self._status = answer.status
+        super()._answer_otherwise(answer, head, request_id, marks)

@@ -1,0 +1,302 @@
+"""The open streams of server-sent events, on which applications and the dashboard learn of changes.
+
+A stream belongs to one topic or several: what is told, and of which environment. Events are written straight to the
+connections, some at a time, so that evaluations are answered in between however many streams are open. Nothing is kept
+for a client that reads too slowly: its connection is closed, and it gets the present state when it connects again.
+"""
+
+import asyncio
+from asyncio import Transport
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple, Protocol
+from uuid import UUID
+
+import structlog
+
+from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.serving.applications import Client
+from flagstaff.values.errors import Error, unavailable
+
+log = structlog.get_logger(__name__)
+
+KEEP_ALIVE = "stream-keep-alive"
+KEEP_ALIVE_SECONDS = 10.0  # Unleash's client for Python gives up after 30 seconds without a byte
+RETRY_SECONDS = 1.0
+STREAMS_MAX = 5_000
+UNREAD_MAX_BYTES = 64 * 1024  # what a client may leave unread before another event closes its connection
+_COMMENT = b":\n\n"
+_LAST_CHUNK = b"0\r\n\r\n"
+
+
+class Topic(NamedTuple):
+    """What the streams of one kind tell about an environment."""
+
+    kind: str
+    project_id: UUID
+    environment_id: UUID
+
+
+class Feed(Protocol):
+    """Makes the events of a topic."""
+
+    async def news(self, environment: EnvironmentSnapshot) -> bytes | None:
+        """The event that tells of an environment's new state; None if there is nothing to tell.
+
+        Raises:
+            Error: UNAVAILABLE; it is asked again shortly.
+        """
+
+
+@dataclass(eq=False, slots=True)
+class Stream:
+    """An open connection whose response's head has been sent, and whose body is sent in chunks.
+
+    It ends when the SDK key `key_id` is revoked, unless it was opened by something else, and at `expires_at`, unless
+    that is None. `client` is the application that reads it, if it says which it is. `unread_max_bytes` may be left
+    unread when another event is sent.
+    """
+
+    transport: Transport
+    key_id: UUID | None
+    expires_at: datetime | None = None
+    client: Client | None = None
+    unread_max_bytes: int = UNREAD_MAX_BYTES
+
+    def begin(self, event: bytes) -> None:
+        """Send the first event, for which the client may take its time."""
+        self.unread_max_bytes += len(event)
+        if not self.transport.is_closing():  # the client may have left in the meantime
+            self.transport.write(chunk(event))
+
+    def end(self) -> None:
+        """Finish the response, and close the connection once the client has it."""
+        if not self.transport.is_closing():
+            self.transport.write(_LAST_CHUNK)
+            self.transport.close()
+
+
+@dataclass(eq=False, slots=True)
+class _OpenTopic:
+    """A topic with streams. `told` is the state of which they were told last."""
+
+    feed: Feed
+    told: EnvironmentSnapshot
+    streams: set[Stream] = field(default_factory=set)
+
+
+class Streams:
+    """All open streams of this process."""
+
+    def __init__(
+        self,
+        supervisor: Supervisor,
+        now: Callable[[], datetime],
+        *,
+        note_told: Callable[[UUID, Client, int], None],
+        most: int = STREAMS_MAX,
+        keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> None:
+        """`note_told` is told which client of an environment has which revision.
+
+        At most `most` streams are open at a time, and half as many with one SDK key, which may be public.
+        """
+        self.dropped = 0
+        """How many streams were closed because their clients read too slowly."""
+        self.refused = 0
+        """How many streams were refused because too many were open."""
+        self._supervisor = supervisor
+        self._now = now
+        self._note_told = note_told
+        self._keep_alive_seconds = keep_alive_seconds
+        self._retry_seconds = retry_seconds
+        self._most = most
+        self._open: Counter[Stream] = Counter()  # how many topics each has
+        self._of_key: Counter[UUID] = Counter()
+        self._topics: dict[Topic, _OpenTopic] = {}
+        self._of_project: defaultdict[UUID, set[Topic]] = defaultdict(set)
+        self._news: dict[Topic, EnvironmentSnapshot | None] = {}  # what the streams have not been told; None: deleted
+        self._telling: set[Topic] = set()
+        self._is_ending = False
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def has_streams(self, project_id: UUID) -> bool:
+        """Whether streams of a project's environments are open."""
+        return project_id in self._of_project
+
+    def start(self) -> None:
+        """Start to keep connections alive."""
+        self._supervisor.run_every(KEEP_ALIVE, self._keep_alive_seconds, self.keep_alive)
+
+    async def stop(self) -> None:
+        """End all streams; no others are opened any more."""
+        self._is_ending = True
+        await in_pieces(self._end(self._all()))
+        await self._supervisor.finish(KEEP_ALIVE, 0)
+
+    def require_open(self) -> None:
+        """Raise Error UNAVAILABLE while the process stops."""
+        if self._is_ending:
+            raise unavailable("The server is stopping. Connect again.")
+
+    def require_room(self, key_id: UUID | None) -> None:
+        """Raise Error UNAVAILABLE if no stream can be opened now: while the process stops, or if too many are open."""
+        self.require_open()
+        if len(self._open) >= self._most or (key_id is not None and self._of_key[key_id] >= max(1, self._most // 2)):
+            self.refused += 1
+            raise unavailable("Too many streams are open. Ask for the flags from time to time, or try again later.")
+
+    def is_ahead(self, topic: Topic, revision: int) -> bool:
+        """Whether a topic's streams have been told of a later revision, which a new stream would miss."""
+        opened = self._topics.get(topic)
+        return opened is not None and opened.told.revision > revision
+
+    def open(
+        self,
+        topic: Topic,
+        stream: Stream,
+        environment: EnvironmentSnapshot,
+        revision: int,
+        make_feed: Callable[[], Feed],
+    ) -> Feed:
+        """Tell a stream, whose client has this revision, of the states that follow, the present one included.
+
+        Await nothing between finding the present `environment` and this. The topic must not be ahead. `make_feed` is
+        called for a topic's first stream; the feed is returned.
+        """
+        opened = self._topics.get(topic)
+        if opened is None:
+            opened = self._topics[topic] = _OpenTopic(make_feed(), environment)
+            self._of_project[topic.project_id].add(topic)
+        if stream not in opened.streams:
+            opened.streams.add(stream)
+            self._open[stream] += 1
+            if self._open[stream] == 1 and stream.key_id is not None:
+                self._of_key[stream.key_id] += 1
+        if stream.client is not None:
+            self._note_told(topic.environment_id, stream.client, revision)
+        if environment.revision > revision:
+            self._note_news(topic, environment)
+        return opened.feed
+
+    def close(self, topic: Topic, stream: Stream) -> None:
+        """Forget a stream, which the client or the server has ended."""
+        opened = self._topics.get(topic)
+        if opened is None:
+            return
+        if stream in opened.streams:
+            opened.streams.discard(stream)
+            self._forget(stream)
+        if not opened.streams:
+            del self._topics[topic]
+            self._of_project[topic.project_id].discard(topic)
+            if not self._of_project[topic.project_id]:
+                del self._of_project[topic.project_id]
+            self._news.pop(topic, None)
+
+    def _forget(self, stream: Stream) -> None:
+        self._open[stream] -= 1
+        if not self._open[stream]:
+            del self._open[stream]
+            if stream.key_id is not None:
+                self._of_key[stream.key_id] -= 1
+                if not self._of_key[stream.key_id]:
+                    del self._of_key[stream.key_id]
+
+    def swap(self, project_id: UUID, project: ProjectSnapshot | None) -> None:
+        """Note a project's new snapshot, of which its streams have to be told; None if it was deleted."""
+        topics = self._of_project.get(project_id)
+        if not topics:
+            return
+        environments = {each.environment_id: each for each in project.environments.values()} if project else {}
+        for topic in topics:
+            environment = environments.get(topic.environment_id)
+            if environment is not self._topics[topic].told or topic in self._news:
+                self._note_news(topic, environment)
+
+    def _note_news(self, topic: Topic, environment: EnvironmentSnapshot | None) -> None:
+        self._news[topic] = environment
+        if topic not in self._telling:  # topics do not wait for each other: one may have to be read from the database
+            self._telling.add(topic)
+            self._supervisor.start("stream-news", self._tell(topic))
+
+    async def _tell(self, topic: Topic) -> None:
+        """Tell a topic's streams of its news until there are no more."""
+        try:
+            while topic in self._news and not self._is_ending:
+                if not await self._publish(topic):
+                    await asyncio.sleep(self._retry_seconds)
+        finally:
+            self._telling.discard(topic)
+            if topic in self._news and (opened := self._topics.get(topic)):
+                # After an unexpected error. The clients connect again, and get the present state.
+                for stream in tuple(opened.streams):
+                    stream.end()
+
+    async def _publish(self, topic: Topic) -> bool:
+        """Tell a topic's streams of its news; return whether that was possible."""
+        opened, environment = self._topics[topic], self._news[topic]
+        if environment is None:
+            del self._news[topic]
+            await in_pieces(self._end(tuple(opened.streams)))
+            return True
+        allowed = {None, *(key.key_id for key in environment.sdk_keys.values())}
+        await in_pieces(self._end([stream for stream in opened.streams if stream.key_id not in allowed]))
+        try:
+            event = await opened.feed.news(environment)
+        except Error as error:
+            log.warning("change_not_told", kind=topic.kind, reason=error.message)
+            return False
+        opened.told = environment
+        # All streams may have left and others come meanwhile, which have to be told by a feed of their own.
+        if self._topics.get(topic) is opened and self._news.get(topic) is environment:
+            del self._news[topic]
+        streams = tuple(opened.streams)
+        if event is not None:
+            await in_pieces(self._write(streams, event))
+        await in_pieces(self._note(streams, topic, environment.revision))
+        return True
+
+    async def keep_alive(self) -> None:
+        """Show proxies and clients that the connections live, and end those whose time is over."""
+        streams, now = self._all(), self._now()
+        await in_pieces(self._end(each for each in streams if each.expires_at is not None and each.expires_at <= now))
+        await in_pieces(self._write(streams, _COMMENT))
+
+    def _all(self) -> set[Stream]:
+        return set(self._open)
+
+    def _write(self, streams: Iterable[Stream], event: bytes) -> Generator[None, None, None]:
+        data = chunk(event)
+        for stream in streams:
+            transport = stream.transport
+            if transport.get_write_buffer_size() > stream.unread_max_bytes:
+                self.dropped += 1
+                transport.abort()
+            elif not transport.is_closing():
+                transport.write(data)
+            yield
+
+    def _note(self, streams: Iterable[Stream], topic: Topic, revision: int) -> Generator[None, None, None]:
+        for stream in streams:
+            if stream.client is not None:
+                self._note_told(topic.environment_id, stream.client, revision)
+            yield
+
+    @staticmethod
+    def _end(streams: Iterable[Stream]) -> Generator[None, None, None]:
+        for stream in streams:
+            stream.end()
+            yield
+
+
+def chunk(event: bytes) -> bytes:
+    """An event as a chunk of a response's body."""
+    return b"%x\r\n%b\r\n" % (len(event), event)

@@ -1,0 +1,169 @@
+"""Unleash's client API as a plain ASGI route: the flags of an environment for SDKs that evaluate them themselves.
+
+A 401 or 403 makes some clients give up for good, and so does a refused report. Both are only sent when they are right.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+from urllib.parse import parse_qs
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from flagstaff.applications.local_flags import LocalFlagsCache
+from flagstaff.applications.reports_collector import Applications
+from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.http.bodies import read_body
+from flagstaff.http.errors import MethodNotAllowedError
+from flagstaff.http.nesting import require_shallow
+from flagstaff.projects.sdk_keys import KeyKind
+from flagstaff.serving.access import SERVER_ONLY, Doors
+from flagstaff.serving.applications import Report
+from flagstaff.serving.context import UNREADABLE
+from flagstaff.serving.entity_tags import send_json, send_tagged
+from flagstaff.serving.known_sdk_keys import Access
+from flagstaff.serving.unleash import reports
+from flagstaff.serving.unleash.errors import credential_in
+from flagstaff.values.errors import Code, Error, invalid_field
+
+PREFIX = "/unleash/"
+_CLIENT = f"{PREFIX}api/client"
+_MAX_QUERY_FIELDS = 100
+_MAX_TOKENS = 100
+_COUNTS_PER_REPORT = 500  # a larger report counts as several
+# The second moves Unleash's client for Node from asking every 15 seconds to the stream.
+_HEADERS = ((b"cache-control", b"no-cache"), (b"fetch-mode", b"streaming"))
+_TYPES = {KeyKind.SERVER: "client", KeyKind.BROWSER: "frontend"}
+_encode = msgspec.json.Encoder().encode
+
+
+class _Tokens(msgspec.Struct):
+    tokens: list[str]
+
+
+_read_tokens = msgspec.json.Decoder(_Tokens).decode
+Handle = Callable[[Scope, bytes, Send], Awaitable[None]]
+
+
+class _Operation(NamedTuple):
+    method: str
+    handle: Handle
+
+
+class ClientRoute:
+    """Answers everything below `/unleash/` that has no route of its own."""
+
+    def __init__(self, doors: Doors, local_flags: LocalFlagsCache, applications: Applications) -> None:
+        self._doors = doors
+        self._local_flags = local_flags
+        self._applications = applications
+        validate = _Operation("POST", self._validate)
+        self._operations = {
+            f"{_CLIENT}/features": _Operation("GET", self._features),
+            f"{_CLIENT}/register": _Operation("POST", self._register),
+            f"{_CLIENT}/metrics": _Operation("POST", self._metrics),
+            f"{_CLIENT}/metrics/bulk": _Operation("POST", self._batch),
+            f"{_CLIENT}/metrics/edge": _Operation("POST", self._edge_state),
+            f"{PREFIX}edge/validate": validate,
+            f"{PREFIX}api/edge/validate": validate,
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        operation = self._operations.get(scope["path"])
+        if operation is None:
+            raise Error(Code.NOT_FOUND, f"There is nothing at this path. Set the URL of the SDK to …{PREFIX}api.")
+        if scope["method"] != operation.method:
+            raise MethodNotAllowedError(operation.method)
+        body = await read_body(receive)
+        if body is not None:
+            await operation.handle(scope, body, send)
+
+    async def _features(self, scope: Scope, _body: bytes, send: Send) -> None:
+        prefix = _prefix_in(scope["query_string"])
+        environment = await self._open(scope)
+        local = await self._local_flags.current(environment)
+        payload = local.payloads.get(prefix)
+        if payload is None:
+            payload = await in_pieces(local.composing(prefix))
+        client = reports.client_in(scope["headers"])
+        self._applications.note_poll(environment.environment_id, client, local.revision)
+        await send_tagged(payload.body, payload.tag, scope["headers"], send, _HEADERS)
+
+    async def _register(self, scope: Scope, body: bytes, send: Send) -> None:
+        await self._open(scope)
+        reports.check_registration(body)
+        await _accept(send)
+
+    async def _metrics(self, scope: Scope, body: bytes, send: Send) -> None:
+        access, environment = await self._open_for_report(scope)
+        self._note(access, reports.read_metrics(body, environment, reports.client_in(scope["headers"])))
+        await _accept(send)
+
+    async def _batch(self, scope: Scope, body: bytes, send: Send) -> None:
+        access, environment = await self._open_for_report(scope)
+        self._note(access, reports.read_batch(body, environment, reports.client_in(scope["headers"])))
+        await _accept(send)
+
+    async def _edge_state(self, scope: Scope, body: bytes, send: Send) -> None:
+        await self._open(scope)
+        reports.check_edge_state(body)
+        await _accept(send)
+
+    async def _validate(self, scope: Scope, body: bytes, send: Send) -> None:
+        """Tell an Edge which of its keys are valid. It has no key of its own, so those that are not valid are counted.
+
+        A list without keys counts as one that is not valid.
+        """
+        require_shallow(body)
+        try:
+            tokens = _read_tokens(body).tokens
+        except UNREADABLE:
+            raise invalid_field("tokens", "must be a list of SDK keys") from None
+        if len(tokens) > _MAX_TOKENS:
+            raise invalid_field("tokens", f"must contain at most {_MAX_TOKENS} items")
+        valid = []
+        for token in tokens or [""]:
+            access = await self._doors.find(token)
+            self._doors.count(scope, access)
+            if access is not None and access.environment is not None:
+                valid.append(
+                    {
+                        "token": token,
+                        "type": _TYPES[access.kind],
+                        "projects": [access.environment.project_id.hex],
+                        "environment": access.environment.environment_key,
+                    }
+                )
+        await send_json(_encode({"tokens": valid}), send)
+
+    async def _open(self, scope: Scope) -> EnvironmentSnapshot:
+        _, environment = await self._doors.open(scope, credential_in(scope["headers"]), SERVER_ONLY)
+        return environment
+
+    async def _open_for_report(self, scope: Scope) -> tuple[Access, EnvironmentSnapshot]:
+        access, environment = await self._doors.open(scope, credential_in(scope["headers"]), SERVER_ONLY)
+        self._doors.admit_report(access)  # before the body is read, which takes milliseconds
+        return access, environment
+
+    def _note(self, access: Access, found: list[Report]) -> None:
+        size = sum(each.size for each in found)
+        self._doors.admit_report(access, size // _COUNTS_PER_REPORT)  # also if there is no room: it was read
+        self._applications.require_room(size)
+        for each in found:
+            self._applications.note_report(each)
+
+
+def _prefix_in(query: bytes) -> str:
+    """The start of the keys of the flags that are asked for."""
+    try:
+        fields = parse_qs(query.decode("latin-1"), max_num_fields=_MAX_QUERY_FIELDS)
+    except ValueError:
+        raise invalid_field("query", f"must have at most {_MAX_QUERY_FIELDS} fields") from None
+    return fields.get("namePrefix", [""])[-1]
+
+
+async def _accept(send: Send) -> None:
+    """Send a 202, the only status that all clients take for success."""
+    await send({"type": "http.response.start", "status": 202, "headers": [(b"content-length", b"0")]})
+    await send({"type": "http.response.body", "body": b""})

@@ -1,0 +1,53 @@
+"""Unleash's frontend API as a plain ASGI route: the flags that are on for one user, for browsers and phones."""
+
+from starlette.types import Receive, Scope, Send
+
+from flagstaff.evaluation.frontend import FRONTEND
+from flagstaff.http.bodies import read_body
+from flagstaff.http.errors import MethodNotAllowedError
+from flagstaff.serving.access import Doors
+from flagstaff.serving.entity_tags import send_tagged
+from flagstaff.serving.evaluations import Evaluations
+from flagstaff.serving.translations import Translations
+from flagstaff.serving.unleash import contexts
+from flagstaff.serving.unleash.errors import credential_in
+from flagstaff.serving.unleash.frontend_reports import check_metrics, check_registration
+from flagstaff.values.errors import Code, Error
+
+PATH = "/unleash/api/frontend"
+_IDENTIFIERS = ("email", "user_email")
+_REPORTS = {f"{PATH}/client/metrics": check_metrics, f"{PATH}/client/register": check_registration}
+# The addresses of a GET contain the context, so no cache may keep its answer.
+_HEADERS = ((b"cache-control", b"no-store"),)
+
+
+class FrontendRoute:
+    """Answers everything below `/unleash/api/frontend`; the edge gives errors the form of `unleash_form`."""
+
+    def __init__(self, doors: Doors, evaluations: Evaluations, translations: Translations) -> None:
+        self._doors = doors
+        self._evaluations = evaluations
+        self._translations = translations
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path, method = scope["path"], scope["method"]
+        check = _REPORTS.get(path)
+        if path != PATH and check is None:
+            raise Error(Code.NOT_FOUND, f"There is nothing at this path. Ask for flags at {PATH}.")
+        allowed = ("GET", "POST") if check is None else ("POST",)
+        if method not in allowed:
+            raise MethodNotAllowedError(*allowed)
+        body = await read_body(receive)
+        if body is None:
+            return
+        _, environment = await self._doors.open(scope, credential_in(scope["headers"]))
+        if check is not None:
+            check(body)
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        request = contexts.read_query(scope["query_string"]) if method == "GET" else contexts.read_body(body)
+        translation = await self._translations.find(environment, FRONTEND)
+        context = self._evaluations.context(environment, request, _IDENTIFIERS)
+        answer = self._evaluations.all_flags(translation, environment, context)
+        await send_tagged(answer.body, answer.tag, scope["headers"], send, _HEADERS)

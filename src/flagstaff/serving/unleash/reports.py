@@ -1,0 +1,204 @@
+"""What applications that evaluate flags themselves say about themselves, and what they have counted.
+
+All of it is what clients claim: texts are shortened, and numbers and lists are bounded. A report with more counts than
+are kept is accepted without the rest, because a client that is refused stops reporting. The rest is counted.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from hashlib import blake2b
+from itertools import islice
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.flags.variants import MAX_VARIANTS
+from flagstaff.http.nesting import require_shallow
+from flagstaff.serving.applications import COUNT_MAX, UNNAMED, Client, FlagCounts, Report, claimed, size_of
+from flagstaff.serving.context import UNREADABLE
+from flagstaff.values.errors import invalid_field
+from flagstaff.values.keys import KEY_MAX_LENGTH
+
+MAX_FLAGS = 1_000
+MAX_COUNTS = 5_000  # of results and variants of these flags
+_MAX_INTERVAL_SECONDS = 86_400
+_EDGE = "unleash-edge"
+_encode = msgspec.json.Encoder().encode
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Read = TypeVar("Read")
+
+
+class _Counts(msgspec.Struct):
+    yes: Count = 0
+    no: Count = 0
+    variants: dict[str, Count] = {}
+
+
+class _Bucket(msgspec.Struct):
+    toggles: dict[str, _Counts]
+    start: Any = None
+    stop: Any = None
+
+
+class _Application(msgspec.Struct, rename="camel"):
+    app_name: str
+    instance_id: str | None = None
+    connection_id: str | None = None
+    sdk_version: str | None = None
+
+
+class _Metrics(_Application, rename="camel"):
+    bucket: _Bucket | None = None
+
+
+class _EdgeCounts(msgspec.Struct, rename="camel"):
+    feature_name: str
+    app_name: str
+    environment: str
+    yes: Count = 0
+    no: Count = 0
+    variants: dict[str, Count] | None = None
+
+
+class _Batch(msgspec.Struct):
+    applications: list[_Application]
+    metrics: list[_EdgeCounts]
+
+
+_read_application = msgspec.json.Decoder(_Application).decode
+_read_metrics = msgspec.json.Decoder(_Metrics).decode
+_read_batch = msgspec.json.Decoder(_Batch).decode
+_read_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def client_in(headers: Iterable[tuple[bytes, bytes]]) -> Client:
+    """Who sends a request, by its headers."""
+    given = {name: value.decode("latin-1") for name, value in headers if name.startswith(b"unleash-")}
+    return Client(
+        application=_short(given.get(b"unleash-appname")) or UNNAMED,
+        instance=_short(given.get(b"unleash-instanceid")),
+        connection=_short(given.get(b"unleash-connection-id")),
+        sdk=_short(given.get(b"unleash-sdk")),
+        interval_seconds=_seconds(given.get(b"unleash-interval", "")),
+    )
+
+
+def check_registration(body: bytes) -> None:
+    """Check what an instance says at its start; raises Error INVALID."""
+    _decode(_read_application, body)
+
+
+def check_edge_state(body: bytes) -> None:
+    """Check what an Edge says about itself, which is not used; raises Error INVALID unless it is an object."""
+    _decode(_read_object, body)
+
+
+def read_metrics(body: bytes, environment: EnvironmentSnapshot, sender: Client) -> list[Report]:
+    """What an instance has counted; nothing if it sent no counts. Raises Error INVALID."""
+    metrics = _decode(_read_metrics, body)
+    bucket = metrics.bucket
+    if bucket is None or not bucket.toggles:
+        return []
+    client = Client(
+        application=_short(metrics.app_name) or UNNAMED,
+        instance=_short(metrics.instance_id) or sender.instance,
+        connection=_short(metrics.connection_id) or sender.connection,
+        sdk=sender.sdk or _short(metrics.sdk_version),
+    )
+    counts: dict[str, FlagCounts] = {}
+    read = size = 0
+    for key, each in islice(bucket.toggles.items(), MAX_FLAGS):
+        of_flag = _counts(each.yes, each.no, each.variants)
+        size += size_of(of_flag)
+        if size > MAX_COUNTS:
+            break
+        counts[claimed(key, KEY_MAX_LENGTH)] = of_flag
+        read += 1
+    dropped = sum(map(_given, islice(bucket.toggles.values(), read, None)))
+    window = [metrics.app_name, metrics.instance_id, metrics.connection_id, bucket.start, bucket.stop]
+    return [Report(environment.environment_id, client, _digest(environment, _encode(window)), counts, dropped)]
+
+
+def read_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) -> list[Report]:
+    """What an Edge has collected from the applications behind it; raises Error INVALID."""
+    batch = _decode(_read_batch, body)
+    totals: defaultdict[str, dict[str, FlagCounts]] = defaultdict(dict)
+    kept = size = dropped = 0
+    for each in batch.metrics:
+        if each.environment != environment.environment_key:
+            continue
+        of_application = totals[_short(each.app_name) or UNNAMED]
+        key = claimed(each.feature_name, KEY_MAX_LENGTH)
+        known = of_application.get(key)
+        given = _given(each)
+        if (known is None and kept == MAX_FLAGS) or size + given > MAX_COUNTS:
+            dropped += given
+            continue
+        kept += known is None
+        size += given
+        of_application[key] = _add(known, _counts(each.yes, each.no, each.variants or {}))
+    sdk, digest = sender.sdk or _EDGE, _digest(environment, body)
+    found = [
+        Report(
+            environment.environment_id,
+            Client(application, sender.instance or _EDGE, sender.connection, sdk),
+            _digest(environment, application.encode() + b"\0" + digest),
+            counts,
+        )
+        for application, counts in totals.items()
+        if counts
+    ]
+    return [replace(found[0], dropped=dropped), *found[1:]] if dropped else found
+
+
+def _counts(yes: int, no: int, variants: Mapping[str, int]) -> FlagCounts:
+    kept = islice(variants.items(), MAX_VARIANTS)
+    of_variants = {claimed(name, KEY_MAX_LENGTH): min(count, COUNT_MAX) for name, count in kept}
+    return FlagCounts(min(yes, COUNT_MAX), min(no, COUNT_MAX), of_variants)
+
+
+def _given(counts: _Counts | _EdgeCounts) -> int:
+    """How many counts a report has of a flag."""
+    return max(1, (counts.yes > 0) + (counts.no > 0) + len(counts.variants or ()))
+
+
+def _add(known: FlagCounts | None, more: FlagCounts) -> FlagCounts:
+    if known is None:
+        return more
+    names = {**known.variants, **more.variants}
+    return _counts(
+        known.yes + more.yes,
+        known.no + more.no,
+        {name: known.variants.get(name, 0) + more.variants.get(name, 0) for name in names},
+    )
+
+
+def _decode(decode: Callable[[bytes], Read], body: bytes) -> Read:
+    require_shallow(body)
+    try:
+        return decode(body)
+    except msgspec.ValidationError as error:
+        raise invalid_field("body", f"is not what is expected here: {error}") from None
+    except UNREADABLE:
+        raise invalid_field("body", "is not valid JSON") from None
+
+
+def _digest(environment: EnvironmentSnapshot, window: bytes) -> bytes:
+    # Of this environment: applications in two of them may be named alike and count at the same times.
+    return blake2b(environment.environment_id.bytes + window, digest_size=16).digest()
+
+
+def _short(text: str | None) -> str:
+    return claimed(text or "")
+
+
+def _seconds(milliseconds: str) -> float | None:
+    """An interval; None if there is none, such as `undefined`."""
+    try:
+        seconds = float(milliseconds) / 1000
+    except ValueError:
+        return None
+    return min(seconds, _MAX_INTERVAL_SECONDS) if seconds > 0 else None

@@ -1,0 +1,132 @@
+"""Unleash's stream of changes, and its `delta`, which answers with the changes since a client's last request.
+
+A stream begins with all features, and is then sent those that have changed. `delta` answers with all features if this
+instance does not know the state that the client has. Numbers of events are revisions of the environment, the same on
+all instances.
+"""
+
+from functools import lru_cache, partial
+from uuid import UUID
+
+from starlette.types import Receive, Scope, Send
+
+from flagstaff.applications.local_flags import LocalFlagsCache
+from flagstaff.applications.reports_collector import Applications
+from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.unleash.events import hydration, telling
+from flagstaff.evaluation.unleash.local_flags import LocalFlags
+from flagstaff.http.errors import MethodNotAllowedError
+from flagstaff.serving.access import SERVER_ONLY, Doors, open_access
+from flagstaff.serving.entity_tags import Headers, given_tags, send_json, send_unchanged, tag_header
+from flagstaff.serving.event_stream import event, serve_stream
+from flagstaff.serving.streams import Stream, Streams, Topic
+from flagstaff.serving.unleash.errors import credential_in
+from flagstaff.serving.unleash.reports import client_in
+
+STREAMING = "/unleash/api/client/streaming"
+DELTA = "/unleash/api/client/delta"
+_KIND = "unleash"
+_CONNECTED, _UPDATED = "unleash-connected", "unleash-updated"
+_HEADERS = ((b"cache-control", b"no-cache"),)
+
+
+class Features:
+    """Tells a topic's streams which features have changed."""
+
+    def __init__(self, flags: LocalFlagsCache) -> None:
+        self._flags = flags
+        self._held: set[LocalFlags] = set()
+
+    def note_held(self, state: LocalFlags) -> None:
+        """Note the state that another stream begins with. It may be one that no event tells of."""
+        self._held.add(state)
+
+    async def news(self, environment: EnvironmentSnapshot) -> bytes | None:
+        """The features that differ from a state that a stream has; raises Error UNAVAILABLE."""
+        while True:
+            now, held = await self._flags.current(environment), frozenset(self._held)
+            changed: set[str] = set()
+            for state in held:
+                changed.update(await in_pieces(now.comparing(state)))
+            told = await in_pieces(telling(now, sorted(changed), environment.project_id))
+            # A stream may have begun with a later state in the meantime, which must not be taken back.
+            if await self._flags.current(environment) is now:
+                break
+        self._held = {now, *(self._held - held)}
+        return event(_UPDATED, now.revision, told) if changed else None
+
+
+class StreamingRoute:
+    """Answers the stream and the `delta` of the environment that an SDK key opens."""
+
+    def __init__(
+        self,
+        doors: Doors,
+        flags: LocalFlagsCache,
+        streams: Streams,
+        applications: Applications,
+    ) -> None:
+        self._doors = doors
+        self._flags = flags
+        self._streams = streams
+        self._applications = applications
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "GET":
+            raise MethodNotAllowedError("GET")
+        key = credential_in(scope["headers"])
+        access, environment = await self._doors.open(scope, key, SERVER_ONLY)
+        flags = await self._flags.current(environment)  # before the head, so that a failure is a 503
+        client = client_in(scope["headers"])
+        if scope["path"] == DELTA:
+            self._applications.note_poll(environment.environment_id, client, flags.revision)
+            await _answer(flags, environment.project_id, scope["headers"], send)
+            return
+        assert access.key_id is not None  # of an environment
+        self._streams.require_room(access.key_id)
+        topic = Topic(_KIND, environment.project_id, environment.environment_id)
+
+        async def begin(stream: Stream) -> bytes:
+            return _first_event(await self._open(key, environment, topic, stream))
+
+        def end(stream: Stream) -> None:
+            self._streams.close(topic, stream)
+            self._applications.note_closed(topic.environment_id, client)
+
+        make_stream = partial(Stream, key_id=access.key_id, expires_at=access.expires_at, client=client)
+        await serve_stream(scope, receive, send, make_stream=make_stream, begin=begin, end=end)
+
+    async def _open(self, key: str, environment: EnvironmentSnapshot, topic: Topic, stream: Stream) -> LocalFlags:
+        """Open a stream, and return the features that it begins with. `environment` is what the key opened before.
+
+        Raises:
+            Error: as `open_access`, if the key was revoked in the meantime.
+        """
+        while True:
+            flags = await self._flags.current(environment)
+            # Awaits nothing, because the key's project is loaded.
+            _, environment = await open_access(self._doors.find, key, SERVER_ONLY)
+            if not self._streams.is_ahead(topic, flags.revision):
+                make_feed = partial(Features, self._flags)
+                feed = self._streams.open(topic, stream, environment, flags.revision, make_feed)
+                assert isinstance(feed, Features)
+                feed.note_held(flags)
+                return flags
+
+
+async def _answer(flags: LocalFlags, project_id: UUID, headers: Headers, send: Send) -> None:
+    """Answer with what has changed since the state that a client has."""
+    given, payload = given_tags(headers), await in_pieces(flags.composing())
+    changed = flags.past.since(given)
+    if payload.tag in given or changed == []:
+        await send_unchanged(payload.tag, send, _HEADERS)
+        return
+    body = hydration(flags) if changed is None else await in_pieces(telling(flags, changed, project_id))
+    await send_json(body, send, [tag_header(payload.tag), *_HEADERS])
+
+
+@lru_cache(maxsize=16)
+def _first_event(flags: LocalFlags) -> bytes:
+    """All features. After a restart of the server many clients ask for the same ones at once."""
+    return event(_CONNECTED, flags.revision, hydration(flags))

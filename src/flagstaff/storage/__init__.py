@@ -1,1 +1,0 @@
-"""The only package that uses SQL: one set of queries for SQLite and PostgreSQL."""

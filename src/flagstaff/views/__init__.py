@@ -1,0 +1,1 @@
+"""How people see the flag list: saved views and favourites."""

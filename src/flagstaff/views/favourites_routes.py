@@ -1,0 +1,68 @@
+"""HTTP of favourites, which belong to the account that calls."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Request
+from pydantic import PlainValidator, WithJsonSchema
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.ids import Id
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_response, no_content
+from flagstaff.projects.permissions import Permission
+from flagstaff.values.errors import not_found
+from flagstaff.values.keys import FLAG_KEY_PATTERN, KEY_MAX_LENGTH, check_flag_key
+from flagstaff.views.favourites_service import Favourites
+
+router = APIRouter(prefix="/api/projects/{project_id}/favourites", tags=["Flags"])
+
+
+def _read_key(given: str) -> str:
+    try:
+        return check_flag_key(given)
+    except ValueError:
+        raise not_found("flag") from None
+
+
+Key = Annotated[
+    str,
+    Path(),
+    PlainValidator(_read_key),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": KEY_MAX_LENGTH, "pattern": FLAG_KEY_PATTERN}),
+]
+
+
+async def _favourites(request: Request) -> Favourites:
+    favourites: Favourites = request.app.state.favourites
+    return favourites
+
+
+Service = Annotated[Favourites, Depends(_favourites)]
+
+
+@router.get("", response_model=list[str], responses=problems(401, 404, 503), openapi_extra=needs(Permission.FLAGS_READ))
+async def list_favourites(project_id: Id, actor: CurrentActor, favourites: Service) -> Response:
+    """The keys of the flags that are your favourites in the project: at most 200, in every environment the same."""
+    return json_response(await favourites.list_favourites(actor, project_id))
+
+
+@router.put(
+    "/{flag_key}",
+    status_code=204,
+    responses=problems(401, 404, 409, 503),
+    openapi_extra=needs(Permission.FLAGS_READ),
+)
+async def add_favourite(project_id: Id, flag_key: Key, actor: CurrentActor, favourites: Service) -> Response:
+    """Make a flag one of your favourites. At least one environment must have a flag with this key."""
+    await favourites.add_favourite(actor, project_id, flag_key)
+    return no_content()
+
+
+@router.delete(
+    "/{flag_key}", status_code=204, responses=problems(401, 404, 503), openapi_extra=needs(Permission.FLAGS_READ)
+)
+async def remove_favourite(project_id: Id, flag_key: Key, actor: CurrentActor, favourites: Service) -> Response:
+    """Make a flag none of your favourites. Nothing changes if it is none."""
+    await favourites.remove_favourite(actor, project_id, flag_key)
+    return no_content()

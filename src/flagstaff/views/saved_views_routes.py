@@ -1,0 +1,157 @@
+"""HTTP of saved views: filters of the flag list with a name."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import AfterValidator, Field
+from starlette.responses import Response
+
+from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
+from flagstaff.api.ids import Id
+from flagstaff.api.schemas import Body, Moment, Name, Tag, Update, Uuid, optional
+from flagstaff.http.problems import problems
+from flagstaff.http.responses import json_array_response, no_content
+from flagstaff.projects.permissions import Permission
+from flagstaff.projects.preconditions import Precondition
+from flagstaff.values.moments import format_moment
+from flagstaff.values.text import NAME_MAX_LENGTH
+from flagstaff.views.saved_views import Audience, Order, SavedView, State, Use, check_searched
+from flagstaff.views.saved_views_service import SavedViews
+
+router = APIRouter(prefix="/api/projects/{project_id}/views", tags=["Flags"])
+
+Searched = Annotated[
+    str,
+    AfterValidator(check_searched),
+    Field(json_schema_extra={"minLength": 1, "maxLength": NAME_MAX_LENGTH, "pattern": r"\S"}),
+]
+
+
+class FlagSearch(Body):
+    """A filter of the flag list. A field that is left out filters nothing.
+
+    `q` are words that the name, the key, the description or a tag must contain; `seen` is whether the flag was
+    evaluated in the last 24 hours. `favourites` are those of whoever looks at the list.
+    """
+
+    q: Searched = optional()
+    state: State = optional()
+    audience: Audience = optional()
+    seen: Use = optional()
+    tag: Tag = optional()
+    owner: Name = optional()
+    favourites: Literal[True] = optional()
+    sort: Order = optional()
+
+
+class ViewOut(TaggedOut):
+    """A saved view."""
+
+    id: Uuid
+    project_id: Uuid
+    name: str
+    search: FlagSearch
+    created_at: Moment
+
+
+class NewView(Body):
+    """A view to save."""
+
+    name: Name
+    search: FlagSearch
+
+
+class ViewUpdate(Update):
+    """The fields to change. `search` replaces the whole filter."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "project_id", "created_at"})
+
+    name: Name = optional()
+    search: FlagSearch = optional()
+
+
+def _view(view: SavedView) -> dict[str, Any]:
+    return {
+        "id": view.id,
+        "project_id": view.project_id,
+        "name": view.name,
+        "search": view.search,
+        "created_at": format_moment(view.created_at),
+    }
+
+
+async def _saved_views(request: Request) -> SavedViews:
+    saved_views: SavedViews = request.app.state.saved_views
+    return saved_views
+
+
+Service = Annotated[SavedViews, Depends(_saved_views)]
+IfMatch = Annotated[Precondition[SavedView], Depends(if_match("view", _view, Permission.PROJECT_READ))]
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=ViewOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.FLAGS_WRITE, place="any environment"),
+)
+async def create_view(project_id: Id, body: NewView, actor: CurrentActor, saved_views: Service) -> Response:
+    """Save a filter of the flag list as a view, which all members see, in every environment.
+
+    Needs `flags:write` in at least one environment.
+    """
+    given = body.model_dump(exclude_unset=True)
+    return tagged_response(_view(await saved_views.create_view(actor, project_id, **given)), 201)
+
+
+@router.get(
+    "",
+    response_model=list[ViewOut],
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
+async def list_views(project_id: Id, actor: CurrentActor, saved_views: Service) -> Response:
+    """The saved views of the project, by name."""
+    return await json_array_response(map(_view, await saved_views.list_views(actor, project_id)))
+
+
+@router.get(
+    "/{view_id}",
+    response_model=ViewOut,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.PROJECT_READ),
+)
+async def get_view(project_id: Id, view_id: Id, actor: CurrentActor, saved_views: Service) -> Response:
+    """One saved view."""
+    return tagged_response(_view(await saved_views.get_view(actor, project_id, view_id)))
+
+
+@router.put(
+    "/{view_id}",
+    response_model=ViewOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+    openapi_extra=needs(Permission.FLAGS_WRITE, place="any environment"),
+)
+async def update_view(
+    project_id: Id, view_id: Id, body: ViewUpdate, actor: CurrentActor, saved_views: Service, precondition: IfMatch
+) -> Response:
+    """Update a view. Only the given fields change. Needs `flags:write` in at least one environment."""
+    return tagged_response(
+        _view(await saved_views.update_view(actor, project_id, view_id, precondition, **body.given()))
+    )
+
+
+@router.delete(
+    "/{view_id}",
+    status_code=204,
+    responses=problems(401, 404, 503),
+    openapi_extra=needs(Permission.FLAGS_WRITE, place="any environment"),
+)
+async def delete_view(
+    project_id: Id, view_id: Id, actor: CurrentActor, saved_views: Service, precondition: IfMatch
+) -> Response:
+    """Delete a view. Needs `flags:write` in at least one environment."""
+    await saved_views.delete_view(actor, project_id, view_id, precondition)
+    return no_content()

@@ -1,1 +1,0 @@
-"""The management API, `/auth` and `/api`, for the dashboard, scripts and people."""

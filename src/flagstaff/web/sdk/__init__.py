@@ -1,1 +1,0 @@
-"""The endpoints that applications call."""
