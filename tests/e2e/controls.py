@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.async_api import Page, Request, expect
 
-from flagstaff.api.auth import PERMISSION
+from flagstaff.assembly.openapi import PERMISSION
 from tests.e2e.people import POLL_SECONDS, Person, environment_page, flag_page
 from tests.support.api import Json
 from tests.support.description import described

@@ -1,6 +1,6 @@
 """The tables of docs/reference/permissions.md, made from the table of permissions and the OpenAPI document."""
 
-from flagstaff.api.auth import ALSO, PERMISSION, PLACE
+from flagstaff.assembly.openapi import ALSO, PERMISSION, PLACE
 from flagstaff.projects.members import Role
 from flagstaff.projects.permissions import MEANINGS, PERMISSIONS, Permission
 from tests.support.description import described

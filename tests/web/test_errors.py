@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from flagstaff.api.schemas import FIELDS_MAX
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.http.bodies import body_max_bytes
+from flagstaff.http.operations import CONTEXT_BODY, SMALL_BODY
 from tests.support.api import BASE_URL, Caller
 
 
@@ -58,8 +58,8 @@ async def test_a_body_that_is_announced_too_long_is_refused_unread(client: Calle
         pytest.fail("the body was read")
         yield b""
 
-    for path in ("/auth/register", "/sdk/v1/evaluate", "/nowhere"):
-        bound = body_max_bytes(path)
+    bounds = {"/auth/register": SMALL_BODY, "/sdk/v1/evaluate": CONTEXT_BODY, "/nowhere": SMALL_BODY}
+    for path, bound in bounds.items():
         headers = {"content-length": str(bound + 1), "content-type": "application/json"}
         answer = await client.post(path, content=never_ending(), headers=headers)
         detail = f"The body is larger than {bound // 1024} KiB, the most that this path accepts."
@@ -83,7 +83,7 @@ async def test_a_streamed_body_is_refused_as_soon_as_it_is_too_long(client: Call
 
 
 async def test_a_body_of_exactly_the_bound_is_read(client: Caller) -> None:
-    body = b'{"email": "x", "password": "x"}'.ljust(body_max_bytes("/auth/login"))
+    body = b'{"email": "x", "password": "x"}'.ljust(SMALL_BODY)
 
     assert (
         await client.post("/auth/login", content=body, headers={"content-type": "application/json"})

@@ -10,8 +10,8 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.api.auth import ALSO, PERMISSION, PLACE
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.assembly.openapi import ALSO, PERMISSION, PLACE
 from flagstaff.database.revisions_store import find_project_revision
 from flagstaff.http.revisions import REVISION
 from flagstaff.projects.members import Role

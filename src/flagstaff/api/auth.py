@@ -6,42 +6,34 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import Annotated, Any, Literal
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from flagstaff.api.reading import only_reads, takes_long
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.pacing import until
 from flagstaff.concurrency.slots import LONG_AT_ONCE, LONG_IN_ALL, Slots
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.bodies import read_body, replay
 from flagstaff.http.limits import Limits, admit
+from flagstaff.http.operations import only_reads, operation_of
 from flagstaff.http.responses import ENDS_WITH_CLIENT, IS_STREAM
 from flagstaff.identity.access_tokens import access_tokens as form
 from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens, read_access_token
 from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.projects.access import Authenticated
-from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import Code, Error
 
 PREFIX = "/api"
-PERMISSION = "x-required-permission"
-ALSO = "x-also-required"
-PLACE = "x-required-in"
-Place = Literal["project", "environment", "any environment"]
 _WITHOUT_BODY = ("GET", "HEAD")
 # Our tokens have about 400. Parsing a long one takes time, and a deeply nested one can exhaust Python's stack.
 _TOKEN_MAX_LENGTH = 512
 # A client can hold its body back for half a minute, in which its token may be ended, or a second factor be demanded.
 _CHECKED_FOR_SECONDS = 0.5
-# What access tokens may be used for, besides reading which account they belong to. Projects decide by permissions.
-_FOR_ACCESS_TOKENS = "/api/projects"
-_OF_ACCOUNT = "/api/me"
 _scheme = HTTPBearer(
     bearerFormat="JWT",
     auto_error=False,
@@ -104,7 +96,8 @@ class Authentication:
             if body is None:
                 return
             receive = replay(body, receive)
-        reads, long = only_reads(scope["method"], scope["path"]), takes_long(scope["path"])
+        operation = operation_of(scope)
+        reads, long = only_reads(scope), operation is not None and operation.takes_long
         # A read has its slot until the last part is sent, because the whole response is in memory; a write, from the
         # arrival of its body until its response begins. A stream lasts as long as its client likes, and has none.
         async with AsyncExitStack() as slot:
@@ -177,9 +170,8 @@ class Authentication:
 
 def _require_use(scope: Scope, actor: Actor) -> None:
     """Refuse an access token where only a person may act: on the account itself, and outside of projects."""
-    if actor.token is None or f"{scope['path']}/".startswith(f"{_FOR_ACCESS_TOKENS}/"):
-        return
-    if scope["path"] != _OF_ACCOUNT or scope["method"] not in _WITHOUT_BODY:
+    operation = operation_of(scope)
+    if actor.token is not None and operation is not None and not operation.accepts_access_tokens:
         raise Error(
             Code.FORBIDDEN, "This cannot be done with an access token. Log in, and use the token of the session."
         )
@@ -213,15 +205,6 @@ async def _session(request: Request) -> UUID | None:
 
 CurrentSession = Annotated[UUID | None, Depends(_session)]
 """The id of the session that the request is made in; a token of an earlier release has none."""
-
-
-def needs(permission: Permission, *also: Permission, place: Place | None = None) -> dict[str, Any]:
-    """The documentation of the permissions that a route's service requires, for `openapi_extra`.
-
-    `place` is where: in the whole project, in the environments that the request is about, or in any environment. By
-    default, the path tells.
-    """
-    return {PERMISSION: permission, **({ALSO: list(also)} if also else {}), **({PLACE: place} if place else {})}
 
 
 async def _token(request: Request, _documented: Annotated[object, Depends(_scheme)]) -> str:

@@ -1,4 +1,4 @@
-"""The Idempotency-Key header of every POST about projects and invitations that changes something: it works once.
+"""The Idempotency-Key header of operations that are repeatable: a request with a key is carried out once.
 
 It follows the IETF's draft-ietf-httpapi-idempotency-key-header and Stripe, with two differences: a failed request
 leaves its key unused, and of two concurrent requests the second waits for the first.
@@ -12,12 +12,11 @@ import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.api.entity_tags import tag_of
-from flagstaff.api.reading import only_reads, returns_secret
 from flagstaff.http.bodies import read_body, replay
+from flagstaff.http.operations import operation_of
 from flagstaff.projects.idempotency_service import Answer, Idempotency
 from flagstaff.values.errors import invalid_field
 
-PREFIX = ("/api/projects", "/api/invitations")
 KEY_PATTERN = "^[!-~]{1,255}$"  # visible ASCII
 
 _key = re.compile(KEY_PATTERN[1:-1])
@@ -40,7 +39,8 @@ class IdempotencyKeys:
         self._idempotency = idempotency
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not takes_key(scope["method"], scope["path"]):
+        operation = operation_of(scope)
+        if operation is None or not operation.is_repeatable:
             await self._app(scope, receive, send)
             return
         key = _read_key(scope)
@@ -82,11 +82,6 @@ def _tag(body: bytes) -> list[tuple[bytes, bytes]]:
     """The tag of a response that consists of a resource, which has an id."""
     document = msgspec.json.decode(body)
     return [(b"etag", tag_of(document).encode())] if isinstance(document, dict) and "id" in document else []
-
-
-def takes_key(method: str, path: str) -> bool:
-    """Whether a request can have a key."""
-    return method == "POST" and path.startswith(PREFIX) and not only_reads(method, path) and not returns_secret(path)
 
 
 def _read_key(scope: Scope) -> str | None:

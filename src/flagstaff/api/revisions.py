@@ -2,16 +2,9 @@
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from flagstaff.api.reading import only_reads
 from flagstaff.database.revisions_service import Written, watch_revision
+from flagstaff.http.operations import operation_of
 from flagstaff.http.revisions import Header, change_header, live_on_headers, revision_header
-
-_PROJECTS = "/api/projects"
-
-
-def makes_revision(method: str, path: str) -> bool:
-    """Whether the description of a request has the headers. The transactions decide whether a response has them."""
-    return not only_reads(method, path) and path.startswith(_PROJECTS)
 
 
 class RevisionHeader:
@@ -21,7 +14,8 @@ class RevisionHeader:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or only_reads(scope["method"], scope["path"]):
+        operation = operation_of(scope)
+        if operation is None or not operation.reports_revision:
             await self._app(scope, receive, send)
             return
         with watch_revision() as written:

@@ -7,8 +7,9 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import FlagIds, Id
+from flagstaff.api.operations import reads
 from flagstaff.api.schemas import Moment, Since, Until
 from flagstaff.applications.applications_service import ApplicationReports, Reported, ReportedFlag
 from flagstaff.history.history_routes import ENVIRONMENT
@@ -130,10 +131,10 @@ async def _applications(request: Request) -> ApplicationReports:
 
 
 Service = Annotated[ApplicationReports, Depends(_applications)]
-_READ = needs(Permission.EVALUATIONS_READ)
 
 
-@router.get("/connections", response_model=ConnectionsOut, responses=problems(400, 401, 404, 503), openapi_extra=_READ)
+@router.get("/connections", response_model=ConnectionsOut, responses=problems(400, 401, 404, 503))
+@reads(Permission.EVALUATIONS_READ)
 async def list_connections(project_id: Id, env_id: Id, actor: CurrentActor, applications: Service) -> Response:
     """Which instances of applications that evaluate flags themselves have the environment's present state."""
     found = await applications.list_connections(actor, project_id, env_id)
@@ -142,7 +143,8 @@ async def list_connections(project_id: Id, env_id: Id, actor: CurrentActor, appl
     return json_response({"revision": found.revision, "current": current, "total": len(views), "connections": views})
 
 
-@router.get("/reports", response_model=ReportsOut, responses=problems(400, 401, 404, 503), openapi_extra=_READ)
+@router.get("/reports", response_model=ReportsOut, responses=problems(400, 401, 404, 503))
+@reads(Permission.EVALUATIONS_READ)
 async def list_reports(
     project_id: Id,
     env_id: Id,
@@ -162,8 +164,8 @@ async def list_reports(
     "/flags/{flag_id}/reports",
     response_model=FlagReportsOut,
     responses=problems(400, 401, 404, 503),
-    openapi_extra=_READ,
 )
+@reads(Permission.EVALUATIONS_READ)
 async def list_flag_reports(
     path: FlagIds, query: Annotated[ReportsQuery, Query()], actor: CurrentActor, applications: Service
 ) -> Response:
@@ -172,7 +174,8 @@ async def list_flag_reports(
     return json_response({**_span_view(found), "hours": [_flag_view(each) for each in found.flags]})
 
 
-@router.get("/usage", response_model=UsageOut, responses=problems(400, 401, 404, 503), openapi_extra=_READ)
+@router.get("/usage", response_model=UsageOut, responses=problems(400, 401, 404, 503))
+@reads(Permission.EVALUATIONS_READ)
 async def find_usage(
     project_id: Id,
     env_id: Id,

@@ -6,8 +6,9 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import FlagIds, Id
+from flagstaff.api.operations import reads
 from flagstaff.api.schemas import Uuid
 from flagstaff.applications.exports_service import ExportFormat, Exports
 from flagstaff.http.problems import problems
@@ -54,8 +55,8 @@ Service = Annotated[Exports, Depends(_exports)]
     "/export",
     response_model=dict[str, object],
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.FLAGS_READ),
 )
+@reads(Permission.FLAGS_READ)
 async def export_environment(
     project_id: Id,
     env_id: Id,
@@ -72,8 +73,8 @@ async def export_environment(
     "/flags/{flag_id}/sdk-differences",
     response_model=list[DifferenceOut],
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.FLAGS_READ),
 )
+@reads(Permission.FLAGS_READ)
 async def list_sdk_differences(path: FlagIds, actor: CurrentActor, exports: Service) -> Response:
     """List what SDKs that evaluate the flag in the application answer differently, and why."""
     found = await exports.list_differences(actor, path)

@@ -17,6 +17,7 @@ from flagstaff import __version__
 from flagstaff.api.auth import Authentication
 from flagstaff.api.idempotency import IdempotencyKeys
 from flagstaff.api.invalid import add_problem_handlers
+from flagstaff.api.operations import list_operations
 from flagstaff.api.revisions import RevisionHeader
 from flagstaff.applications import applications_routes, exports_routes
 from flagstaff.applications.applications_service import ApplicationReports
@@ -54,6 +55,7 @@ from flagstaff.http.dashboard.pages import Dashboard
 from flagstaff.http.limits import Limits
 from flagstaff.http.middleware import Edge, RequestIds
 from flagstaff.http.nesting import NestingBound
+from flagstaff.http.operations import Operations
 from flagstaff.identity.access_tokens import access_tokens_routes
 from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens
 from flagstaff.identity.accounts import accounts_routes, own_account_routes
@@ -89,14 +91,18 @@ from flagstaff.projects.invitations_service import Invitations
 from flagstaff.projects.members_service import Members
 from flagstaff.projects.projects_service import Projects
 from flagstaff.projects.sdk_keys_service import SdkKeys
+from flagstaff.serving.evaluate import ENDPOINT as EVALUATE_ENDPOINT
 from flagstaff.serving.evaluate import PATH, Evaluate
 from flagstaff.serving.evaluate_route import EvaluateRoute
 from flagstaff.serving.ofrep.description import describe_ofrep
+from flagstaff.serving.ofrep.errors import ENDPOINT as OFREP_ENDPOINT
 from flagstaff.serving.ofrep.errors import PATH as OFREP_PATH
 from flagstaff.serving.ofrep.errors import ofrep_form
 from flagstaff.serving.ofrep.streams import PATH as OFREP_STREAMS
 from flagstaff.serving.read_your_writes import ReadYourWrites
+from flagstaff.serving.unleash.client import ENDPOINT as UNLEASH_ENDPOINT
 from flagstaff.serving.unleash.errors import unleash_form
+from flagstaff.serving.unleash.frontend import ENDPOINT as FRONTEND_ENDPOINT
 from flagstaff.serving.unleash.frontend import PATH as FRONTEND_PATH
 from flagstaff.settings import Registration
 from flagstaff.telemetry import Metrics
@@ -109,6 +115,7 @@ Protocols = Mapping[str, ASGIApp]
 """The routes that answer other products' clients, by the start of the path; the first one that fits answers."""
 
 _PAGE_SECONDS = 1.0
+_ENDPOINTS = (OFREP_ENDPOINT, FRONTEND_ENDPOINT, EVALUATE_ENDPOINT, UNLEASH_ENDPOINT)  # longer ones come first
 _one_flag = re.compile(f"{PATH}/[^/]+")
 _plain_path = re.compile(
     f"{PATH}|{OFREP_PATH}|{OFREP_STREAMS}|{FRONTEND_PATH}(/client/(metrics|register))?"
@@ -301,7 +308,7 @@ def create_app(
         await target(scope, receive, send)
 
     return Edge(
-        BodyLimit(dispatch),
+        BodyLimit(dispatch, Operations(list_operations(api.routes), _ENDPOINTS)),
         request_ids=request_ids,
         cross_origin=cross_origin,
         metrics=state.metrics,

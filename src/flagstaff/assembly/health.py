@@ -9,6 +9,8 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from flagstaff.api.operations import reads
+from flagstaff.http.operations import Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
 from flagstaff.values.errors import Error
@@ -59,6 +61,7 @@ class StatusOut(BaseModel):
 
 @router.head("/health", include_in_schema=False)
 @router.get("/health", response_model=StatusOut)
+@reads(Caller.ANYONE)
 async def health() -> Response:
     """The process is alive."""
     return json_response({"status": "ok"})
@@ -66,6 +69,7 @@ async def health() -> Response:
 
 @router.head("/ready", include_in_schema=False)
 @router.get("/ready", response_model=StatusOut, responses=problems(400, 503))
+@reads(Caller.ANYONE)
 async def ready(request: Request, part: Annotated[Part | None, Query(alias="for")] = None) -> Response:
     """Everything works, or else 503 with what does not in `detail`, and what does in `works`.
 
@@ -84,6 +88,7 @@ async def ready(request: Request, part: Annotated[Part | None, Query(alias="for"
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+@reads(Caller.ANYONE)
 async def metrics(request: Request) -> Response:
     """Metrics for Prometheus, at most a second old."""
     body, media_type = await request.app.state.figures()

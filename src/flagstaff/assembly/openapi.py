@@ -6,16 +6,18 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-from flagstaff.api.auth import ALSO, PERMISSION, PLACE
 from flagstaff.api.entity_tags import IF_MATCH, TaggedOut
-from flagstaff.api.idempotency import KEY_PATTERN, takes_key
-from flagstaff.api.revisions import makes_revision
+from flagstaff.api.idempotency import KEY_PATTERN
+from flagstaff.api.operations import Statement, statement_of
 from flagstaff.http.problems import ProblemDocument, problems
 from flagstaff.http.revisions import CHANGE, LIVE_ON, MISSING, REVISION, STALE
 from flagstaff.serving.context import CONTEXT_SCHEMA
 from flagstaff.serving.evaluate import PATH
 from flagstaff.serving.revisions import MIN_REVISION
 
+PERMISSION = "x-required-permission"
+ALSO = "x-also-required"
+PLACE = "x-required-in"
 _DESCRIPTION = """Self-hosted feature flags.
 
 People manage flags under `/api` with a bearer token; applications ask `POST /sdk/v1/evaluate` with their project's
@@ -186,11 +188,14 @@ def _describe_precondition(operation: dict[str, Any]) -> None:
     )
 
 
-def _describe_permission(operation: dict[str, Any], path: str) -> None:
-    operation.setdefault(PLACE, "environment" if "{env_id}" in path else "project")
-    wanted = " and ".join(f"`{each}`" for each in (operation[PERMISSION], *operation.get(ALSO, ())))
-    noun = "permissions" if ALSO in operation else "permission"
-    operation["description"] += f"\n\nRequires the {noun} {wanted}."
+def _describe_permission(operation: dict[str, Any], statement: Statement, path: str) -> None:
+    permission, *also = statement.permissions
+    operation[PERMISSION] = permission
+    if also:
+        operation[ALSO] = also
+    operation[PLACE] = statement.place or ("environment" if "{env_id}" in path else "project")
+    wanted = " and ".join(f"`{each}`" for each in statement.permissions)
+    operation["description"] += f"\n\nRequires the {'permissions' if also else 'permission'} {wanted}."
     operation["responses"] = dict(sorted((operation["responses"] | {"403": problems(403)[403]}).items()))
 
 
@@ -201,13 +206,14 @@ def _describe_link(success: dict[str, Any]) -> None:
         success["headers"] = {"Link": {"description": text, "schema": {"type": "string"}}}
 
 
-def _complete(route: APIRoute, method: str, operation: dict[str, Any]) -> None:
+def _complete(route: APIRoute, operation: dict[str, Any]) -> None:
     """Add to an operation what the framework does not know."""
+    statement = statement_of(route)
     operation["operationId"] = route.name
     operation["responses"].pop("422", None)  # bad input is a 400 here
-    if makes_revision(method, route.path_format):
+    if statement.operation.reports_revision:
         _describe_revision(operation)
-    if takes_key(method, route.path_format):
+    if statement.operation.is_repeatable:
         _describe_idempotency(operation)
     if isinstance(route.response_model, type) and issubclass(route.response_model, TaggedOut):
         _describe_tag(operation)
@@ -215,8 +221,8 @@ def _complete(route: APIRoute, method: str, operation: dict[str, Any]) -> None:
         _describe_precondition(operation)
     if "security" in operation:
         operation["responses"] |= {"429": problems(429)[429]}  # the limit of the account
-    if PERMISSION in operation:
-        _describe_permission(operation, route.path_format)
+    if statement.permissions:
+        _describe_permission(operation, statement, route.path_format)
     if any(each["name"] == "cursor" for each in operation.get("parameters", ())):
         _describe_link(operation["responses"]["200"])
 
@@ -227,7 +233,7 @@ def describe(app: FastAPI, version: str) -> dict[str, Any]:
     for route in app.routes:
         if isinstance(route, APIRoute) and route.include_in_schema:
             for method in route.methods or ():
-                _complete(route, method, document["paths"][route.path_format][method.lower()])
+                _complete(route, document["paths"][route.path_format][method.lower()])
     document["paths"][PATH] = {"post": _EVALUATE}
     document["paths"][f"{PATH}/{{flag_key}}"] = {"post": _EVALUATE_ONE}
     components = document["components"]

@@ -9,8 +9,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import reads
 from flagstaff.audit.changes import NumberedChange
 from flagstaff.audit.changes_routes import ChangeFilters, Service
 from flagstaff.audit.changes_service import ChangesPage
@@ -39,8 +40,8 @@ _HEADERS = {"cache-control": "no-store", "content-disposition": 'attachment; fil
         **problems(400, 401, 404, 503),
         200: {"description": "CSV in UTF-8.", "content": {"text/csv": {"schema": {"type": "string"}}}},
     },
-    openapi_extra=needs(Permission.AUDIT_READ),
 )
+@reads(Permission.AUDIT_READ)
 async def export_project_changes(
     project_id: Id, query: Annotated[ChangeFilters, Query()], actor: CurrentActor, changes: Service
 ) -> Response:

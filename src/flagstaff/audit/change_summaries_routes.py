@@ -6,8 +6,9 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import reads
 from flagstaff.api.schemas import FlagKey, Moment
 from flagstaff.audit.changes_routes import Service
 from flagstaff.audit.changes_store import ChangesInterval
@@ -56,8 +57,8 @@ class ChangeSummaryOut(SummarisedTime):
     "/changes/summary",
     response_model=ChangeSummaryOut,
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.AUDIT_READ),
 )
+@reads(Permission.AUDIT_READ)
 async def summarise_changes(
     project_id: Id, env_id: Id, query: Annotated[ChangeSummaryQuery, Query()], actor: CurrentActor, changes: Service
 ) -> Response:

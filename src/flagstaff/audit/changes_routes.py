@@ -9,11 +9,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from starlette.responses import Response
 
 from flagstaff.api.actor_schemas import ActorOut, view_actor
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id, parse_id
+from flagstaff.api.operations import reads
 from flagstaff.api.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Until, Uuid
 from flagstaff.audit.changes import NumberedChange
 from flagstaff.audit.changes_service import Changes, ChangesPage, ProjectChangeFilter
+from flagstaff.http.operations import Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encode_json, json_page
 from flagstaff.identity.accounts.accounts import check_email
@@ -198,8 +200,8 @@ Service = Annotated[Changes, Depends(_changes)]
     "/projects/{project_id}/changes",
     response_model=ChangesPageOut,
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.AUDIT_READ),
 )
+@reads(Permission.AUDIT_READ)
 async def list_project_changes(
     project_id: Id, query: Annotated[ProjectChangesQuery, Query()], actor: CurrentActor, changes: Service
 ) -> Response:
@@ -215,8 +217,8 @@ async def list_project_changes(
     "/projects/{project_id}/environments/{env_id}/changes",
     response_model=ChangesPageOut,
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.AUDIT_READ),
 )
+@reads(Permission.AUDIT_READ)
 async def list_changes(
     project_id: Id,
     env_id: Id,
@@ -232,12 +234,14 @@ async def list_changes(
 
 
 @router.get("/me/changes", response_model=ChangesPageOut, responses=problems(400, 401, 503))
+@reads(Caller.ACCOUNT)
 async def list_my_changes(query: Annotated[PageQuery, Query()], actor: CurrentActor, changes: Service) -> Response:
     """The changes of your account, newest first: its registration, new passwords, ended sessions and access tokens."""
     return _page_response(await changes.list_own_changes(actor, limit=query.limit, before=query.cursor))
 
 
 @router.get("/admin/changes", response_model=ChangesPageOut, responses=problems(400, 401, 403, 503))
+@reads(Caller.PERSON)
 async def list_instance_changes(
     query: Annotated[PageQuery, Query()], actor: CurrentActor, changes: Service
 ) -> Response:

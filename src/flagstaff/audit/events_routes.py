@@ -11,8 +11,9 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from flagstaff.api.auth import CurrentActor, CurrentSession, needs
+from flagstaff.api.auth import CurrentActor, CurrentSession
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import reads
 from flagstaff.audit.followers_service import Follower, Followers
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.http.problems import problems
@@ -155,8 +156,8 @@ async def _events(request: Request) -> Events:
         **problems(401, 404, 503),
         200: {"description": "The stream.", "content": {"text/event-stream": {"schema": {"type": "string"}}}},
     },
-    openapi_extra=needs(Permission.PROJECT_READ),
 )
+@reads(Permission.PROJECT_READ)
 async def follow_project(
     project_id: Id,
     actor: CurrentActor,

@@ -7,8 +7,10 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
+from flagstaff.api.operations import reads
 from flagstaff.api.schemas import Moment
 from flagstaff.cluster.instances_service import PlacedInstance, ServingInstances
+from flagstaff.http.operations import Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
 from flagstaff.values.moments import format_moment
@@ -90,6 +92,7 @@ Service = Annotated[ServingInstances, Depends(_instances)]
 
 
 @router.get("", response_model=list[ListedInstanceOut], responses=problems(401, 403, 503))
+@reads(Caller.PERSON)
 async def list_instances(actor: CurrentActor, instances: Service) -> Response:
     """The instances that serve from this one's database, by name. For administrators.
 

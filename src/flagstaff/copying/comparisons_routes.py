@@ -8,9 +8,10 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.lists import BY_FLAG_KEY, Listing, ListQuery
+from flagstaff.api.operations import reads
 from flagstaff.api.schemas import Uuid
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.copying.comparisons import Comparison, Side, recorded_content
@@ -120,8 +121,8 @@ Service = Annotated[Comparisons, Depends(_comparisons)]
     "/compare",
     response_model=list[ComparisonOut],
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.FLAGS_READ, place="environment"),
 )
+@reads(Permission.FLAGS_READ, place="environment", takes_long=True)
 async def compare_environments(
     project_id: Id, query: Annotated[ComparisonQuery, Query()], actor: CurrentActor, comparisons: Service
 ) -> Response:

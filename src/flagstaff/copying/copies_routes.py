@@ -8,13 +8,15 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import GivenId, Id
+from flagstaff.api.operations import writes
 from flagstaff.api.schemas import Body, FlagKey, Text, Uuid, at_most
 from flagstaff.concurrency.pacing import collect
 from flagstaff.copying.copies import FLAGS_MAX, Part
 from flagstaff.copying.copies_service import Copied, Copies
 from flagstaff.copying.copy_plans import Wanted
+from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encoded, json_response
 from flagstaff.projects.permissions import Permission
@@ -125,7 +127,14 @@ Service = Annotated[Copies, Depends(_copies)]
     "/copy",
     response_model=CopyOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE, Permission.FLAGS_READ, place="environment"),
+)
+@writes(
+    Permission.FLAGS_WRITE,
+    Permission.FLAGS_READ,
+    place="environment",
+    body_max_bytes=SMALL_BODY,
+    reports_revision=True,
+    repeatable=True,
 )
 async def copy_flags(project_id: Id, body: CopyBody, actor: CurrentActor, copies: Service) -> Response:
     """Make flags in one environment like those with the same keys in another, in the chosen parts, or change nothing.

@@ -7,12 +7,14 @@ from fastapi import APIRouter, Depends, Path, Request
 from pydantic import BaseModel, Field, PlainValidator, WithJsonSchema
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import writes
 from flagstaff.api.schemas import Body, Uuid
 from flagstaff.concurrency.pacing import collect
 from flagstaff.copying.restores import Alteration
 from flagstaff.copying.restores_service import Restores
+from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
 from flagstaff.projects.permissions import Permission
@@ -84,7 +86,14 @@ Service = Annotated[Restores, Depends(_restores)]
     "/projects/{project_id}/changes/{change_id}/restore",
     response_model=RestoreOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE, Permission.AUDIT_READ, place="environment"),
+)
+@writes(
+    Permission.FLAGS_WRITE,
+    Permission.AUDIT_READ,
+    place="environment",
+    body_max_bytes=SMALL_BODY,
+    reports_revision=True,
+    repeatable=True,
 )
 async def restore_change(
     project_id: Id, change_id: ChangeId, actor: CurrentActor, restores: Service, body: RestoreBody | None = None

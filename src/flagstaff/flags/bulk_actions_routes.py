@@ -7,13 +7,15 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import AfterValidator, BaseModel, Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import GivenId, Id
+from flagstaff.api.operations import writes
 from flagstaff.api.schemas import Body, Tags, at_most, converted
 from flagstaff.concurrency.pacing import collect
 from flagstaff.flags.bulk_actions import FLAGS_MAX, BulkAction
 from flagstaff.flags.bulk_actions_service import BulkActions
 from flagstaff.flags.flags_routes import FlagOut, view_flag
+from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encoded, json_response
 from flagstaff.projects.permissions import Permission
@@ -69,8 +71,8 @@ Service = Annotated[BulkActions, Depends(_bulk_actions)]
     "/bulk-actions",
     response_model=BulkOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE),
 )
+@writes(Permission.FLAGS_WRITE, body_max_bytes=SMALL_BODY, reports_revision=True, repeatable=True)
 async def change_flags(
     project_id: Id, env_id: Id, body: BulkBody, actor: CurrentActor, bulk_actions: Service
 ) -> Response:

@@ -8,8 +8,9 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import reads
 from flagstaff.flags.condition_work_service import ConditionWork, Part
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
@@ -47,8 +48,8 @@ Service = Annotated[ConditionWork, Depends(_condition_work)]
     "",
     response_model=ConditionWorkOut,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.FLAGS_READ),
 )
+@reads(Permission.FLAGS_READ)
 async def get_condition_work(project_id: Id, env_id: Id, actor: CurrentActor, condition_work: Service) -> Response:
     """How much of its budget the conditions of an environment use, and which flags and segments use most."""
     found = await condition_work.describe(actor, project_id, env_id)

@@ -8,10 +8,11 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import EnvironmentIds, FlagIds, Id
 from flagstaff.api.lists import BY_AGE, Listing, ListQuery
+from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import (
     Body,
     BucketingKey,
@@ -40,6 +41,7 @@ from flagstaff.flags.variant_schemas import (
     view_prerequisites,
     view_variants,
 )
+from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.projects.permissions import Permission
@@ -183,8 +185,8 @@ IfMatch = Annotated[Precondition[Flag], Depends(if_match("flag", view_flag, Perm
     status_code=201,
     response_model=FlagOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE),
 )
+@writes(Permission.FLAGS_WRITE, body_max_bytes=TEXT_BODY, reports_revision=True, repeatable=True)
 async def create_flag(project_id: Id, env_id: Id, body: NewFlag, actor: CurrentActor, flags: Service) -> Response:
     """Create a flag."""
     values = read_values(body.model_dump())
@@ -196,8 +198,8 @@ async def create_flag(project_id: Id, env_id: Id, body: NewFlag, actor: CurrentA
     status_code=201,
     response_model=list[FlagOut],
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE, place="environment"),
 )
+@writes(Permission.FLAGS_WRITE, place="environment", body_max_bytes=TEXT_BODY, reports_revision=True, repeatable=True)
 async def create_flags(project_id: Id, body: NewFlags, actor: CurrentActor, flags: Service) -> Response:
     """Create the same flag in several environments, or in none of them.
 
@@ -212,8 +214,8 @@ async def create_flags(project_id: Id, body: NewFlags, actor: CurrentActor, flag
     _FLAGS,
     response_model=list[FlagOut],
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.FLAGS_READ),
 )
+@reads(Permission.FLAGS_READ)
 async def list_flags(
     project_id: Id, env_id: Id, part: Annotated[FlagListQuery, Query()], actor: CurrentActor, flags: Service
 ) -> Response:
@@ -222,9 +224,8 @@ async def list_flags(
     return await _listing.respond(part, fetch)
 
 
-@router.get(
-    _FLAG, response_model=FlagOut, responses=problems(401, 404, 503), openapi_extra=needs(Permission.FLAGS_READ)
-)
+@router.get(_FLAG, response_model=FlagOut, responses=problems(401, 404, 503))
+@reads(Permission.FLAGS_READ)
 async def get_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Response:
     """One flag."""
     return tagged_response(view_flag(await flags.get_flag(actor, path)))
@@ -234,8 +235,8 @@ async def get_flag(path: FlagIds, actor: CurrentActor, flags: Service) -> Respon
     _FLAG,
     response_model=FlagOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE),
 )
+@writes(Permission.FLAGS_WRITE, body_max_bytes=TEXT_BODY, reports_revision=True)
 async def update_flag(
     path: FlagIds, body: FlagUpdate, actor: CurrentActor, flags: Service, precondition: IfMatch
 ) -> Response:
@@ -247,8 +248,8 @@ async def update_flag(
     _FLAG + "/toggle",
     response_model=FlagOut,
     responses=problems(401, 404, 409, 503),
-    openapi_extra=needs(Permission.FLAGS_TOGGLE),
 )
+@writes(Permission.FLAGS_TOGGLE, reports_revision=True, repeatable=True)
 async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service, precondition: IfMatch) -> Response:
     """Toggle a flag. A flag that is off is off for everyone; its rules and rollout are kept."""
     return tagged_response(view_flag(await flags.toggle_flag(actor, path, precondition)))
@@ -258,8 +259,8 @@ async def toggle_flag(path: FlagIds, actor: CurrentActor, flags: Service, precon
     _FLAG + "/archive",
     response_model=FlagOut,
     responses=problems(401, 404, 409, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE),
 )
+@writes(Permission.FLAGS_WRITE, reports_revision=True, repeatable=True)
 async def archive_flag(path: FlagIds, actor: CurrentActor, flags: Service, precondition: IfMatch) -> Response:
     """Archive a flag: no evaluation answers it any more. It keeps its id, key, state and rules.
 
@@ -272,16 +273,15 @@ async def archive_flag(path: FlagIds, actor: CurrentActor, flags: Service, preco
     _FLAG + "/unarchive",
     response_model=FlagOut,
     responses=problems(401, 404, 409, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE),
 )
+@writes(Permission.FLAGS_WRITE, reports_revision=True, repeatable=True)
 async def unarchive_flag(path: FlagIds, actor: CurrentActor, flags: Service, precondition: IfMatch) -> Response:
     """Put an archived flag back into the answers of evaluations, as it was."""
     return tagged_response(view_flag(await flags.unarchive_flag(actor, path, precondition)))
 
 
-@router.delete(
-    _FLAG, status_code=204, responses=problems(401, 404, 409, 503), openapi_extra=needs(Permission.FLAGS_WRITE)
-)
+@router.delete(_FLAG, status_code=204, responses=problems(401, 404, 409, 503))
+@writes(Permission.FLAGS_WRITE, reports_revision=True)
 async def delete_flag(path: FlagIds, actor: CurrentActor, flags: Service, precondition: IfMatch) -> Response:
     """Delete a flag with its rules, archived or not. Its evaluation history is kept."""
     await flags.delete_flag(actor, path, precondition)

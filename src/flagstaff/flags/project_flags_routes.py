@@ -7,9 +7,10 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import AfterValidator, BaseModel, Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_FLAG_KEY, Listing, ListQuery
+from flagstaff.api.operations import reads
 from flagstaff.api.schemas import FallthroughName, FlagKey, Moment, Text, Uuid
 from flagstaff.flags.project_flags import Aspect, FlagInBrief, ProjectFlag, ProjectFlagFilter
 from flagstaff.flags.project_flags_service import ProjectFlags
@@ -102,8 +103,8 @@ async def _project_flags(request: Request) -> ProjectFlags:
     "",
     response_model=list[ProjectFlagOut],
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.FLAGS_READ),
 )
+@reads(Permission.FLAGS_READ)
 async def list_project_flags(
     project_id: Id,
     part: Annotated[ProjectFlagsQuery, Query()],

@@ -9,8 +9,9 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import FlagIds, Id, parse_id
+from flagstaff.api.operations import reads
 from flagstaff.api.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid, VariantKey
 from flagstaff.evaluation.history.counts import OnCounts
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
@@ -158,8 +159,8 @@ Service = Annotated[History, Depends(_history)]
     "/evaluations",
     response_model=EvaluationsPageOut,
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.EVALUATIONS_READ),
 )
+@reads(Permission.EVALUATIONS_READ)
 async def list_evaluations(
     project_id: Id, env_id: Id, query: Annotated[EvaluationsQuery, Query()], actor: CurrentActor, history: Service
 ) -> Response:
@@ -177,8 +178,8 @@ async def list_evaluations(
     "/flags/{flag_id}/evaluations",
     response_model=FlagEvaluationsPageOut,
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.EVALUATIONS_READ),
 )
+@reads(Permission.EVALUATIONS_READ)
 async def list_flag_evaluations(
     path: FlagIds, query: Annotated[FlagEvaluationsQuery, Query()], actor: CurrentActor, history: Service
 ) -> Response:

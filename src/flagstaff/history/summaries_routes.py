@@ -10,8 +10,9 @@ from fastapi import APIRouter, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import reads
 from flagstaff.api.schemas import FlagKey, Moment, Since, Until
 from flagstaff.evaluation.history.users import DistinctUsers
 from flagstaff.history.history_routes import ENVIRONMENT, Boolean, Service
@@ -109,8 +110,8 @@ class SummaryOut(SummarisedTime):
     "/evaluations/summary",
     response_model=SummaryOut,
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.EVALUATIONS_READ),
 )
+@reads(Permission.EVALUATIONS_READ)
 async def summarise_evaluations(
     project_id: Id, env_id: Id, query: Annotated[SummaryQuery, Query()], actor: CurrentActor, history: Service
 ) -> Response:

@@ -8,8 +8,9 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import reads
 from flagstaff.api.schemas import NOT_A_CURSOR, Moment, Since, Text, Until, Uuid
 from flagstaff.evaluation.history.answer_changes import AnswerChange
 from flagstaff.evaluation.history.filters import EvaluationFilter
@@ -95,8 +96,8 @@ Service = Annotated[UserHistory, Depends(_user_history)]
     "/evaluations/changes",
     response_model=AnswerChangesPageOut,
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.EVALUATIONS_READ),
 )
+@reads(Permission.EVALUATIONS_READ)
 async def list_answer_changes(
     project_id: Id, env_id: Id, query: Annotated[AnswerChangesQuery, Query()], actor: CurrentActor, history: Service
 ) -> Response:
@@ -115,8 +116,8 @@ async def list_answer_changes(
     "/evaluations/{evaluation_id}",
     response_model=EvaluationOut,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.EVALUATIONS_READ),
 )
+@reads(Permission.EVALUATIONS_READ)
 async def get_evaluation(
     project_id: Id, env_id: Id, evaluation_id: Id, actor: CurrentActor, history: Service
 ) -> Response:

@@ -1,52 +1,26 @@
-"""The bounds on request bodies, by path, and reading whole bodies."""
-
-import re
+"""The bound on a request's body, and reading whole bodies."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from flagstaff.http.operations import Operations
 from flagstaff.http.request_head import content_length
 from flagstaff.values.errors import Code, Error
 
 _KIB = 1024
-BODY_MAX_BYTES = 256 * _KIB
-"""For evaluations."""
-
-# Contexts whose members are all attributes: tens of thousands would take many milliseconds to read.
-_WITH_CONTEXT = 64 * _KIB
-# A description has up to 10,000 characters, and JSON may spell a character with twelve bytes.
-_WITH_DESCRIPTION = 128 * _KIB
-# Conditions have lists of up to 10,000 values: enough for so many UUIDs.
-_WITH_CONDITIONS = 512 * _KIB
-# Enough for a password of 1,024 such characters and an email.
-_OTHERS = 16 * _KIB
-_BOUNDS = (
-    (re.compile(r"/ofrep/.*|/unleash/api/frontend(/.*)?"), _WITH_CONTEXT),
-    (re.compile(r"/(sdk|unleash)/.*"), BODY_MAX_BYTES),
-    (re.compile(r"/api/projects(/[^/]+(/flags)?)?"), _WITH_DESCRIPTION),
-    (re.compile(r"/api/projects/[^/]+/(environments/[^/]+/answers|playground)"), BODY_MAX_BYTES),
-    (re.compile(r"/api/projects/[^/]+/segments(/[^/]+)?"), _WITH_CONDITIONS),
-    (re.compile(r"/api/projects/[^/]+/environments/[^/]+/(explain|flags/[^/]+/impact)"), _WITH_CONDITIONS),
-    (re.compile(r"/api/projects/[^/]+/environments/[^/]+/flags(/[^/]+)?"), _WITH_DESCRIPTION),
-    (re.compile(r"/api/projects/[^/]+/environments/[^/]+/flags/[^/]+/rules(/[^/]+)?"), _WITH_CONDITIONS),
-)
-
-
-def body_max_bytes(path: str) -> int:
-    """The maximum length of a body sent to a path."""
-    return next((bound for pattern, bound in _BOUNDS if pattern.fullmatch(path)), _OTHERS)
 
 
 class BodyLimit:
     """Refuses a body over the bound: at once if Content-Length exceeds it, otherwise when too much has arrived."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, operations: Operations) -> None:
         self._app = app
+        self._operations = operations
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        bound = body_max_bytes(scope["path"])
+        bound = self._operations.body_max_bytes(scope)
         for name, value in scope["headers"]:
             if name == b"content-length" and (content_length(value) or 0) > bound:
                 raise _too_large(bound)

@@ -7,10 +7,12 @@ from fastapi import APIRouter, Request
 from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import asks
 from flagstaff.api.schemas import Body, FlagKey, Moment, Text, Uuid
 from flagstaff.evaluation.traces import FlagTrace
+from flagstaff.http.operations import CONTEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encode_json, json_stream
 from flagstaff.insight.explanation_schemas import DecidedBy
@@ -68,8 +70,8 @@ class AnswersOut(BaseModel):
     "/answers",
     response_model=AnswersOut,
     responses=problems(400, 401, 404, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_READ),
 )
+@asks(Permission.FLAGS_READ, body_max_bytes=CONTEXT_BODY)
 async def list_answers(
     project_id: Id, env_id: Id, body: AskAnswers, request: Request, actor: CurrentActor, explanations: Service
 ) -> Response:

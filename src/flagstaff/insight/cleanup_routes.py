@@ -8,8 +8,9 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import reads
 from flagstaff.api.schemas import FlagKey, Moment, Uuid
 from flagstaff.flags.project_flags_routes import FlagInBriefOut, view_in_brief
 from flagstaff.history.history_routes import ENVIRONMENT
@@ -93,8 +94,8 @@ async def _cleanup(request: Request) -> Cleanup:
     "/cleanup",
     response_model=CleanupOut,
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.EVALUATIONS_READ, Permission.FLAGS_READ),
 )
+@reads(Permission.EVALUATIONS_READ, Permission.FLAGS_READ)
 async def list_cleanup_candidates(
     project_id: Id,
     env_id: Id,

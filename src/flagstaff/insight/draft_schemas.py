@@ -14,13 +14,12 @@ from flagstaff.flags import flags_routes
 from flagstaff.flags.flags_routes import NewFlag
 from flagstaff.flags.targeting import rules_routes
 from flagstaff.flags.targeting.rules_routes import NewRule
-from flagstaff.http.bodies import body_max_bytes
+from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.responses import encode_json
 from flagstaff.insight.drafts import Draft, DraftRule
 from flagstaff.values.errors import invalid_field
 
 MAX_RULES = 1000
-_SAVED_AT = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}"
 
 
 def _read_id(given: Any) -> UUID | None:
@@ -68,7 +67,7 @@ def read_draft(given: FlagDraft) -> Generator[None, None, Draft]:
         Error: INVALID for a flag that is too large to be saved.
     """
     values = given.model_dump(exclude={"rules"})
-    if len(encode_json(values)) > body_max_bytes(_SAVED_AT):
+    if len(encode_json(values)) > TEXT_BODY:
         raise invalid_field("flag", "is larger without its rules than a flag that can be saved")
     yield
     values = flags_routes.read_values(values)

@@ -11,8 +11,9 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import Field, WithJsonSchema
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import asks
 from flagstaff.api.schemas import Body, FlagKey, at_most
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.evaluation.traces import (
@@ -25,6 +26,7 @@ from flagstaff.evaluation.traces import (
     VariantsTrace,
 )
 from flagstaff.evaluation.tracing import DecidedFlag
+from flagstaff.http.operations import CONDITIONS_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encode_json, json_stream
 from flagstaff.insight.draft_schemas import FlagDraft, read_draft
@@ -78,8 +80,8 @@ Service = Annotated[Explanations, Depends(_explanations)]
     "/explain",
     response_model=ExplanationOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_READ),
 )
+@asks(Permission.FLAGS_READ, body_max_bytes=CONDITIONS_BODY)
 async def explain(
     project_id: Id, env_id: Id, body: Explain, request: Request, actor: CurrentActor, explanations: Service
 ) -> Response:

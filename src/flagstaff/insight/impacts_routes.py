@@ -6,10 +6,12 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import FlagIds
+from flagstaff.api.operations import asks
 from flagstaff.api.schemas import Body, Moment
 from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.http.operations import CONDITIONS_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
 from flagstaff.insight.draft_schemas import FlagDraft, read_draft
@@ -55,8 +57,8 @@ Service = Annotated[Impacts, Depends(_impacts)]
     "/impact",
     response_model=ImpactOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.EVALUATIONS_READ),
 )
+@asks(Permission.EVALUATIONS_READ, body_max_bytes=CONDITIONS_BODY)
 async def preview_impact(path: FlagIds, body: PreviewImpact, actor: CurrentActor, impacts: Service) -> Response:
     """Count the recorded users for whom a change to a flag would change its result. Nothing is stored."""
     impact = await impacts.preview(actor, path, await in_pieces(read_draft(body.flag)))

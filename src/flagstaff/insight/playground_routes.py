@@ -8,11 +8,13 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import AfterValidator, BaseModel, Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import GivenId, Id, check_environments
+from flagstaff.api.operations import asks
 from flagstaff.api.schemas import Body, FlagKey, Moment, Uuid, at_most
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.evaluation.playground import FlagAnswers
+from flagstaff.http.operations import CONTEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encode_json, json_stream
 from flagstaff.insight.explanation_schemas import DecidedBy
@@ -112,8 +114,8 @@ async def _playground(request: Request) -> Playground:
     "/playground",
     response_model=PlaygroundOut,
     responses=problems(400, 401, 404, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_READ, place="environment"),
 )
+@asks(Permission.FLAGS_READ, place="environment", body_max_bytes=CONTEXT_BODY)
 async def answer_users(
     project_id: Id,
     body: AskPlayground,

@@ -7,12 +7,14 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field, model_validator
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
+from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, EnvironmentKey, Moment, Name, Text, Update, Uuid, optional
 from flagstaff.copying.clones_service import Clones
+from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
 from flagstaff.projects.environments_service import Environments
@@ -112,8 +114,8 @@ CloneService = Annotated[Clones, Depends(_clones)]
     status_code=201,
     response_model=EnvironmentOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.ENVIRONMENTS_WRITE),
 )
+@writes(Permission.ENVIRONMENTS_WRITE, body_max_bytes=SMALL_BODY, reports_revision=True, repeatable=True)
 async def create_environment(
     project_id: Id, body: NewEnvironment, actor: CurrentActor, environments: Service, clones: CloneService
 ) -> Response:
@@ -143,8 +145,8 @@ async def create_environment(
     "",
     response_model=list[EnvironmentItem],
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.PROJECT_READ),
 )
+@reads(Permission.PROJECT_READ)
 async def list_environments(project_id: Id, part: ListPart, actor: CurrentActor, environments: Service) -> Response:
     """The environments of a project, oldest first: a project starts with production and staging."""
     return await _listing.respond(part, partial(environments.list_environments, actor, project_id))
@@ -154,8 +156,8 @@ async def list_environments(project_id: Id, part: ListPart, actor: CurrentActor,
     "/{env_id}",
     response_model=EnvironmentOut,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.PROJECT_READ),
 )
+@reads(Permission.PROJECT_READ)
 async def get_environment(project_id: Id, env_id: Id, actor: CurrentActor, environments: Service) -> Response:
     """One environment."""
     return tagged_response(_view(await environments.get_environment(actor, project_id, env_id)))
@@ -165,8 +167,8 @@ async def get_environment(project_id: Id, env_id: Id, actor: CurrentActor, envir
     "/{env_id}",
     response_model=EnvironmentOut,
     responses=problems(400, 401, 404, 413, 503),
-    openapi_extra=needs(Permission.ENVIRONMENTS_WRITE),
 )
+@writes(Permission.ENVIRONMENTS_WRITE, body_max_bytes=SMALL_BODY, reports_revision=True)
 async def update_environment(
     project_id: Id,
     env_id: Id,
@@ -181,9 +183,8 @@ async def update_environment(
     )
 
 
-@router.delete(
-    "/{env_id}", status_code=204, responses=problems(401, 404, 503), openapi_extra=needs(Permission.ENVIRONMENTS_WRITE)
-)
+@router.delete("/{env_id}", status_code=204, responses=problems(401, 404, 503))
+@writes(Permission.ENVIRONMENTS_WRITE, reports_revision=True)
 async def delete_environment(
     project_id: Id, env_id: Id, actor: CurrentActor, environments: Service, precondition: IfMatch
 ) -> Response:

@@ -6,12 +6,14 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Email, EnvironmentRoles, Moment, RoleName, Text, Uuid
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, json_response, no_content
 from flagstaff.projects.invitations import Invitation
@@ -94,8 +96,8 @@ def _start_sending(request: Request, actor: Actor, invitation: Invitation) -> No
     _INVITATIONS,
     response_model=list[InvitationOut],
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.MEMBERS_READ),
 )
+@reads(Permission.MEMBERS_READ)
 async def list_invitations(project_id: Id, actor: CurrentActor, invitations: Service) -> Response:
     """The invitations of a project that have neither been accepted nor expired, newest first."""
     return await json_array_response(map(_view, await invitations.list_invitations(actor, project_id)))
@@ -106,8 +108,8 @@ async def list_invitations(project_id: Id, actor: CurrentActor, invitations: Ser
     status_code=201,
     response_model=InvitationOut,
     responses=problems(400, 401, 404, 409, 413, 429, 503),
-    openapi_extra=needs(Permission.MEMBERS_WRITE),
 )
+@writes(Permission.MEMBERS_WRITE, body_max_bytes=SMALL_BODY, reports_revision=True, repeatable=True)
 async def create_invitation(
     project_id: Id, body: NewInvitation, request: Request, actor: CurrentActor, invitations: Service
 ) -> Response:
@@ -127,8 +129,8 @@ async def create_invitation(
     _INVITATIONS + "/{invitation_id}",
     response_model=InvitationOut,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.MEMBERS_READ),
 )
+@reads(Permission.MEMBERS_READ)
 async def get_invitation(project_id: Id, invitation_id: Id, actor: CurrentActor, invitations: Service) -> Response:
     """One invitation that has neither been accepted nor expired."""
     return tagged_response(_view(await invitations.get_invitation(actor, project_id, invitation_id)))
@@ -138,8 +140,8 @@ async def get_invitation(project_id: Id, invitation_id: Id, actor: CurrentActor,
     _INVITATIONS + "/{invitation_id}",
     status_code=204,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.MEMBERS_WRITE),
 )
+@writes(Permission.MEMBERS_WRITE, reports_revision=True)
 async def delete_invitation(
     project_id: Id, invitation_id: Id, actor: CurrentActor, invitations: Service, precondition: IfMatch
 ) -> Response:
@@ -152,8 +154,8 @@ async def delete_invitation(
     _INVITATIONS + "/{invitation_id}/send",
     response_model=InvitationOut,
     responses=problems(401, 404, 429, 503),
-    openapi_extra=needs(Permission.MEMBERS_WRITE),
 )
+@writes(Permission.MEMBERS_WRITE, reports_revision=True, repeatable=True)
 async def send_invitation(
     project_id: Id,
     invitation_id: Id,
@@ -169,6 +171,7 @@ async def send_invitation(
 
 
 @router.post("/invitations/accept", response_model=MembershipOut, responses=problems(400, 401, 409, 413, 503))
+@writes(Caller.PERSON, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=True)
 async def accept_invitation(body: Acceptance, actor: CurrentActor, invitations: Service) -> Response:
     """Become a member with the token from the mail, which must have been sent to the address of your account."""
     member = await invitations.accept_invitation(actor, token=body.token)

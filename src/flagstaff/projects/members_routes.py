@@ -7,10 +7,12 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import EnvironmentRoles, Moment, RoleName, Update, Uuid, optional
+from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, json_response, no_content
 from flagstaff.projects.members import Member, Role
@@ -76,8 +78,8 @@ IfMatch = Annotated[Precondition[Member], Depends(if_match("member", _view, Perm
     "/members",
     response_model=list[MemberOut],
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.MEMBERS_READ),
 )
+@reads(Permission.MEMBERS_READ)
 async def list_members(project_id: Id, actor: CurrentActor, members: Service) -> Response:
     """The members of a project, those who have been there longest first."""
     return await json_array_response(map(_view, await members.list_members(actor, project_id)))
@@ -87,8 +89,8 @@ async def list_members(project_id: Id, actor: CurrentActor, members: Service) ->
     "/members/{account_id}",
     response_model=MemberOut,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.MEMBERS_READ),
 )
+@reads(Permission.MEMBERS_READ)
 async def get_member(project_id: Id, account_id: Id, actor: CurrentActor, members: Service) -> Response:
     """One member."""
     return tagged_response(_view(await members.get_member(actor, project_id, account_id)))
@@ -98,8 +100,8 @@ async def get_member(project_id: Id, account_id: Id, actor: CurrentActor, member
     "/members/{account_id}",
     response_model=MemberOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.MEMBERS_WRITE),
 )
+@writes(Permission.MEMBERS_WRITE, body_max_bytes=SMALL_BODY, reports_revision=True)
 async def update_member(
     project_id: Id, account_id: Id, body: MemberUpdate, actor: CurrentActor, members: Service, precondition: IfMatch
 ) -> Response:
@@ -117,8 +119,8 @@ async def update_member(
     "/members/{account_id}",
     status_code=204,
     responses=problems(401, 404, 409, 503),
-    openapi_extra=needs(Permission.MEMBERS_WRITE),
 )
+@writes(Permission.MEMBERS_WRITE, reports_revision=True)
 async def remove_member(
     project_id: Id, account_id: Id, actor: CurrentActor, members: Service, precondition: IfMatch
 ) -> Response:
@@ -134,8 +136,8 @@ async def remove_member(
     "/permissions",
     response_model=OwnPermissionsOut,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.PROJECT_READ),
 )
+@reads(Permission.PROJECT_READ)
 async def list_own_permissions(project_id: Id, actor: CurrentActor, members: Service) -> Response:
     """What you may do in a project, and what each role may do."""
     found = await members.list_own_permissions(actor, project_id)

@@ -7,11 +7,13 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
+from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Description, Moment, Name, Update, Uuid, optional
+from flagstaff.http.operations import SMALL_BODY, TEXT_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
 from flagstaff.projects.permissions import Permission
@@ -95,6 +97,7 @@ IfSecurityMatch = Annotated[
 
 
 @router.post("", status_code=201, response_model=ProjectOut, responses=problems(400, 401, 409, 413, 503))
+@writes(Caller.TOKEN, body_max_bytes=TEXT_BODY, reports_revision=True, repeatable=True)
 async def create_project(body: NewProject, actor: CurrentActor, projects: Service) -> Response:
     """Create a project, with the environments `production` and `staging`."""
     return tagged_response(
@@ -103,6 +106,7 @@ async def create_project(body: NewProject, actor: CurrentActor, projects: Servic
 
 
 @router.get("", response_model=list[ProjectOut], responses=problems(400, 401, 503))
+@reads(Caller.TOKEN)
 async def list_projects(part: ListPart, actor: CurrentActor, projects: Service) -> Response:
     """Your projects, newest first."""
     return await _listing.respond(part, partial(projects.list_projects, actor))
@@ -112,8 +116,8 @@ async def list_projects(part: ListPart, actor: CurrentActor, projects: Service) 
     "/{project_id}",
     response_model=ProjectOut,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.PROJECT_READ),
 )
+@reads(Permission.PROJECT_READ)
 async def get_project(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
     """One project."""
     return tagged_response(_view(await projects.get_project(actor, project_id)))
@@ -123,8 +127,8 @@ async def get_project(project_id: Id, actor: CurrentActor, projects: Service) ->
     "/{project_id}",
     response_model=ProjectOut,
     responses=problems(400, 401, 404, 413, 503),
-    openapi_extra=needs(Permission.PROJECT_WRITE),
 )
+@writes(Permission.PROJECT_WRITE, body_max_bytes=TEXT_BODY, reports_revision=True)
 async def update_project(
     project_id: Id, body: ProjectUpdate, actor: CurrentActor, projects: Service, precondition: IfMatch
 ) -> Response:
@@ -136,8 +140,8 @@ async def update_project(
     "/{project_id}/security",
     response_model=SecurityOut,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.PROJECT_READ),
 )
+@reads(Permission.PROJECT_READ)
 async def get_project_security(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
     """What a project demands of its members."""
     project = await projects.get_project(actor, project_id)
@@ -148,8 +152,8 @@ async def get_project_security(project_id: Id, actor: CurrentActor, projects: Se
     "/{project_id}/security",
     response_model=SecurityOut,
     responses=problems(400, 401, 404, 413, 503),
-    openapi_extra=needs(Permission.PROJECT_WRITE),
 )
+@writes(Permission.PROJECT_WRITE, body_max_bytes=SMALL_BODY, reports_revision=True)
 async def update_project_security(
     project_id: Id, body: SecurityUpdate, actor: CurrentActor, projects: Service, precondition: IfSecurityMatch
 ) -> Response:
@@ -167,16 +171,15 @@ async def update_project_security(
     "/{project_id}/regenerate-key",
     response_model=ProjectOut,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.KEYS_ROTATE),
 )
+@writes(Permission.KEYS_ROTATE, reports_revision=True, repeatable=True)
 async def regenerate_key(project_id: Id, actor: CurrentActor, projects: Service, precondition: IfMatch) -> Response:
     """Replace the SDK key. Once this returns, the old key is refused."""
     return tagged_response(_view(await projects.regenerate_key(actor, project_id, precondition)))
 
 
-@router.delete(
-    "/{project_id}", status_code=204, responses=problems(401, 404, 503), openapi_extra=needs(Permission.PROJECT_DELETE)
-)
+@router.delete("/{project_id}", status_code=204, responses=problems(401, 404, 503))
+@writes(Permission.PROJECT_DELETE, reports_revision=True)
 async def delete_project(project_id: Id, actor: CurrentActor, projects: Service, precondition: IfMatch) -> Response:
     """Delete a project with its environments, flags, rules and evaluation history."""
     await projects.delete_project(actor, project_id, precondition)

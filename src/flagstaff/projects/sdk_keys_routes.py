@@ -6,10 +6,12 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, EnvironmentKey, GivenMoment, Moment, Name, Uuid, converted
+from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.projects.permissions import Permission
@@ -90,8 +92,8 @@ IfMatch = Annotated[Precondition[SdkKey], Depends(if_match("SDK key", _view, Per
     "",
     response_model=list[SdkKeyOut],
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.KEYS_READ, place="any environment"),
 )
+@reads(Permission.KEYS_READ, place="any environment")
 async def list_sdk_keys(project_id: Id, actor: CurrentActor, sdk_keys: Service) -> Response:
     """The SDK keys of the environments in which you may see keys, newest first, including those that have expired."""
     return await json_array_response(map(_view, await sdk_keys.list_keys(actor, project_id)))
@@ -102,8 +104,8 @@ async def list_sdk_keys(project_id: Id, actor: CurrentActor, sdk_keys: Service) 
     status_code=201,
     response_model=CreatedSdkKeyOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.KEYS_ROTATE, place="environment"),
 )
+@writes(Permission.KEYS_ROTATE, place="environment", body_max_bytes=SMALL_BODY, reports_revision=True, repeatable=False)
 async def create_sdk_key(project_id: Id, body: NewSdkKey, actor: CurrentActor, sdk_keys: Service) -> Response:
     """Create an SDK key of an environment, in which you need the permission.
 
@@ -119,8 +121,8 @@ async def create_sdk_key(project_id: Id, body: NewSdkKey, actor: CurrentActor, s
     "/{key_id}",
     response_model=SdkKeyOut,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.KEYS_READ, place="environment"),
 )
+@reads(Permission.KEYS_READ, place="environment")
 async def get_sdk_key(project_id: Id, key_id: Id, actor: CurrentActor, sdk_keys: Service) -> Response:
     """One SDK key without its secret. You need the permission in the key's environment."""
     return tagged_response(_view(await sdk_keys.get_key(actor, project_id, key_id)))
@@ -130,8 +132,8 @@ async def get_sdk_key(project_id: Id, key_id: Id, actor: CurrentActor, sdk_keys:
     "/{key_id}",
     status_code=204,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.KEYS_ROTATE, place="environment"),
 )
+@writes(Permission.KEYS_ROTATE, place="environment", reports_revision=True)
 async def revoke_sdk_key(
     project_id: Id, key_id: Id, actor: CurrentActor, sdk_keys: Service, precondition: IfMatch
 ) -> Response:

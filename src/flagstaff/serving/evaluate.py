@@ -14,6 +14,7 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.http.errors import UnauthenticatedError
 from flagstaff.http.limits import admit
 from flagstaff.http.nesting import NESTING_MAX, require_shallow
+from flagstaff.http.operations import CONTEXT_BODY, Endpoint
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.serving.context import (
     IDENTIFIER_MAX_LENGTH,
@@ -31,6 +32,7 @@ from flagstaff.values.errors import Code, Error
 from flagstaff.values.keys import KEY_MAX_LENGTH
 
 PATH = "/sdk/v1/evaluate"
+ENDPOINT = Endpoint("/sdk/", CONTEXT_BODY)
 Answer = tuple[bytes, int]
 """The body of an answer, and the revision of the environment's state that it is from."""
 # RFC 9110 requires a challenge on every 401; `Bearer` would ask for a token, which is not accepted here.

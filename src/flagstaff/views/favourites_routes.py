@@ -6,8 +6,9 @@ from fastapi import APIRouter, Depends, Path, Request
 from pydantic import PlainValidator, WithJsonSchema
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import reads, writes
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.projects.permissions import Permission
@@ -41,7 +42,8 @@ async def _favourites(request: Request) -> Favourites:
 Service = Annotated[Favourites, Depends(_favourites)]
 
 
-@router.get("", response_model=list[str], responses=problems(401, 404, 503), openapi_extra=needs(Permission.FLAGS_READ))
+@router.get("", response_model=list[str], responses=problems(401, 404, 503))
+@reads(Permission.FLAGS_READ)
 async def list_favourites(project_id: Id, actor: CurrentActor, favourites: Service) -> Response:
     """The keys of the flags that are your favourites in the project: at most 200, in every environment the same."""
     return json_response(await favourites.list_favourites(actor, project_id))
@@ -51,17 +53,16 @@ async def list_favourites(project_id: Id, actor: CurrentActor, favourites: Servi
     "/{flag_key}",
     status_code=204,
     responses=problems(401, 404, 409, 503),
-    openapi_extra=needs(Permission.FLAGS_READ),
 )
+@writes(Permission.FLAGS_READ, reports_revision=True)
 async def add_favourite(project_id: Id, flag_key: Key, actor: CurrentActor, favourites: Service) -> Response:
     """Make a flag one of your favourites. At least one environment must have a flag with this key."""
     await favourites.add_favourite(actor, project_id, flag_key)
     return no_content()
 
 
-@router.delete(
-    "/{flag_key}", status_code=204, responses=problems(401, 404, 503), openapi_extra=needs(Permission.FLAGS_READ)
-)
+@router.delete("/{flag_key}", status_code=204, responses=problems(401, 404, 503))
+@writes(Permission.FLAGS_READ, reports_revision=True)
 async def remove_favourite(project_id: Id, flag_key: Key, actor: CurrentActor, favourites: Service) -> Response:
     """Make a flag none of your favourites. Nothing changes if it is none."""
     await favourites.remove_favourite(actor, project_id, flag_key)

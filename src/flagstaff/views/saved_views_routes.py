@@ -6,10 +6,12 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Moment, Name, Tag, Update, Uuid, optional
+from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.projects.permissions import Permission
@@ -95,7 +97,9 @@ IfMatch = Annotated[Precondition[SavedView], Depends(if_match("view", _view, Per
     status_code=201,
     response_model=ViewOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE, place="any environment"),
+)
+@writes(
+    Permission.FLAGS_WRITE, place="any environment", body_max_bytes=SMALL_BODY, reports_revision=True, repeatable=True
 )
 async def create_view(project_id: Id, body: NewView, actor: CurrentActor, saved_views: Service) -> Response:
     """Save a filter of the flag list as a view, which all members see, in every environment.
@@ -110,8 +114,8 @@ async def create_view(project_id: Id, body: NewView, actor: CurrentActor, saved_
     "",
     response_model=list[ViewOut],
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.PROJECT_READ),
 )
+@reads(Permission.PROJECT_READ)
 async def list_views(project_id: Id, actor: CurrentActor, saved_views: Service) -> Response:
     """The saved views of the project, by name."""
     return await json_array_response(map(_view, await saved_views.list_views(actor, project_id)))
@@ -121,8 +125,8 @@ async def list_views(project_id: Id, actor: CurrentActor, saved_views: Service) 
     "/{view_id}",
     response_model=ViewOut,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.PROJECT_READ),
 )
+@reads(Permission.PROJECT_READ)
 async def get_view(project_id: Id, view_id: Id, actor: CurrentActor, saved_views: Service) -> Response:
     """One saved view."""
     return tagged_response(_view(await saved_views.get_view(actor, project_id, view_id)))
@@ -132,8 +136,8 @@ async def get_view(project_id: Id, view_id: Id, actor: CurrentActor, saved_views
     "/{view_id}",
     response_model=ViewOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE, place="any environment"),
 )
+@writes(Permission.FLAGS_WRITE, place="any environment", body_max_bytes=SMALL_BODY, reports_revision=True)
 async def update_view(
     project_id: Id, view_id: Id, body: ViewUpdate, actor: CurrentActor, saved_views: Service, precondition: IfMatch
 ) -> Response:
@@ -147,8 +151,8 @@ async def update_view(
     "/{view_id}",
     status_code=204,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.FLAGS_WRITE, place="any environment"),
 )
+@writes(Permission.FLAGS_WRITE, place="any environment", reports_revision=True)
 async def delete_view(
     project_id: Id, view_id: Id, actor: CurrentActor, saved_views: Service, precondition: IfMatch
 ) -> Response:

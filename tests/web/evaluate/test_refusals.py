@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from flagstaff.http.bodies import BODY_MAX_BYTES
+from flagstaff.http.operations import CONTEXT_BODY
 from tests.support.api import Caller, Json, environment_path, field_errors, project_path
 
 URL = "/sdk/v1/evaluate"
@@ -178,7 +178,7 @@ async def test_a_key_is_required_before_the_body_is_checked(client: Caller, proj
 
 
 async def test_a_body_over_256_kib_is_too_large_announced_or_not(client: Caller, project: Json) -> None:
-    body = b'{"environment":"production"}'.ljust(BODY_MAX_BYTES)
+    body = b'{"environment":"production"}'.ljust(CONTEXT_BODY)
     headers = {"x-sdk-key": project["sdk_key"]}
 
     async def unannounced() -> Any:

@@ -10,10 +10,11 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import Field, model_validator
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import FlagIds, Id
 from flagstaff.api.lists import AwareDatetime, Listing, ListPart
+from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import (
     Body,
     Moment,
@@ -30,6 +31,7 @@ from flagstaff.api.schemas import (
 from flagstaff.flags.flags import PRIORITY_MAX, PRIORITY_MIN, Rule, RuleType
 from flagstaff.flags.targeting.condition_schemas import ConditionBody, Conditions, read_conditions
 from flagstaff.flags.targeting.rules_service import Rules
+from flagstaff.http.operations import CONDITIONS_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
 from flagstaff.projects.permissions import Permission
@@ -143,8 +145,8 @@ IfMatch = Annotated[Precondition[Rule], Depends(if_match("rule", _view, Permissi
     status_code=201,
     response_model=RuleOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.RULES_WRITE),
 )
+@writes(Permission.RULES_WRITE, body_max_bytes=CONDITIONS_BODY, reports_revision=True, repeatable=True)
 async def create_rule(path: FlagIds, body: NewRule, actor: CurrentActor, rules: Service) -> Response:
     """Create a rule."""
     return tagged_response(_view(await rules.create_rule(actor, path, **read_values(body.model_dump()))), 201)
@@ -154,8 +156,8 @@ async def create_rule(path: FlagIds, body: NewRule, actor: CurrentActor, rules: 
     _RULES,
     response_model=list[RuleOut],
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.FLAGS_READ),
 )
+@reads(Permission.FLAGS_READ)
 async def list_rules(path: FlagIds, part: ListPart, actor: CurrentActor, rules: Service) -> Response:
     """The rules of a flag in the order in which they are tried: highest priority first, then oldest first."""
     return await _of_flag.respond(part, partial(rules.list_rules, actor, path))
@@ -165,8 +167,8 @@ async def list_rules(path: FlagIds, part: ListPart, actor: CurrentActor, rules: 
     _RULES + "/{rule_id}",
     response_model=RuleOut,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.FLAGS_READ),
 )
+@reads(Permission.FLAGS_READ)
 async def get_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Service) -> Response:
     """One rule."""
     return tagged_response(_view(await rules.get_rule(actor, path, rule_id)))
@@ -176,8 +178,8 @@ async def get_rule(path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Servi
     _RULES + "/{rule_id}",
     response_model=RuleOut,
     responses=problems(400, 401, 404, 413, 503),
-    openapi_extra=needs(Permission.RULES_WRITE),
 )
+@writes(Permission.RULES_WRITE, body_max_bytes=CONDITIONS_BODY, reports_revision=True)
 async def update_rule(
     path: FlagIds, rule_id: Id, body: RuleUpdate, actor: CurrentActor, rules: Service, precondition: IfMatch
 ) -> Response:
@@ -191,8 +193,8 @@ async def update_rule(
     _RULES + "/{rule_id}",
     status_code=204,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.RULES_WRITE),
 )
+@writes(Permission.RULES_WRITE, reports_revision=True)
 async def delete_rule(
     path: FlagIds, rule_id: Id, actor: CurrentActor, rules: Service, precondition: IfMatch
 ) -> Response:
@@ -205,8 +207,8 @@ async def delete_rule(
     "/rules",
     response_model=list[RuleOut],
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.FLAGS_READ),
 )
+@reads(Permission.FLAGS_READ)
 async def list_environment_rules(
     project_id: Id, env_id: Id, part: ListPart, actor: CurrentActor, rules: Service
 ) -> Response:

@@ -7,14 +7,16 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
+from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Description, FlagKey, Moment, Name, Text, Update, Uuid, optional
 from flagstaff.flags.targeting.condition_schemas import ConditionBody, Conditions, read_conditions
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.targeting.segments_service import Segments
+from flagstaff.http.operations import CONDITIONS_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.projects.permissions import Permission
@@ -99,8 +101,8 @@ IfMatch = Annotated[Precondition[Segment], Depends(if_match("segment", _view, Pe
     status_code=201,
     response_model=SegmentOut,
     responses=problems(400, 401, 404, 409, 413, 503),
-    openapi_extra=needs(Permission.SEGMENTS_WRITE),
 )
+@writes(Permission.SEGMENTS_WRITE, body_max_bytes=CONDITIONS_BODY, reports_revision=True, repeatable=True)
 async def create_segment(project_id: Id, body: NewSegment, actor: CurrentActor, segments: Service) -> Response:
     """Create a segment."""
     return tagged_response(_view(await segments.create_segment(actor, project_id, **_values(body.model_dump()))), 201)
@@ -110,8 +112,8 @@ async def create_segment(project_id: Id, body: NewSegment, actor: CurrentActor, 
     "",
     response_model=list[SegmentOut],
     responses=problems(400, 401, 404, 503),
-    openapi_extra=needs(Permission.PROJECT_READ),
 )
+@reads(Permission.PROJECT_READ)
 async def list_segments(project_id: Id, part: ListPart, actor: CurrentActor, segments: Service) -> Response:
     """The segments of a project, newest first."""
     return await _listing.respond(part, partial(segments.list_segments, actor, project_id))
@@ -121,8 +123,8 @@ async def list_segments(project_id: Id, part: ListPart, actor: CurrentActor, seg
     "/{segment_id}",
     response_model=SegmentOut,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.PROJECT_READ),
 )
+@reads(Permission.PROJECT_READ)
 async def get_segment(project_id: Id, segment_id: Id, actor: CurrentActor, segments: Service) -> Response:
     """One segment."""
     return tagged_response(_view(await segments.get_segment(actor, project_id, segment_id)))
@@ -132,8 +134,8 @@ async def get_segment(project_id: Id, segment_id: Id, actor: CurrentActor, segme
     "/{segment_id}/flags",
     response_model=list[SegmentUse],
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.FLAGS_READ),
 )
+@reads(Permission.FLAGS_READ)
 async def list_flags_in_segment(project_id: Id, segment_id: Id, actor: CurrentActor, segments: Service) -> Response:
     """The flags with a rule for the segment, by the keys of their environments and their own."""
     found = await segments.list_flags_in(actor, project_id, segment_id)
@@ -149,8 +151,8 @@ async def list_flags_in_segment(project_id: Id, segment_id: Id, actor: CurrentAc
     "/{segment_id}",
     response_model=SegmentOut,
     responses=problems(400, 401, 404, 413, 503),
-    openapi_extra=needs(Permission.SEGMENTS_WRITE),
 )
+@writes(Permission.SEGMENTS_WRITE, body_max_bytes=CONDITIONS_BODY, reports_revision=True)
 async def update_segment(
     project_id: Id, segment_id: Id, body: SegmentUpdate, actor: CurrentActor, segments: Service, precondition: IfMatch
 ) -> Response:
@@ -164,8 +166,8 @@ async def update_segment(
     "/{segment_id}",
     status_code=204,
     responses=problems(401, 404, 409, 503),
-    openapi_extra=needs(Permission.SEGMENTS_WRITE),
 )
+@writes(Permission.SEGMENTS_WRITE, reports_revision=True)
 async def delete_segment(
     project_id: Id, segment_id: Id, actor: CurrentActor, segments: Service, precondition: IfMatch
 ) -> Response:

@@ -6,13 +6,15 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
-from flagstaff.api.auth import CurrentActor, needs
+from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import EnvironmentIds, Id
+from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, GivenMoment, Moment, Name, Text, Uuid, at_most
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.limits import widest_network
+from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.identity.access_tokens.access_tokens import PATTERN, AccessToken
@@ -149,6 +151,7 @@ IfMatch = Annotated[Precondition[AccessToken], Depends(if_match("access token", 
 
 
 @router.get(_OWN, response_model=list[AccessTokenOut], responses=problems(401, 403, 503))
+@reads(Caller.ACCOUNT)
 async def list_my_tokens(actor: CurrentActor, tokens: Service) -> Response:
     """Your personal access tokens, newest first, including those that have expired."""
     return await json_array_response(map(_view, await tokens.list_own_tokens(actor)))
@@ -157,6 +160,7 @@ async def list_my_tokens(actor: CurrentActor, tokens: Service) -> Response:
 @router.post(
     _OWN, status_code=201, response_model=CreatedTokenOut, responses=problems(400, 401, 403, 409, 413, 429, 503)
 )
+@writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def create_my_token(body: NewToken, request: Request, actor: CurrentActor, tokens: Service) -> Response:
     """Create a personal access token, which acts for you in all of your projects. Confirm it with your password.
 
@@ -170,12 +174,14 @@ async def create_my_token(body: NewToken, request: Request, actor: CurrentActor,
 
 
 @router.get(_OWN + "/{token_id}", response_model=AccessTokenOut, responses=problems(401, 403, 404, 503))
+@reads(Caller.ACCOUNT)
 async def get_my_token(token_id: Id, actor: CurrentActor, tokens: Service) -> Response:
     """One of your personal access tokens."""
     return tagged_response(_view(await tokens.get_own_token(actor, token_id)))
 
 
 @router.delete(_OWN + "/{token_id}", status_code=204, responses=problems(401, 403, 404, 503))
+@writes(Caller.ACCOUNT, reports_revision=False)
 async def revoke_my_token(token_id: Id, actor: CurrentActor, tokens: Service, precondition: IfOwnMatch) -> Response:
     """Revoke a personal access token immediately on every instance."""
     await tokens.delete_own_token(actor, token_id, precondition)
@@ -186,8 +192,8 @@ async def revoke_my_token(token_id: Id, actor: CurrentActor, tokens: Service, pr
     _OF_PROJECT,
     response_model=list[AccessTokenOut],
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.TOKENS_READ),
 )
+@reads(Permission.TOKENS_READ)
 async def list_tokens(project_id: Id, actor: CurrentActor, tokens: Service) -> Response:
     """The access tokens for a project, newest first, including those that have expired."""
     return await json_array_response(map(_view, await tokens.list_project_tokens(actor, project_id)))
@@ -198,8 +204,8 @@ async def list_tokens(project_id: Id, actor: CurrentActor, tokens: Service) -> R
     status_code=201,
     response_model=CreatedTokenOut,
     responses=problems(400, 401, 404, 409, 413, 429, 503),
-    openapi_extra=needs(Permission.TOKENS_WRITE),
 )
+@writes(Permission.TOKENS_WRITE, body_max_bytes=SMALL_BODY, reports_revision=True, repeatable=False)
 async def create_token(
     project_id: Id, body: NewToken, request: Request, actor: CurrentActor, tokens: Service
 ) -> Response:
@@ -219,8 +225,8 @@ async def create_token(
     _OF_PROJECT + "/{token_id}",
     response_model=AccessTokenOut,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.TOKENS_READ),
 )
+@reads(Permission.TOKENS_READ)
 async def get_token(project_id: Id, token_id: Id, actor: CurrentActor, tokens: Service) -> Response:
     """One access token for a project."""
     return tagged_response(_view(await tokens.get_project_token(actor, project_id, token_id)))
@@ -230,8 +236,8 @@ async def get_token(project_id: Id, token_id: Id, actor: CurrentActor, tokens: S
     _OF_PROJECT + "/{token_id}",
     status_code=204,
     responses=problems(401, 404, 503),
-    openapi_extra=needs(Permission.TOKENS_WRITE),
 )
+@writes(Permission.TOKENS_WRITE, reports_revision=True)
 async def revoke_token(
     project_id: Id, token_id: Id, actor: CurrentActor, tokens: Service, precondition: IfMatch
 ) -> Response:

@@ -8,9 +8,11 @@ from pydantic import BaseModel, Field
 from starlette.responses import PlainTextResponse, Response
 
 from flagstaff.api.auth import CurrentToken
+from flagstaff.api.operations import writes
 from flagstaff.api.schemas import Body, Email, Password, Text, TokenOut
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.limits import AdmittedRoute, admission, widest_network
+from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.identity.accounts.accounts_service import Accounts
@@ -121,6 +123,7 @@ def _require_password_login(request: Request, email: str) -> None:
     responses=problems(400, 403, 409, 413, 429, 503),
     dependencies=[Depends(admission(lambda limits: limits.register)), Depends(_require_open_registration)],
 )
+@writes(Caller.ANYONE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def register(body: Registration, request: Request, accounts: Service, client: Client) -> Response:
     """Create an account. With the token of an invitation, it becomes a member of the project."""
     _require_password_login(request, body.email)
@@ -136,6 +139,7 @@ async def register(body: Registration, request: Request, accounts: Service, clie
     responses=problems(400, 401, 403, 413, 429, 503),
     dependencies=[Depends(admission(lambda limits: limits.login))],
 )
+@writes(Caller.ANYONE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def log_in(body: Login, request: Request, origin: CurrentOrigin, accounts: Service) -> Response:
     """Open a session: get a bearer token for `/api`.
 
@@ -152,6 +156,7 @@ async def log_in(body: Login, request: Request, origin: CurrentOrigin, accounts:
 
 
 @router.post("/auth/logout", status_code=204, response_class=Response, responses=problems(401, 503))
+@writes(Caller.ANYONE, reports_revision=False, repeatable=False)
 async def log_out(token: CurrentToken, sessions: SessionService) -> Response:
     """End the session and the token that the request is made with, immediately on every instance."""
     await sessions.log_out(token)
@@ -164,6 +169,7 @@ async def log_out(token: CurrentToken, sessions: SessionService) -> Response:
     responses=problems(400, 413, 429, 503),
     dependencies=[Depends(admission(lambda limits: limits.reset))],
 )
+@writes(Caller.ANYONE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def forgot_password(body: ResetRequest, request: Request, accounts: Service) -> Response:
     """Request a reset link by mail. The response is the same whether or not the account exists."""
     email = body.email.strip()
@@ -181,6 +187,7 @@ async def forgot_password(body: ResetRequest, request: Request, accounts: Servic
     responses={**problems(400, 413, 429, 503), 200: {"content": {"text/plain": {"example": _RESET_DONE}}}},
     dependencies=[Depends(admission(lambda limits: limits.reset))],
 )
+@writes(Caller.ANYONE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def reset_password(body: PasswordReset, request: Request, accounts: Service, client: Client) -> PlainTextResponse:
     """Set a new password. All of the account's reset links and sessions end, and so do its access tokens.
 

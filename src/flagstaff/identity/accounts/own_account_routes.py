@@ -5,8 +5,10 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
+from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Moment, Password, Text, TokenOut
 from flagstaff.http.limits import AdmittedRoute, widest_network
+from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
 from flagstaff.identity.accounts.accounts_routes import AccountOut, Service
@@ -39,12 +41,14 @@ class OwnAccountOut(AccountOut):
 
 
 @router.get("", response_model=MeOut, responses=problems(401, 503))
+@reads(Caller.ACCOUNT, accepts_access_tokens=True)
 async def me(actor: CurrentActor) -> Response:
     """The account that the token belongs to."""
     return json_response({"user_id": actor.account_id})
 
 
 @router.get("/account", response_model=OwnAccountOut, responses=problems(401, 503))
+@reads(Caller.ACCOUNT)
 async def get_own_account(actor: CurrentActor, accounts: Service) -> Response:
     """Your account."""
     account = await accounts.get_own_account(actor)
@@ -63,6 +67,7 @@ async def get_own_account(actor: CurrentActor, accounts: Service) -> Response:
     response_model=TokenOut,
     responses=problems(400, 401, 413, 429, 503),
 )
+@writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def change_password(
     body: PasswordChange, request: Request, actor: CurrentActor, origin: CurrentOrigin, accounts: Service
 ) -> Response:

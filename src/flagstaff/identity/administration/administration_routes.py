@@ -12,7 +12,9 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id, parse_id
 from flagstaff.api.lists import BY_AGE, Listing, ListQuery
+from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Moment, RoleName, Text, Update, Uuid, optional
+from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
 from flagstaff.identity.accounts.accounts import ListedAccount
@@ -128,6 +130,7 @@ IfMatch = Annotated[Precondition[ListedAccount], Depends(if_match("account", _vi
 
 
 @router.get("/accounts", response_model=list[AdministeredAccountOut], responses=problems(400, 401, 403, 503))
+@reads(Caller.PERSON)
 async def list_accounts(
     query: Annotated[AccountsQuery, Query()], actor: CurrentActor, administrators: Service
 ) -> Response:
@@ -136,6 +139,7 @@ async def list_accounts(
 
 
 @router.get("/accounts/{account_id}", response_model=AccountDetailsOut, responses=problems(401, 403, 404, 503))
+@reads(Caller.PERSON)
 async def get_account(account_id: Id, actor: CurrentActor, administrators: Service) -> Response:
     """One account with its sessions."""
     found = await administrators.get_account(actor, account_id)
@@ -149,6 +153,7 @@ async def get_account(account_id: Id, actor: CurrentActor, administrators: Servi
     response_model=AdministeredAccountOut,
     responses=problems(400, 401, 403, 404, 409, 413, 503),
 )
+@writes(Caller.PERSON, body_max_bytes=SMALL_BODY, reports_revision=False)
 async def update_account(
     account_id: Id, body: AccountUpdate, actor: CurrentActor, administrators: Service, precondition: IfMatch
 ) -> Response:
@@ -161,6 +166,7 @@ async def update_account(
 
 
 @router.delete("/accounts/{account_id}/sessions/{session_id}", status_code=204, responses=problems(401, 403, 404, 503))
+@writes(Caller.PERSON, reports_revision=False)
 async def end_account_session(account_id: Id, session_id: Id, actor: CurrentActor, administrators: Service) -> Response:
     """End a session of an account immediately on every instance."""
     await administrators.end_session(actor, account_id, session_id)
@@ -168,6 +174,7 @@ async def end_account_session(account_id: Id, session_id: Id, actor: CurrentActo
 
 
 @router.get("/projects", response_model=list[AdministeredProjectOut], responses=problems(400, 401, 403, 503))
+@reads(Caller.PERSON)
 async def list_all_projects(
     query: Annotated[ProjectsQuery, Query()], actor: CurrentActor, administrators: Service
 ) -> Response:
@@ -178,6 +185,7 @@ async def list_all_projects(
 @router.post(
     "/memberships", status_code=204, response_class=Response, responses=problems(400, 401, 403, 404, 409, 413, 503)
 )
+@writes(Caller.PERSON, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def join_project(body: NewMembership, actor: CurrentActor, administrators: Service) -> Response:
     """Join a project of this instance. The project's audit trail shows it as `member.joined`."""
     # An id that is none is not found, as in a path.

@@ -10,8 +10,10 @@ from starlette.responses import Response
 from flagstaff import __version__
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
+from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Update, optional
 from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
 from flagstaff.identity.administration.instance import InstanceSettings
@@ -73,6 +75,7 @@ IfMatch = Annotated[Precondition[InstanceSettings], Depends(if_match("configurat
 
 
 @router.get("/instance", response_model=InstanceOut, responses=problems(401, 403, 503))
+@reads(Caller.PERSON)
 async def get_instance(request: Request, actor: CurrentActor, instance: Service) -> Response:
     """How much this instance has, its quotas and its health."""
     overview = await instance.get_overview(actor)
@@ -96,12 +99,14 @@ async def get_instance(request: Request, actor: CurrentActor, instance: Service)
 
 
 @router.get("/settings", response_model=InstanceSettingsOut, responses=problems(401, 403, 503))
+@reads(Caller.PERSON)
 async def get_settings(actor: CurrentActor, instance: Service) -> Response:
     """The settings that are changed while the instance runs."""
     return tagged_response(_view(await instance.get_settings(actor)))
 
 
 @router.put("/settings", response_model=InstanceSettingsOut, responses=problems(400, 401, 403, 413, 503))
+@writes(Caller.PERSON, body_max_bytes=SMALL_BODY, reports_revision=False)
 async def update_settings(
     body: InstanceSettingsUpdate, actor: CurrentActor, instance: Service, precondition: IfMatch
 ) -> Response:

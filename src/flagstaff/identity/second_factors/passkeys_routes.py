@@ -8,8 +8,10 @@ from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import writes
 from flagstaff.api.schemas import Body, Moment, Name, PublicKeyCredential, Text, TokenOut, Uuid
 from flagstaff.http.limits import AdmittedRoute, admission, widest_network
+from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.identity.accounts.login_attempts import confirmed_password
@@ -96,6 +98,7 @@ def passkey_view(passkey: Passkey) -> dict[str, Any]:
     response_model=CreationOptionsOut,
     responses=problems(400, 401, 409, 413, 429, 503),
 )
+@writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def begin_passkey(
     body: PasswordConfirmation, request: Request, actor: CurrentActor, passkeys: Service
 ) -> Response:
@@ -114,6 +117,7 @@ async def begin_passkey(
     response_model=RegisteredOut,
     responses=problems(400, 401, 409, 413, 429, 503),
 )
+@writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def register_passkey(body: NewPasskey, actor: CurrentActor, passkeys: Service) -> Response:
     """Register the passkey that the browser has made: logins with the password need it or another second factor."""
     passkey, codes = await passkeys.register(actor, name=body.name, credential=body.credential)
@@ -126,6 +130,7 @@ async def register_passkey(body: NewPasskey, actor: CurrentActor, passkeys: Serv
     response_class=Response,
     responses=problems(400, 401, 404, 413, 429, 503),
 )
+@writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def remove_passkey(
     passkey_id: Id, body: PasswordConfirmation, request: Request, actor: CurrentActor, passkeys: Service
 ) -> Response:
@@ -142,6 +147,7 @@ async def remove_passkey(
     responses=problems(409, 429, 503),
     dependencies=[Depends(admission(lambda limits: limits.login))],
 )
+@writes(Caller.ANYONE, reports_revision=False, repeatable=False)
 async def begin_passkey_login(passkeys: Service) -> Response:
     """Begin to log in with a passkey alone, within five minutes."""
     return json_response({"public_key": await passkeys.begin_login()})
@@ -153,6 +159,7 @@ async def begin_passkey_login(passkeys: Service) -> Response:
     responses=problems(400, 401, 403, 413, 429, 503),
     dependencies=[Depends(admission(lambda limits: limits.login))],
 )
+@writes(Caller.ANYONE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def log_in_with_passkey(
     body: PasskeyLogin, request: Request, passkeys: Service, client: Client, origin: CurrentOrigin
 ) -> Response:

@@ -2,11 +2,10 @@
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from flagstaff.api.auth import PREFIX
+from flagstaff.http.operations import Caller, operation_of
 from flagstaff.identity.administration.instance_service import Instance
 
-# Where an account enrols a second factor, and what else concerns only itself.
-_OF_ACCOUNT = f"{PREFIX}/me"
+_DEMANDING = (Caller.PERSON, Caller.TOKEN)
 
 
 class SecondFactorDemand:
@@ -20,6 +19,7 @@ class SecondFactorDemand:
         self._instance = instance
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if f"{scope['path']}/".startswith(f"{PREFIX}/") and not f"{scope['path']}/".startswith(f"{_OF_ACCOUNT}/"):
+        operation = operation_of(scope)
+        if operation is not None and operation.caller in _DEMANDING:
             await self._instance.require_second_factor(scope["state"]["authenticated"])
         await self._app(scope, receive, send)

@@ -7,8 +7,10 @@ from pydantic import AfterValidator, BaseModel, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
+from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Moment, PublicKeyCredential, Text, TokenOut
 from flagstaff.http.limits import AdmittedRoute, admission, widest_network
+from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.identity.accounts.login_attempts import confirmed_password
@@ -109,6 +111,7 @@ Service = Annotated[SecondFactors, Depends(_second_factors)]
 
 
 @router.get(_TWO_FACTOR, response_model=TwoFactorOut, responses=problems(401, 503))
+@reads(Caller.ACCOUNT)
 async def get_two_factor(actor: CurrentActor, second_factors: Service) -> Response:
     """The second factors of your account."""
     state = await second_factors.get_state(actor)
@@ -128,6 +131,7 @@ async def get_two_factor(actor: CurrentActor, second_factors: Service) -> Respon
     response_model=EnrolmentOut,
     responses=problems(400, 401, 409, 413, 429, 503),
 )
+@writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def begin_totp(
     body: PasswordConfirmation, request: Request, actor: CurrentActor, second_factors: Service
 ) -> Response:
@@ -148,6 +152,7 @@ async def begin_totp(
     response_model=RecoveryCodesOut,
     responses=problems(400, 401, 409, 413, 429, 503),
 )
+@writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def confirm_totp(body: TotpConfirmation, actor: CurrentActor, second_factors: Service) -> Response:
     """Enrol the app: every login with the password asks for a code from now on. Keep the recovery codes."""
     return json_response({"recovery_codes": await second_factors.confirm_totp(actor, code=body.code)})
@@ -159,6 +164,7 @@ async def confirm_totp(body: TotpConfirmation, actor: CurrentActor, second_facto
     response_class=Response,
     responses=problems(400, 401, 409, 413, 429, 503),
 )
+@writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def disable_totp(body: TotpRemoval, request: Request, actor: CurrentActor, second_factors: Service) -> Response:
     """Remove the app and the recovery codes. A wrong current password counts as a failed login."""
     assert actor.email is not None
@@ -175,6 +181,7 @@ async def disable_totp(body: TotpRemoval, request: Request, actor: CurrentActor,
     response_model=RecoveryCodesOut,
     responses=problems(400, 401, 409, 413, 429, 503),
 )
+@writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def renew_recovery_codes(
     body: PasswordConfirmation, request: Request, actor: CurrentActor, second_factors: Service
 ) -> Response:
@@ -193,6 +200,7 @@ async def renew_recovery_codes(
     responses=problems(400, 401, 413, 429, 503),
     dependencies=[Depends(admission(lambda limits: limits.login))],
 )
+@writes(Caller.ANYONE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def log_in_with_second_factor(
     body: SecondFactorLogin, request: Request, second_factors: Service, client: Client, origin: CurrentOrigin
 ) -> Response:

@@ -8,6 +8,8 @@ from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor, CurrentSession
 from flagstaff.api.ids import Id
+from flagstaff.api.operations import reads, writes
+from flagstaff.http.operations import Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.identity.sessions.session_schemas import AccountSessionOut, session_view
@@ -31,6 +33,7 @@ Service = Annotated[Sessions, Depends(_sessions)]
 
 
 @router.get("", response_model=list[SessionOut], responses=problems(401, 503))
+@reads(Caller.ACCOUNT)
 async def list_sessions(actor: CurrentActor, current: CurrentSession, sessions: Service) -> Response:
     """Your sessions that have neither ended nor expired, newest first."""
     found = await sessions.list_sessions(actor)
@@ -38,6 +41,7 @@ async def list_sessions(actor: CurrentActor, current: CurrentSession, sessions: 
 
 
 @router.delete("/{session_id}", status_code=204, responses=problems(401, 404, 503))
+@writes(Caller.ACCOUNT, reports_revision=False)
 async def end_session(session_id: Id, actor: CurrentActor, sessions: Service) -> Response:
     """End a session immediately on every instance: its token is no longer valid."""
     await sessions.end_session(actor, session_id)

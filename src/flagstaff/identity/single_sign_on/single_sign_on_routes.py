@@ -6,8 +6,10 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import AfterValidator, BaseModel, Field
 from starlette.responses import Response
 
+from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Text
 from flagstaff.http.limits import AdmittedRoute, admission
+from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, json_response
 from flagstaff.identity.sessions.origins import CurrentOrigin
@@ -73,6 +75,7 @@ Service = Annotated[SingleSignOn, Depends(_single_sign_on)]
 
 
 @router.get("", response_model=list[ProviderOut], responses=problems(503))
+@reads(Caller.ANYONE)
 async def list_sso_providers(single_sign_on: Service) -> Response:
     """The identity providers at which people can sign in."""
     return await json_array_response({"key": each.key, "name": each.name} for each in single_sign_on.list_providers())
@@ -84,6 +87,7 @@ async def list_sso_providers(single_sign_on: Service) -> Response:
     responses=problems(400, 404, 413, 429, 503),
     dependencies=[Depends(admission(lambda limits: limits.login))],
 )
+@writes(Caller.ANYONE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def begin_sso(provider: str, body: NewSignIn, single_sign_on: Service) -> Response:
     """Begin to sign in at a provider, within ten minutes. It sends the browser back to `/sso/callback`."""
     begun = await single_sign_on.begin(provider, return_to=body.return_to)
@@ -96,6 +100,7 @@ async def begin_sso(provider: str, body: NewSignIn, single_sign_on: Service) -> 
     responses=problems(400, 401, 403, 409, 413, 429, 503),
     dependencies=[Depends(admission(lambda limits: limits.login))],
 )
+@writes(Caller.ANYONE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def complete_sso(
     body: SignInAnswer, single_sign_on: Service, request: Request, origin: CurrentOrigin
 ) -> Response:

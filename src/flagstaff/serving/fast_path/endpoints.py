@@ -6,9 +6,10 @@ from typing import NamedTuple
 from flagstaff.http.errors import Problem
 from flagstaff.serving.access import Doors
 from flagstaff.serving.entity_tags import Header, Headers
-from flagstaff.serving.evaluate import PATH, Evaluate, sdk_key_in
+from flagstaff.serving.evaluate import ENDPOINT, PATH, Evaluate, sdk_key_in
 from flagstaff.serving.known_sdk_keys import Access
 from flagstaff.serving.ofrep.answers import Ofrep
+from flagstaff.serving.ofrep.errors import ENDPOINT as OFREP_ENDPOINT
 from flagstaff.serving.ofrep.errors import PATH as OFREP_PATH
 from flagstaff.serving.ofrep.errors import ofrep_form
 from flagstaff.serving.ofrep.requests import credential_in
@@ -24,6 +25,7 @@ class Way(NamedTuple):
     """
 
     path: str
+    body_max_bytes: int
     key_in: Callable[[Headers], str]
     find: Callable[[str], Access | None]
     answer: Callable[[Access, bytes, Sequence[Header], Hashable], tuple[str, bytes | None, int] | None]
@@ -37,7 +39,7 @@ def evaluate_way(evaluate: Evaluate) -> Way:
         evaluate.admit(client)
         return "", *evaluate.answer(access, body)
 
-    return Way(PATH, sdk_key_in, evaluate.find, answer, lambda problem: problem)
+    return Way(PATH, ENDPOINT.body_max_bytes, sdk_key_in, evaluate.find, answer, lambda problem: problem)
 
 
 def ofrep_way(ofrep: Ofrep, doors: Doors) -> Way:
@@ -51,4 +53,11 @@ def ofrep_way(ofrep: Ofrep, doors: Doors) -> Way:
         doors.admit(access, client)
         return ofrep.answer_at_once(access, body, conditions)
 
-    return Way(OFREP_PATH, credential_in, ofrep.find, answer, lambda problem: ofrep_form(problem, OFREP_PATH))
+    return Way(
+        OFREP_PATH,
+        OFREP_ENDPOINT.body_max_bytes,
+        credential_in,
+        ofrep.find,
+        answer,
+        lambda problem: ofrep_form(problem, OFREP_PATH),
+    )

@@ -15,7 +15,6 @@ import httptools
 from uvicorn.server import ServerState
 
 from flagstaff.cluster.lease import Lease
-from flagstaff.http.bodies import body_max_bytes
 from flagstaff.http.cors import CrossOrigin
 from flagstaff.http.errors import Problem, problem_of
 from flagstaff.http.limits import Limits
@@ -51,7 +50,6 @@ class Entrance(NamedTuple):
 
     way: Way
     start: bytes
-    body_max_bytes: int
     headers: tuple[tuple[bytes, bytes], ...]
     tail: bytes
 
@@ -235,7 +233,7 @@ class _Collector:
 def _entrance(way: Way, cross_origin: CrossOrigin) -> Entrance:
     headers = (*SECURITY_HEADERS, *cross_origin.headers(way.path, None))
     tail = b"".join(b"\r\n%s: %s" % header for header in headers) + _END
-    return Entrance(way, f"POST {way.path} HTTP/1.1\r\n".encode(), body_max_bytes(way.path), headers, tail)
+    return Entrance(way, f"POST {way.path} HTTP/1.1\r\n".encode(), headers, tail)
 
 
 def _parse(data: bytes, entrance: Entrance) -> Head | None:
@@ -254,7 +252,7 @@ def _parse(data: bytes, entrance: Entrance) -> Head | None:
     if len(given) != len(collector.headers) or not is_host(given.get(b"host", b"/")):
         return None  # a header twice, or a head that `heads.objection` judges
     length = content_length(given.get(b"content-length", b"")) or 0
-    if not 0 < length <= entrance.body_max_bytes:
+    if not 0 < length <= entrance.way.body_max_bytes:
         return None
     sdk_key = entrance.way.key_in(collector.headers)
     conditions = [header for header in collector.headers if header[0] == b"if-none-match"]

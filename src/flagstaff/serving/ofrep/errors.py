@@ -1,8 +1,10 @@
 """The form of errors that OFREP's clients understand. The members of the problem document follow."""
 
 from flagstaff.http.errors import Problem
+from flagstaff.http.operations import ATTRIBUTES_BODY, Endpoint
 
 PATH = "/ofrep/v1/evaluate/flags"
+ENDPOINT = Endpoint("/ofrep/", ATTRIBUTES_BODY)
 
 
 def ofrep_form(problem: Problem, path: str) -> Problem:

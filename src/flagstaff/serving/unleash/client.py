@@ -17,6 +17,7 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.http.bodies import read_body
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.nesting import require_shallow
+from flagstaff.http.operations import CONTEXT_BODY, Endpoint
 from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.serving.access import SERVER_ONLY, Doors
 from flagstaff.serving.applications import Report
@@ -28,6 +29,7 @@ from flagstaff.serving.unleash.errors import credential_in
 from flagstaff.values.errors import Code, Error, invalid_field
 
 PREFIX = "/unleash/"
+ENDPOINT = Endpoint(PREFIX, CONTEXT_BODY)
 _CLIENT = f"{PREFIX}api/client"
 _MAX_QUERY_FIELDS = 100
 _MAX_TOKENS = 100

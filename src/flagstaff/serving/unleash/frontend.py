@@ -5,6 +5,7 @@ from starlette.types import Receive, Scope, Send
 from flagstaff.evaluation.frontend import FRONTEND
 from flagstaff.http.bodies import read_body
 from flagstaff.http.errors import MethodNotAllowedError
+from flagstaff.http.operations import ATTRIBUTES_BODY, Endpoint
 from flagstaff.serving.access import Doors
 from flagstaff.serving.entity_tags import send_tagged
 from flagstaff.serving.evaluations import Evaluations
@@ -15,6 +16,7 @@ from flagstaff.serving.unleash.frontend_reports import check_metrics, check_regi
 from flagstaff.values.errors import Code, Error
 
 PATH = "/unleash/api/frontend"
+ENDPOINT = Endpoint(PATH, ATTRIBUTES_BODY)
 _IDENTIFIERS = ("email", "user_email")
 _REPORTS = {f"{PATH}/client/metrics": check_metrics, f"{PATH}/client/register": check_registration}
 # The addresses of a GET contain the context, so no cache may keep its answer.

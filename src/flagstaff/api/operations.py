@@ -1,0 +1,144 @@
+"""How a route states the facts of its operation: a decorator below the router's, of which each route needs one.
+
+    @router.post(_FLAG + "/toggle", response_model=FlagOut, responses=problems(401, 404, 409, 503))
+    @writes(Permission.FLAGS_TOGGLE, reports_revision=True, repeatable=True)
+    async def toggle_flag(...) -> Response:
+
+Middlewares read the facts from the request (`http/operations.py`), and the API's description has them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
+
+from flagstaff.http.operations import SMALL_BODY, Caller, Operation
+from flagstaff.projects.permissions import Permission
+
+Place = Literal["project", "environment", "any environment"]
+Needs = Permission | Caller
+F = TypeVar("F", bound=Callable[..., Any])
+_ATTRIBUTE = "__operation__"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a route states of its operation.
+
+    `permissions` are those that its service requires, all in one place: the whole project, the environments that the
+    request is about, or any environment. None means that the path tells.
+    """
+
+    operation: Operation
+    permissions: Sequence[Permission]
+    place: Place | None
+    has_body: bool
+    repeatable: bool | None
+
+
+def reads(
+    needs: Needs,
+    *also: Permission,
+    place: Place | None = None,
+    takes_long: bool = False,
+    accepts_access_tokens: bool = False,
+) -> Callable[[F], F]:
+    """State the facts of a GET. It takes long if it decides or compares many flags."""
+    caller = _caller(needs)
+    accepts = accepts_access_tokens or caller is Caller.TOKEN
+    operation = Operation(caller=caller, accepts_access_tokens=accepts, reads=True, takes_long=takes_long)
+    return _state(needs, also, place, operation, has_body=False)
+
+
+def asks(needs: Needs, *also: Permission, place: Place | None = None, body_max_bytes: int) -> Callable[[F], F]:
+    """State the facts of a POST that changes nothing. It is one because its body describes what might be."""
+    caller = _caller(needs)
+    operation = Operation(
+        caller=caller,
+        accepts_access_tokens=caller is Caller.TOKEN,
+        reads=True,
+        takes_long=True,
+        body_max_bytes=body_max_bytes,
+    )
+    return _state(needs, also, place, operation, has_body=True)
+
+
+def writes(
+    needs: Needs,
+    *also: Permission,
+    place: Place | None = None,
+    body_max_bytes: int | None = None,
+    reports_revision: bool,
+    repeatable: bool | None = None,
+) -> Callable[[F], F]:
+    """State the facts of an operation that changes something.
+
+    `body_max_bytes` is needed if it has a body, and `repeatable` of a POST: whether `Idempotency-Key` is accepted. A
+    response with a secret of which only a hash is stored cannot be repeated.
+    """
+    caller = _caller(needs)
+    operation = Operation(
+        caller=caller,
+        accepts_access_tokens=caller is Caller.TOKEN,
+        reads=False,
+        body_max_bytes=body_max_bytes or SMALL_BODY,
+        reports_revision=reports_revision,
+        is_repeatable=bool(repeatable),
+    )
+    return _state(needs, also, place, operation, has_body=body_max_bytes is not None, repeatable=repeatable)
+
+
+def statement_of(route: APIRoute) -> Statement:
+    """What a route states.
+
+    Raises:
+        LookupError: if it states nothing, or not what operations of its method state.
+    """
+    statement: Statement | None = getattr(route.endpoint, _ATTRIBUTE, None)
+    name = f"{route.endpoint.__module__}.{route.name}"
+    if statement is None:
+        raise LookupError(f"{name} does not state the facts of its operation")
+    method = next(iter(route.methods or ()))
+    operation = statement.operation
+    if method in ("GET", "HEAD"):
+        fits = operation.reads and not statement.has_body
+    else:
+        fits = method == "POST" if operation.reads else (statement.repeatable is not None) == (method == "POST")
+        fits = fits and statement.has_body == (route.body_field is not None)
+    if not fits:
+        raise LookupError(f"{name} does not state the facts of a {method}")
+    return statement
+
+
+def list_operations(routes: Sequence[BaseRoute]) -> Iterator[tuple[str, str, Operation]]:
+    """The method, the template of the path and the facts of each operation; raises LookupError like `statement_of`."""
+    for route in routes:
+        if isinstance(route, APIRoute):
+            operation = statement_of(route).operation
+            for method in route.methods or ():
+                yield method, route.path_format, operation
+
+
+def _caller(needs: Needs) -> Caller:
+    return needs if isinstance(needs, Caller) else Caller.TOKEN
+
+
+def _state(
+    needs: Needs,
+    also: Sequence[Permission],
+    place: Place | None,
+    operation: Operation,
+    *,
+    has_body: bool,
+    repeatable: bool | None = None,
+) -> Callable[[F], F]:
+    permissions = (needs, *also) if isinstance(needs, Permission) else ()
+    statement = Statement(operation, permissions, place, has_body, repeatable)
+
+    def decorate(endpoint: F) -> F:
+        setattr(endpoint, _ATTRIBUTE, statement)
+        return endpoint
+
+    return decorate

@@ -1,0 +1,126 @@
+"""Operations of the management API and their facts, which are found once for each request.
+
+`api/operations.py` has the decorators with which a route states them. Endpoints of other protocols only have a bound on
+bodies.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from starlette.types import Scope
+
+_KIB = 1024
+SMALL_BODY = 16 * _KIB
+"""Enough for a password of 1,024 characters, of which JSON may spell each with twelve bytes, and an email."""
+TEXT_BODY = 128 * _KIB
+"""A description has up to 10,000 characters."""
+ATTRIBUTES_BODY = 64 * _KIB
+"""Contexts whose members are all attributes: tens of thousands would take many milliseconds to read."""
+CONTEXT_BODY = 256 * _KIB
+"""Contexts, such as those of evaluations."""
+CONDITIONS_BODY = 512 * _KIB
+"""Conditions have lists of up to 10,000 values: enough for so many UUIDs."""
+
+_READING = ("GET", "HEAD")
+_STATE = "operation"
+
+
+class Caller(Enum):
+    """Who may call an operation. Services check permissions."""
+
+    ANYONE = "anyone"
+    """No token is needed."""
+    ACCOUNT = "account"
+    """A person, about the own account: also one who has yet to enrol the second factor that the instance demands."""
+    PERSON = "person"
+    """A person, with the token of a session."""
+    TOKEN = "token"  # noqa: S105
+    """A person or a machine: access tokens are accepted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """The facts of an operation. `body_max_bytes` is the bound of its body."""
+
+    caller: Caller
+    accepts_access_tokens: bool
+    reads: bool
+    body_max_bytes: int = SMALL_BODY
+    takes_long: bool = False
+    reports_revision: bool = False
+    is_repeatable: bool = False
+
+
+class Endpoint(NamedTuple):
+    """The paths of another protocol: what they begin with, and the bound of a body that is sent there, in bytes."""
+
+    start: str
+    body_max_bytes: int
+
+
+@dataclass(slots=True)
+class _Node:
+    """What follows a part of a path: by its next segment, or any segment where the path has a parameter."""
+
+    named: "dict[str, _Node]" = field(default_factory=dict)
+    any: "_Node | None" = None
+    operations: dict[str, Operation] = field(default_factory=dict)
+
+
+class Operations:
+    """Finds operations by method and path."""
+
+    def __init__(
+        self, operations: Iterable[tuple[str, str, Operation]] = (), endpoints: Iterable[Endpoint] = ()
+    ) -> None:
+        """`operations` are methods, templates of paths, and facts; of `endpoints`, longer ones come first."""
+        self._endpoints = tuple(endpoints)
+        self._root = _Node()
+        for method, template, operation in operations:
+            node = self._root
+            for segment in template.split("/"):
+                if segment.startswith("{"):
+                    node.any = node.any or _Node()
+                    node = node.any
+                else:
+                    node = node.named.setdefault(segment, _Node())
+            node.operations[method] = operation
+
+    def find(self, method: str, path: str) -> Operation | None:
+        """The operation at a path; None if there is none. It takes a look-up for each segment."""
+        return _find(self._root, path.split("/"), 0, method)
+
+    def body_max_bytes(self, scope: Scope) -> int:
+        """The bound of a request's body. Notes in the request which operation it is for."""
+        path = scope["path"]
+        for endpoint in self._endpoints:
+            if path.startswith(endpoint.start):
+                return endpoint.body_max_bytes
+        operation = self.find(scope["method"], path)
+        scope["state"][_STATE] = operation
+        return SMALL_BODY if operation is None else operation.body_max_bytes
+
+
+def operation_of(scope: Scope) -> Operation | None:
+    """The operation that a request is for; None if there is none at its path."""
+    operation: Operation | None = scope.get("state", {}).get(_STATE)
+    return operation
+
+
+def only_reads(scope: Scope) -> bool:
+    """Whether a request changes nothing."""
+    operation = operation_of(scope)
+    return scope["method"] in _READING if operation is None else operation.reads
+
+
+def _find(node: _Node, segments: list[str], place: int, method: str) -> Operation | None:
+    if place == len(segments):
+        return node.operations.get("GET" if method == "HEAD" else method)
+    segment = segments[place]
+    named = node.named.get(segment)
+    found = None if named is None else _find(named, segments, place + 1, method)
+    if found is None and node.any is not None and segment:
+        found = _find(node.any, segments, place + 1, method)
+    return found

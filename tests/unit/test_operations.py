@@ -1,0 +1,92 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from flagstaff.api.operations import asks, list_operations, reads, writes
+from flagstaff.assembly.app import create_api
+from flagstaff.http.operations import SMALL_BODY, Caller, Endpoint, Operation, Operations
+from flagstaff.projects.permissions import Permission
+
+
+class Body(BaseModel):
+    name: str
+
+
+def operation(**facts: Any) -> Operation:
+    return Operation(**{"caller": Caller.TOKEN, "accepts_access_tokens": True, "reads": True, **facts})
+
+
+@pytest.mark.parametrize(
+    ("method", "state", "has_body"),
+    [
+        ("GET", lambda endpoint: endpoint, False),
+        ("GET", writes(Caller.TOKEN, reports_revision=False), False),
+        ("PUT", reads(Caller.TOKEN), False),
+        ("PUT", writes(Caller.TOKEN, reports_revision=False), True),
+        ("PUT", writes(Caller.TOKEN, body_max_bytes=SMALL_BODY, reports_revision=False), False),
+        ("PUT", writes(Caller.TOKEN, reports_revision=False, repeatable=True), False),
+        ("PUT", asks(Caller.TOKEN, body_max_bytes=SMALL_BODY), True),
+        ("POST", writes(Caller.TOKEN, reports_revision=False), False),
+        ("POST", asks(Caller.TOKEN, body_max_bytes=SMALL_BODY), False),
+    ],
+)
+def test_a_route_that_lacks_a_fact_does_not_start(method: str, state: Callable[[Any], Any], *, has_body: bool) -> None:
+    async def without_body() -> None: ...
+
+    async def with_body(body: Body) -> None: ...
+
+    router = APIRouter()
+    router.add_api_route("/there", state(with_body if has_body else without_body), methods=[method])
+    with pytest.raises(LookupError, match="does not state the facts"):
+        list(list_operations(router.routes))
+
+
+def test_every_route_states_its_facts() -> None:
+    assert len(list(list_operations(create_api().routes))) > 130
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/"),
+        ("GET", "/a"),
+        ("DELETE", "/a/1"),
+        ("GET", "/a/"),
+        ("GET", "/a/1/b/2"),
+        ("GET", ""),
+        ("GET", "/b/1"),
+    ],
+)
+def test_nothing_is_found_where_there_is_no_operation(method: str, path: str) -> None:
+    assert Operations([("GET", "/a/{id}", operation())]).find(method, path) is None
+
+
+def test_a_named_segment_goes_before_a_parameter_but_does_not_hide_its_methods() -> None:
+    order, one, change = operation(takes_long=True), operation(), operation(reads=False)
+    operations = Operations([("GET", "/a/order", order), ("GET", "/a/{id}", one), ("PUT", "/a/{id}", change)])
+    assert operations.find("GET", "/a/order") is order
+    assert operations.find("HEAD", "/a/order") is order
+    assert operations.find("GET", "/a/others") is one
+    assert operations.find("PUT", "/a/order") is change
+
+
+def test_the_bound_of_a_body_is_that_of_the_operation_or_of_the_protocol() -> None:
+    large = operation(body_max_bytes=500_000)
+    operations = Operations([("POST", "/a/{id}", large)], [Endpoint("/other/longer", 2), Endpoint("/other/", 1)])
+    bounds = {"/a/1": 500_000, "/a": SMALL_BODY, "/other/longer/1": 2, "/other/1": 1}
+    found = {path: operations.body_max_bytes({"method": "POST", "path": path, "state": {}}) for path in bounds}
+    assert found == bounds
+
+
+def test_the_permissions_of_an_operation_are_stated_with_its_place() -> None:
+    @writes(Permission.FLAGS_WRITE, Permission.RULES_WRITE, place="environment", reports_revision=True)
+    async def change() -> None: ...
+
+    statement = change.__operation__  # type: ignore[attr-defined]
+    assert (statement.permissions, statement.place) == (
+        (Permission.FLAGS_WRITE, Permission.RULES_WRITE),
+        "environment",
+    )
