@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
@@ -15,6 +15,7 @@ from flagstaff.applications.applications_service import ApplicationReports, Repo
 from flagstaff.history.history_routes import ENVIRONMENT
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.serving.applications import Connection
 from flagstaff.values.moments import format_moment
@@ -125,12 +126,7 @@ class UsageOut(BaseModel):
     unasked: list[str] = Field(description="The keys of the flags that exist and were not asked for.")
 
 
-async def _applications(request: Request) -> ApplicationReports:
-    applications: ApplicationReports = request.app.state.applications
-    return applications
-
-
-Service = Annotated[ApplicationReports, Depends(_applications)]
+Service = Annotated[ApplicationReports, Depends(service(ApplicationReports))]
 
 
 @router.get("/connections", response_model=ConnectionsOut, responses=problems(400, 401, 404, 503))

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
@@ -13,6 +13,7 @@ from flagstaff.api.schemas import Uuid
 from flagstaff.applications.exports_service import ExportFormat, Exports
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["SDKs"])
@@ -43,12 +44,7 @@ class ExportQuery(BaseModel):
     ] = "unleash"
 
 
-async def _exports(request: Request) -> Exports:
-    exports: Exports = request.app.state.exports
-    return exports
-
-
-Service = Annotated[Exports, Depends(_exports)]
+Service = Annotated[Exports, Depends(service(Exports))]
 
 
 @router.get(

@@ -20,7 +20,8 @@ from flagstaff.applications.exports_service import Exports
 from flagstaff.applications.local_flags import LocalFlagsCache
 from flagstaff.applications.local_flags_service import LocalFlagsSource
 from flagstaff.applications.reports_collector import Applications, Noted
-from flagstaff.assembly.app import Protocols, State, create_app, find_route
+from flagstaff.assembly.app import Protocols, create_app, find_route
+from flagstaff.assembly.health import Shared
 from flagstaff.audit.changes import Committed
 from flagstaff.audit.changes_service import Changes
 from flagstaff.audit.events_routes import CHECKED_SECONDS, Events
@@ -74,8 +75,10 @@ from flagstaff.http.cors import CrossOrigin
 from flagstaff.http.draining import Draining
 from flagstaff.http.limits import Limits, NetworkWindows
 from flagstaff.http.middleware import RequestIds
+from flagstaff.http.probes import Probes
 from flagstaff.http.protocol import BoundedProtocol
 from flagstaff.http.rejections import Refusals
+from flagstaff.http.services import Services
 from flagstaff.http.traced import Traced
 from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens
 from flagstaff.identity.accounts.accounts_service import Accounts
@@ -334,53 +337,56 @@ class Flagstaff:
         quota_of_projects = projects_per_account(settings.max_projects_per_account)
         flags, rules, segments = _create_flag_services(self.database, now, settings)
         environments = Environments(self.database, now, environments_per_project(settings.max_environments_per_project))
-        state = State(
-            accounts=self.accounts,
-            sessions=self.sessions,
-            access_tokens=self.access_tokens,
-            confirmations=confirmations,
-            second_factors=self.second_factors,
-            passkeys=passkeys,
-            single_sign_on=self.single_sign_on,
-            known_clients=KnownClients(self.database, now, tokens),
-            projects=Projects(self.database, now, quota_of_projects),
-            members=Members(self.database, now, quota_of_projects),
-            administrators=self.administrators,
-            exports=self.exports,
-            invitations=Invitations(self.database, now, self._mail_invitation),
-            environments=environments,
-            cleanup=Cleanup(self.database, now, timedelta(days=settings.history_retention_days)),
-            clones=Clones(self.database, now, environments, flags, rules),
-            comparisons=Comparisons(self.database),
-            copies=Copies(self.database, now, flags, rules),
-            bulk_actions=BulkActions(self.database, now),
-            favourites=Favourites(self.database, now),
-            condition_work=ConditionWork(self.database, flags.work.quota),
-            saved_views=SavedViews(self.database, now, views_per_project(settings.max_views_per_project)),
-            events=self._events,
-            segments=segments,
-            sdk_keys=self._managed_keys,
-            flags=flags,
-            project_flags=ProjectFlags(self.database),
-            rules=rules,
-            restores=Restores(self.database, now, flags, rules, segments),
-            explanations=Explanations(self.database, now, flags.work),
-            playground=Playground(self.database, now),
-            changes=Changes(self.database, now),
-            history=self._history,
-            user_history=UserHistory(self.database),
-            impacts=Impacts(self.database, now, flags.work),
-            applications=self._reports,
-            idempotency=self._idempotency,
-            supervisor=self._supervisor,
-            instance=self.instance,
-            instances=ServingInstances(self.database, now, self._list_instances),
-            limits=limits,
-            metrics=self.metrics,
-            require_staying=self._require_staying,
-            check_readiness=Readiness(self.database, self._answers_evaluations, self._problems).check,
+        services = Services(
+            self.accounts,
+            self.sessions,
+            self.access_tokens,
+            confirmations,
+            self.second_factors,
+            passkeys,
+            self.single_sign_on,
+            KnownClients(self.database, now, tokens),
+            Projects(self.database, now, quota_of_projects),
+            Members(self.database, now, quota_of_projects),
+            self.administrators,
+            self.exports,
+            Invitations(self.database, now, self._mail_invitation),
+            environments,
+            Cleanup(self.database, now, timedelta(days=settings.history_retention_days)),
+            Clones(self.database, now, environments, flags, rules),
+            Comparisons(self.database),
+            Copies(self.database, now, flags, rules),
+            BulkActions(self.database, now),
+            Favourites(self.database, now),
+            ConditionWork(self.database, flags.work.quota),
+            SavedViews(self.database, now, views_per_project(settings.max_views_per_project)),
+            self._events,
+            segments,
+            self._managed_keys,
+            flags,
+            ProjectFlags(self.database),
+            rules,
+            Restores(self.database, now, flags, rules, segments),
+            Explanations(self.database, now, flags.work),
+            Playground(self.database, now),
+            Changes(self.database, now),
+            self._history,
+            UserHistory(self.database),
+            Impacts(self.database, now, flags.work),
+            self._reports,
+            self._idempotency,
+            self._supervisor,
+            self.instance,
+            ServingInstances(self.database, now, self._list_instances),
+            limits,
+            self.metrics,
+            Probes(
+                self._require_staying,
+                Shared(Readiness(self.database, self._answers_evaluations, self._problems).check),
+                Shared(self._render_figures),
+            ),
         )
-        self._make_ways_in(state, now, StreamTokens(secret_key, now))
+        self._make_ways_in(services, now, StreamTokens(secret_key, now))
 
     async def start(self) -> None:
         """Lock the data directory, migrate the database, and load what the hot path needs.
@@ -464,7 +470,7 @@ class Flagstaff:
     def _tracing(self) -> "Tracing | None":
         return self._telemetry.tracing if self._telemetry else None
 
-    def _make_ways_in(self, state: State, now: Callable[[], datetime], stream_tokens: StreamTokens) -> None:
+    def _make_ways_in(self, services: Services, now: Callable[[], datetime], stream_tokens: StreamTokens) -> None:
         """What answers requests: the application, and the lane in front of it."""
         evaluations = Evaluations(
             recorder=self._recorder,
@@ -472,13 +478,13 @@ class Flagstaff:
             note_asked=self.applications.note_asked,
             keep=self._settings.history_attributes,
         )
-        evaluate = Evaluate(sdk_keys=self.sdk_keys, limiter=state.limits.evaluate, evaluations=evaluations)
+        evaluate = Evaluate(sdk_keys=self.sdk_keys, limiter=services[Limits].evaluate, evaluations=evaluations)
         request_ids = RequestIds()
         cross_origin = CrossOrigin(self._settings.cors_origins)
         refuses = self._settings.when_cut_off == "refuse"
         translations = Translations(self._supervisor)
         read_your_writes = ReadYourWrites(self.snapshots, self._supervisor)
-        doors = Doors(self.sdk_keys.find, state.limits)
+        doors = Doors(self.sdk_keys.find, services[Limits])
         ofrep = Ofrep(self.sdk_keys, doors, evaluations, translations, read_your_writes)
         streaming = StreamingRoute(doors, self.local_flags, self.streams, self.applications)
         protocols: Protocols = {  # longer ones come first
@@ -490,7 +496,7 @@ class Flagstaff:
             UNLEASH_PREFIX: ClientRoute(doors, self.local_flags, self.applications),
         }
         app = create_app(
-            state,
+            services,
             evaluate,
             protocols,
             read_your_writes=read_your_writes,
@@ -503,14 +509,14 @@ class Flagstaff:
         ways = evaluate_way(evaluate), ofrep_way(ofrep, doors)
         self._lane = lane = Lane(
             ways,
-            limits=state.limits,
+            limits=services[Limits],
             lease=self.lease,
             refuses_when_cut_off=refuses,
             request_ids=request_ids,
             cross_origin=cross_origin,
             metrics=self.metrics,
         )
-        self.refusals = Refusals(request_ids, state.limits, self.metrics)
+        self.refusals = Refusals(request_ids, services[Limits], self.metrics)
         used = lane if self._settings.evaluate_lane else None
         if self._tracing is None:
             self.connection_class = connection_class(self.refusals, used)
@@ -770,6 +776,9 @@ class Flagstaff:
             board = self._worker.board
             export.add_gauge("workers", "Workers that serve.", lambda: len(board.serving), max)
             export.add_counter("worker_restarts", "Replacements of workers.", lambda: board.restarts, max)
+
+    async def _render_figures(self) -> tuple[bytes, str]:
+        return self.metrics.render()
 
     def _require_staying(self) -> None:
         if self.asgi.has_begun:

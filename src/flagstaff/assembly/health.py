@@ -11,8 +11,10 @@ from starlette.responses import Response
 
 from flagstaff.api.operations import reads
 from flagstaff.http.operations import Caller
+from flagstaff.http.probes import Probes
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
+from flagstaff.http.services import service_of
 from flagstaff.values.errors import Error
 
 router = APIRouter(tags=["Health"])
@@ -78,9 +80,10 @@ async def ready(request: Request, part: Annotated[Part | None, Query(alias="for"
 
     The answer is at most a second old, but that the server is stopping is told at once.
     """
-    request.app.state.require_staying()
+    probes = service_of(request, Probes)
+    probes.require_staying()
     try:
-        await request.app.state.readiness()
+        await probes.check()
     except Error as error:
         if part is None or not error.extensions["works"][part]:
             raise
@@ -91,5 +94,5 @@ async def ready(request: Request, part: Annotated[Part | None, Query(alias="for"
 @reads(Caller.ANYONE)
 async def metrics(request: Request) -> Response:
     """Metrics for Prometheus, at most a second old."""
-    body, media_type = await request.app.state.figures()
+    body, media_type = await service_of(request, Probes).render_figures()
     return Response(body, headers={"content-type": media_type})

@@ -4,7 +4,7 @@ import re
 from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from starlette.responses import Response
 
@@ -18,6 +18,7 @@ from flagstaff.audit.changes_service import Changes, ChangesPage, ProjectChangeF
 from flagstaff.http.operations import Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encode_json, json_page
+from flagstaff.http.services import service
 from flagstaff.identity.accounts.accounts import check_email
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.keys import check_environment_key
@@ -188,12 +189,7 @@ def _page_response(page: ChangesPage) -> Response:
     return json_page(items, str(page.next_before) if page.next_before else None)
 
 
-async def _changes(request: Request) -> Changes:
-    changes: Changes = request.app.state.changes
-    return changes
-
-
-Service = Annotated[Changes, Depends(_changes)]
+Service = Annotated[Changes, Depends(service(Changes))]
 
 
 @router.get(

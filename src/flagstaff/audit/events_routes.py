@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -17,6 +17,7 @@ from flagstaff.api.operations import reads
 from flagstaff.audit.followers_service import Follower, Followers
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.http.problems import problems
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.projects_routes import Service
 from flagstaff.serving.current_snapshots import Snapshots
@@ -144,11 +145,6 @@ class _EventStream(Response):
         await self._serve(scope, receive, send)
 
 
-async def _events(request: Request) -> Events:
-    events: Events = request.app.state.events
-    return events
-
-
 @router.get(
     "/events",
     response_class=Response,
@@ -163,7 +159,7 @@ async def follow_project(
     actor: CurrentActor,
     session_id: CurrentSession,
     projects: Service,
-    events: Annotated[Events, Depends(_events)],
+    events: Annotated[Events, Depends(service(Events))],
 ) -> Response:
     """A stream of server-sent events: `revision`, whose data is the revision of the environment that changed, a number.
 

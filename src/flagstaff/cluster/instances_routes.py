@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
@@ -13,6 +13,7 @@ from flagstaff.cluster.instances_service import PlacedInstance, ServingInstances
 from flagstaff.http.operations import Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
+from flagstaff.http.services import service
 from flagstaff.values.moments import format_moment
 
 router = APIRouter(prefix="/api/instances", tags=["Administration"])
@@ -83,12 +84,7 @@ def _view(placed: PlacedInstance) -> dict[str, Any]:
     }
 
 
-async def _instances(request: Request) -> ServingInstances:
-    instances: ServingInstances = request.app.state.instances
-    return instances
-
-
-Service = Annotated[ServingInstances, Depends(_instances)]
+Service = Annotated[ServingInstances, Depends(service(ServingInstances))]
 
 
 @router.get("", response_model=list[ListedInstanceOut], responses=problems(401, 403, 503))

@@ -4,7 +4,7 @@ from collections.abc import Generator, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
@@ -19,6 +19,7 @@ from flagstaff.copying.comparisons_service import Comparisons
 from flagstaff.flags.flags import Rule
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encoded
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.lists import Window
 
@@ -109,12 +110,7 @@ def _as_it_is(view: dict[str, Any]) -> dict[str, Any]:
 _listing = Listing(_as_it_is, lambda view: (view["flag_key"],), BY_FLAG_KEY)
 
 
-async def _comparisons(request: Request) -> Comparisons:
-    comparisons: Comparisons = request.app.state.comparisons
-    return comparisons
-
-
-Service = Annotated[Comparisons, Depends(_comparisons)]
+Service = Annotated[Comparisons, Depends(service(Comparisons))]
 
 
 @router.get(

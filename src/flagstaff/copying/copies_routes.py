@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
@@ -19,6 +19,7 @@ from flagstaff.copying.copy_plans import Wanted
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encoded, json_response
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 
 router = APIRouter(prefix="/api/projects/{project_id}", tags=["Comparisons"])
@@ -115,12 +116,7 @@ def _views(copied: Copied) -> Iterator[dict[str, Any]]:
         }
 
 
-async def _copies(request: Request) -> Copies:
-    copies: Copies = request.app.state.copies
-    return copies
-
-
-Service = Annotated[Copies, Depends(_copies)]
+Service = Annotated[Copies, Depends(service(Copies))]
 
 
 @router.post(

@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Depends, Path
 from pydantic import BaseModel, Field, PlainValidator, WithJsonSchema
 from starlette.responses import Response
 
@@ -17,6 +17,7 @@ from flagstaff.copying.restores_service import Restores
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import not_found
 
@@ -74,12 +75,7 @@ def _view(alteration: Alteration) -> dict[str, Any]:
     }
 
 
-async def _restores(request: Request) -> Restores:
-    restores: Restores = request.app.state.restores
-    return restores
-
-
-Service = Annotated[Restores, Depends(_restores)]
+Service = Annotated[Restores, Depends(service(Restores))]
 
 
 @router.post(

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from pydantic import AfterValidator, BaseModel, Field
 from starlette.responses import Response
 
@@ -18,6 +18,7 @@ from flagstaff.flags.flags_routes import FlagOut, view_flag
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encoded, json_response
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Flags"])
@@ -59,12 +60,7 @@ class BulkOut(BaseModel):
     )
 
 
-async def _bulk_actions(request: Request) -> BulkActions:
-    bulk_actions: BulkActions = request.app.state.bulk_actions
-    return bulk_actions
-
-
-Service = Annotated[BulkActions, Depends(_bulk_actions)]
+Service = Annotated[BulkActions, Depends(service(BulkActions))]
 
 
 @router.post(

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from math import ceil
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
@@ -14,6 +14,7 @@ from flagstaff.api.operations import reads
 from flagstaff.flags.condition_work_service import ConditionWork, Part
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}/condition-work", tags=["Environments"])
@@ -36,12 +37,7 @@ class ConditionWorkOut(BaseModel):
     segments: list[PartOut] = Field(description="The 20 segments that cost most, of those that rules name.")
 
 
-async def _condition_work(request: Request) -> ConditionWork:
-    condition_work: ConditionWork = request.app.state.condition_work
-    return condition_work
-
-
-Service = Annotated[ConditionWork, Depends(_condition_work)]
+Service = Annotated[ConditionWork, Depends(service(ConditionWork))]
 
 
 @router.get(

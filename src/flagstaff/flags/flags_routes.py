@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 from starlette.responses import Response
 
@@ -44,6 +44,7 @@ from flagstaff.flags.variant_schemas import (
 from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.values.moments import format_moment
@@ -171,12 +172,7 @@ def read_values(given: dict[str, Any]) -> dict[str, Any]:
     return {name: _readers[name](value) if name in _readers else value for name, value in given.items()}
 
 
-async def _flags(request: Request) -> Flags:
-    flags: Flags = request.app.state.flags
-    return flags
-
-
-Service = Annotated[Flags, Depends(_flags)]
+Service = Annotated[Flags, Depends(service(Flags))]
 IfMatch = Annotated[Precondition[Flag], Depends(if_match("flag", view_flag, Permission.FLAGS_READ))]
 
 

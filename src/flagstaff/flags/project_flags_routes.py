@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from pydantic import AfterValidator, BaseModel, Field
 from starlette.responses import Response
 
@@ -15,6 +15,7 @@ from flagstaff.api.schemas import FallthroughName, FlagKey, Moment, Text, Uuid
 from flagstaff.flags.project_flags import Aspect, FlagInBrief, ProjectFlag, ProjectFlagFilter
 from flagstaff.flags.project_flags_service import ProjectFlags
 from flagstaff.http.problems import problems
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.moments import format_moment
 from flagstaff.values.text import NAME_MAX_LENGTH, check_length
@@ -94,11 +95,6 @@ def view_in_brief(flag: FlagInBrief) -> dict[str, Any]:
 _listing = Listing(_view, lambda listed: (listed.key,), BY_FLAG_KEY)
 
 
-async def _project_flags(request: Request) -> ProjectFlags:
-    project_flags: ProjectFlags = request.app.state.project_flags
-    return project_flags
-
-
 @router.get(
     "",
     response_model=list[ProjectFlagOut],
@@ -109,7 +105,7 @@ async def list_project_flags(
     project_id: Id,
     part: Annotated[ProjectFlagsQuery, Query()],
     actor: CurrentActor,
-    project_flags: Annotated[ProjectFlags, Depends(_project_flags)],
+    project_flags: Annotated[ProjectFlags, Depends(service(ProjectFlags))],
 ) -> Response:
     """The flags of all environments by key, in the order of the keys, and in what those with one key differ.
 

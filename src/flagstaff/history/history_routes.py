@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from starlette.responses import Response
 
@@ -21,6 +21,7 @@ from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.history_service import EvaluationsPage, History
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encode_json, json_page
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.moments import format_moment
@@ -147,12 +148,7 @@ class FlagEvaluationsPageOut(BaseModel):
     next_cursor: str | None = Field(description="The cursor of the next page; null if there is none.")
 
 
-async def _history(request: Request) -> History:
-    history: History = request.app.state.history
-    return history
-
-
-Service = Annotated[History, Depends(_history)]
+Service = Annotated[History, Depends(service(History))]
 
 
 @router.get(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from starlette.responses import Response
 
@@ -24,6 +24,7 @@ from flagstaff.history.history_routes import (
 from flagstaff.history.user_history_service import ENDS_MAX, AnswerChangesPage, Reached, UserHistory
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encode_json, json_stream
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.moments import format_moment
@@ -84,12 +85,7 @@ class AnswerChangesPageOut(BaseModel):
     next_cursor: str | None = Field(description="The cursor of the next page; null if there is none.")
 
 
-async def _user_history(request: Request) -> UserHistory:
-    history: UserHistory = request.app.state.user_history
-    return history
-
-
-Service = Annotated[UserHistory, Depends(_user_history)]
+Service = Annotated[UserHistory, Depends(service(UserHistory))]
 
 
 @router.get(

@@ -9,6 +9,7 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from starlette.types import Scope
 
+from flagstaff.http.services import service_of
 from flagstaff.limits.client_address import client_address, find_client, wider_networks
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.values.errors import limited
@@ -107,7 +108,7 @@ class Admission:
 
     def admit(self, request: Request) -> None:
         """Count a request; raises Error LIMITED beyond the limit."""
-        limits: Limits = request.app.state.limits
+        limits = service_of(request, Limits)
         limiter = self.choose(limits)
         if limiter is not None and (wait_seconds := limiter.hit(limits.client(request.scope))):
             raise limited(wait_seconds)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
@@ -16,6 +16,7 @@ from flagstaff.flags.project_flags_routes import FlagInBriefOut, view_in_brief
 from flagstaff.history.history_routes import ENVIRONMENT
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encode_json, json_stream
+from flagstaff.http.services import service
 from flagstaff.insight.cleanup import Candidate, CleanupFilter, Reason
 from flagstaff.insight.cleanup_service import LIMIT_MAX, CandidatesPage, Cleanup
 from flagstaff.projects.permissions import Permission
@@ -85,11 +86,6 @@ class CleanupOut(BaseModel):
     )
 
 
-async def _cleanup(request: Request) -> Cleanup:
-    cleanup: Cleanup = request.app.state.cleanup
-    return cleanup
-
-
 @router.get(
     "/cleanup",
     response_model=CleanupOut,
@@ -101,7 +97,7 @@ async def list_cleanup_candidates(
     env_id: Id,
     query: Annotated[CleanupQuery, Query()],
     actor: CurrentActor,
-    cleanup: Annotated[Cleanup, Depends(_cleanup)],
+    cleanup: Annotated[Cleanup, Depends(service(Cleanup))],
 ) -> Response:
     """The flags that may be removed, why, and what that would alter.
 

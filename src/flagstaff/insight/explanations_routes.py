@@ -29,6 +29,7 @@ from flagstaff.evaluation.tracing import DecidedFlag
 from flagstaff.http.operations import CONDITIONS_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encode_json, json_stream
+from flagstaff.http.services import service
 from flagstaff.insight.draft_schemas import FlagDraft, read_draft
 from flagstaff.insight.explanation_schemas import MAX_TEXT, MAX_VALUES, ExplanationOut
 from flagstaff.insight.explanations_service import Explained, Explanations, GivenUser
@@ -68,12 +69,7 @@ class Explain(Body):
     ] = None
 
 
-async def _explanations(request: Request) -> Explanations:
-    explanations: Explanations = request.app.state.explanations
-    return explanations
-
-
-Service = Annotated[Explanations, Depends(_explanations)]
+Service = Annotated[Explanations, Depends(service(Explanations))]
 
 
 @router.post(

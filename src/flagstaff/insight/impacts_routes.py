@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
@@ -14,6 +14,7 @@ from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.http.operations import CONDITIONS_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
+from flagstaff.http.services import service
 from flagstaff.insight.draft_schemas import FlagDraft, read_draft
 from flagstaff.insight.impacts_service import Impacts
 from flagstaff.projects.permissions import Permission
@@ -45,12 +46,7 @@ class ImpactOut(BaseModel):
     complete: bool = Field(description="Whether the whole day was examined. Large histories are examined only in part.")
 
 
-async def _impacts(request: Request) -> Impacts:
-    impacts: Impacts = request.app.state.impacts
-    return impacts
-
-
-Service = Annotated[Impacts, Depends(_impacts)]
+Service = Annotated[Impacts, Depends(service(Impacts))]
 
 
 @router.post(

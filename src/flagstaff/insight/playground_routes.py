@@ -17,6 +17,7 @@ from flagstaff.evaluation.playground import FlagAnswers
 from flagstaff.http.operations import CONTEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encode_json, json_stream
+from flagstaff.http.services import service
 from flagstaff.insight.explanation_schemas import DecidedBy
 from flagstaff.insight.explanations_routes import given_user, view_result
 from flagstaff.insight.explanations_service import GivenUser
@@ -105,11 +106,6 @@ class PlaygroundOut(BaseModel):
     environments: list[PlaygroundEnvironmentOut]
 
 
-async def _playground(request: Request) -> Playground:
-    playground: Playground = request.app.state.playground
-    return playground
-
-
 @router.post(
     "/playground",
     response_model=PlaygroundOut,
@@ -121,7 +117,7 @@ async def answer_users(
     body: AskPlayground,
     request: Request,
     actor: CurrentActor,
-    playground: Annotated[Playground, Depends(_playground)],
+    playground: Annotated[Playground, Depends(service(Playground))],
 ) -> Response:
     """What up to 200 users would get now from up to 200 flags in up to 5 environments, and why.
 

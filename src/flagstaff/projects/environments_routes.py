@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field, model_validator
 from starlette.responses import Response
 
@@ -17,6 +17,7 @@ from flagstaff.copying.clones_service import Clones
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
+from flagstaff.http.services import service
 from flagstaff.projects.environments_service import Environments
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
@@ -94,19 +95,9 @@ def _view(environment: Environment) -> dict[str, Any]:
 _listing = Listing(_item, lambda environment: (environment.created_at, environment.id), BY_AGE)
 
 
-async def _environments(request: Request) -> Environments:
-    environments: Environments = request.app.state.environments
-    return environments
-
-
-async def _clones(request: Request) -> Clones:
-    clones: Clones = request.app.state.clones
-    return clones
-
-
-Service = Annotated[Environments, Depends(_environments)]
+Service = Annotated[Environments, Depends(service(Environments))]
 IfMatch = Annotated[Precondition[Environment], Depends(if_match("environment", _view, Permission.PROJECT_READ))]
-CloneService = Annotated[Clones, Depends(_clones)]
+CloneService = Annotated[Clones, Depends(service(Clones))]
 
 
 @router.post(

@@ -16,6 +16,7 @@ from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, json_response, no_content
+from flagstaff.http.services import service, service_of
 from flagstaff.projects.invitations import Invitation
 from flagstaff.projects.invitations_service import Invitations
 from flagstaff.projects.members import Role
@@ -76,19 +77,14 @@ def _view(invitation: Invitation) -> dict[str, Any]:
     }
 
 
-async def _invitations(request: Request) -> Invitations:
-    invitations: Invitations = request.app.state.invitations
-    return invitations
-
-
-Service = Annotated[Invitations, Depends(_invitations)]
+Service = Annotated[Invitations, Depends(service(Invitations))]
 IfMatch = Annotated[Precondition[Invitation], Depends(if_match("invitation", _view, Permission.MEMBERS_READ))]
 
 
 def _start_sending(request: Request, actor: Actor, invitation: Invitation) -> None:
     # After the response, which must not wait for the mail.
-    supervisor: Supervisor = request.app.state.supervisor
-    invitations: Invitations = request.app.state.invitations
+    supervisor = service_of(request, Supervisor)
+    invitations = service_of(request, Invitations)
     supervisor.start("invitation mail", invitations.send(actor, invitation))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
@@ -15,6 +15,7 @@ from flagstaff.api.schemas import EnvironmentRoles, Moment, RoleName, Update, Uu
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, json_response, no_content
+from flagstaff.http.services import service
 from flagstaff.projects.members import Member, Role
 from flagstaff.projects.members_service import Members
 from flagstaff.projects.permissions import PERMISSIONS, Permission
@@ -65,12 +66,7 @@ def _view(member: Member) -> dict[str, Any]:
     }
 
 
-async def _members(request: Request) -> Members:
-    members: Members = request.app.state.members
-    return members
-
-
-Service = Annotated[Members, Depends(_members)]
+Service = Annotated[Members, Depends(service(Members))]
 IfMatch = Annotated[Precondition[Member], Depends(if_match("member", _view, Permission.MEMBERS_READ))]
 
 

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from pydantic import Field
 from starlette.responses import Response
 
@@ -16,6 +16,7 @@ from flagstaff.api.schemas import Body, Description, Moment, Name, Update, Uuid,
 from flagstaff.http.operations import SMALL_BODY, TEXT_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.projects.projects import Project
@@ -84,12 +85,7 @@ def _view_security(project: Project) -> dict[str, Any]:
 _listing = Listing(_view, lambda project: (project.created_at, project.id), BY_AGE)
 
 
-async def _projects(request: Request) -> Projects:
-    projects: Projects = request.app.state.projects
-    return projects
-
-
-Service = Annotated[Projects, Depends(_projects)]
+Service = Annotated[Projects, Depends(service(Projects))]
 IfMatch = Annotated[Precondition[Project], Depends(if_match("project", _view, Permission.PROJECT_READ))]
 IfSecurityMatch = Annotated[
     Precondition[Project], Depends(if_match("security of the project", _view_security, Permission.PROJECT_READ))

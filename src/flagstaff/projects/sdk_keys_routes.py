@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from pydantic import Field
 from starlette.responses import Response
 
@@ -14,6 +14,7 @@ from flagstaff.api.schemas import Body, EnvironmentKey, GivenMoment, Moment, Nam
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.projects.sdk_keys import PATTERN, KeyKind, SdkKey
@@ -79,12 +80,7 @@ def _view(key: SdkKey) -> dict[str, Any]:
     }
 
 
-async def _sdk_keys(request: Request) -> SdkKeys:
-    sdk_keys: SdkKeys = request.app.state.sdk_keys
-    return sdk_keys
-
-
-Service = Annotated[SdkKeys, Depends(_sdk_keys)]
+Service = Annotated[SdkKeys, Depends(service(SdkKeys))]
 IfMatch = Annotated[Precondition[SdkKey], Depends(if_match("SDK key", _view, Permission.KEYS_READ))]
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Depends, Path
 from pydantic import PlainValidator, WithJsonSchema
 from starlette.responses import Response
 
@@ -11,6 +11,7 @@ from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response, no_content
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import not_found
 from flagstaff.values.keys import FLAG_KEY_PATTERN, KEY_MAX_LENGTH, check_flag_key
@@ -34,12 +35,7 @@ Key = Annotated[
 ]
 
 
-async def _favourites(request: Request) -> Favourites:
-    favourites: Favourites = request.app.state.favourites
-    return favourites
-
-
-Service = Annotated[Favourites, Depends(_favourites)]
+Service = Annotated[Favourites, Depends(service(Favourites))]
 
 
 @router.get("", response_model=list[str], responses=problems(401, 404, 503))

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
@@ -14,6 +14,7 @@ from flagstaff.api.schemas import Body, Moment, Name, Tag, Update, Uuid, optiona
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.values.moments import format_moment
@@ -83,12 +84,7 @@ def _view(view: SavedView) -> dict[str, Any]:
     }
 
 
-async def _saved_views(request: Request) -> SavedViews:
-    saved_views: SavedViews = request.app.state.saved_views
-    return saved_views
-
-
-Service = Annotated[SavedViews, Depends(_saved_views)]
+Service = Annotated[SavedViews, Depends(service(SavedViews))]
 IfMatch = Annotated[Precondition[SavedView], Depends(if_match("view", _view, Permission.PROJECT_READ))]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 import msgspec
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from pydantic import Field, model_validator
 from starlette.responses import Response
 
@@ -34,6 +34,7 @@ from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.http.operations import CONDITIONS_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.values.moments import format_moment
@@ -131,12 +132,7 @@ def read_values(given: dict[str, Any]) -> dict[str, Any]:
     return {name: _readers[name](value) if name in _readers else value for name, value in given.items()}
 
 
-async def _rules(request: Request) -> Rules:
-    rules: Rules = request.app.state.rules
-    return rules
-
-
-Service = Annotated[Rules, Depends(_rules)]
+Service = Annotated[Rules, Depends(service(Rules))]
 IfMatch = Annotated[Precondition[Rule], Depends(if_match("rule", _view, Permission.FLAGS_READ))]
 
 

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
@@ -19,6 +19,7 @@ from flagstaff.flags.targeting.segments_service import Segments
 from flagstaff.http.operations import CONDITIONS_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response, no_content
+from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.values.moments import format_moment
@@ -87,12 +88,7 @@ def _values(given: dict[str, Any]) -> dict[str, Any]:
 _listing = Listing(_view, lambda segment: (segment.created_at, segment.id), BY_AGE)
 
 
-async def _segments(request: Request) -> Segments:
-    segments: Segments = request.app.state.segments
-    return segments
-
-
-Service = Annotated[Segments, Depends(_segments)]
+Service = Annotated[Segments, Depends(service(Segments))]
 IfMatch = Annotated[Precondition[Segment], Depends(if_match("segment", _view, Permission.PROJECT_READ))]
 
 

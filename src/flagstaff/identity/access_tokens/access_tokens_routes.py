@@ -17,6 +17,7 @@ from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
+from flagstaff.http.services import service, service_of
 from flagstaff.identity.access_tokens.access_tokens import PATTERN, AccessToken
 from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens, Wanted
 from flagstaff.identity.accounts.confirmations import Confirmations
@@ -122,12 +123,7 @@ def _view(token: AccessToken) -> dict[str, Any]:
     }
 
 
-async def _access_tokens(request: Request) -> AccessTokens:
-    access_tokens: AccessTokens = request.app.state.access_tokens
-    return access_tokens
-
-
-Service = Annotated[AccessTokens, Depends(_access_tokens)]
+Service = Annotated[AccessTokens, Depends(service(AccessTokens))]
 
 
 async def _confirm(request: Request, actor: Actor, body: NewToken) -> None:
@@ -135,14 +131,14 @@ async def _confirm(request: Request, actor: Actor, body: NewToken) -> None:
     if actor.token is not None:
         return  # it makes no tokens, which the service says
     assert actor.email is not None
-    confirmations: Confirmations = request.app.state.confirmations
+    confirmations = service_of(request, Confirmations)
     proof = body.proof()
     async with confirmed_password(request, actor.email) as client:
         await confirmations.confirm(actor, proof, widest_network(client))
 
 
 def _start_telling(request: Request, tokens: AccessTokens, token: AccessToken) -> None:
-    supervisor: Supervisor = request.app.state.supervisor
+    supervisor = service_of(request, Supervisor)
     supervisor.start("token mail", tokens.tell_owner(token))  # after the response, which must not wait for the mail
 
 

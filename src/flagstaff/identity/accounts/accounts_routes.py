@@ -15,6 +15,7 @@ from flagstaff.http.limits import AdmittedRoute, admission, widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response, no_content
+from flagstaff.http.services import service, service_of
 from flagstaff.identity.accounts.accounts_service import Accounts
 from flagstaff.identity.accounts.login_attempts import counted_guess
 from flagstaff.identity.accounts.request_clients import Client, remember_client
@@ -81,20 +82,10 @@ class MessageOut(BaseModel):
     message: str
 
 
-async def _accounts(request: Request) -> Accounts:
-    accounts: Accounts = request.app.state.accounts
-    return accounts
+Service = Annotated[Accounts, Depends(service(Accounts))]
 
 
-Service = Annotated[Accounts, Depends(_accounts)]
-
-
-async def _sessions(request: Request) -> Sessions:
-    sessions: Sessions = request.app.state.sessions
-    return sessions
-
-
-SessionService = Annotated[Sessions, Depends(_sessions)]
+SessionService = Annotated[Sessions, Depends(service(Sessions))]
 
 
 def _has_invitation(body: bytes) -> bool:
@@ -106,13 +97,13 @@ def _has_invitation(body: bytes) -> bool:
 
 
 async def _require_open_registration(request: Request) -> None:
-    instance: Instance = request.app.state.instance
+    instance = service_of(request, Instance)
     if not await instance.is_registration_open() and not _has_invitation(await request.body()):
         raise Error(Code.FORBIDDEN, _CLOSED)
 
 
 def _require_password_login(request: Request, email: str) -> None:
-    single_sign_on: SingleSignOn = request.app.state.single_sign_on
+    single_sign_on = service_of(request, SingleSignOn)
     single_sign_on.require_password_login(email)
 
 
@@ -148,7 +139,7 @@ async def log_in(body: Login, request: Request, origin: CurrentOrigin, accounts:
     """
     email = body.email.strip()
     _require_password_login(request, email)
-    second_factors: SecondFactors = request.app.state.second_factors
+    second_factors = service_of(request, SecondFactors)
     async with counted_guess(request, email) as client:
         account = await accounts.verify_password(email=email, password=body.password, client=widest_network(client))
         await second_factors.require_none(account)
@@ -174,9 +165,9 @@ async def forgot_password(body: ResetRequest, request: Request, accounts: Servic
     """Request a reset link by mail. The response is the same whether or not the account exists."""
     email = body.email.strip()
     account = await accounts.find_account(email)
-    single_sign_on: SingleSignOn = request.app.state.single_sign_on
+    single_sign_on = service_of(request, SingleSignOn)
     if account is not None and single_sign_on.allows_password_login(email):
-        supervisor: Supervisor = request.app.state.supervisor
+        supervisor = service_of(request, Supervisor)
         supervisor.start("reset mail", accounts.send_reset(account))
     return json_response({"message": _RESET_REQUESTED})
 

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from fastapi import Request
 
 from flagstaff.http.limits import Limits
+from flagstaff.http.services import service_of
 from flagstaff.identity.accounts.accounts import EMAIL_MAX_LENGTH, email_identity
 from flagstaff.identity.accounts.trusted_addresses import KnownClients
 from flagstaff.values.errors import Code, Error, invalid_field, limited
@@ -26,7 +27,7 @@ async def counted_guess(request: Request, email: str) -> AsyncIterator[str]:
         Error: LIMITED when this client has failed too often, or when all clients together have, unless the account's
             owner is known to use this client.
     """
-    limits: Limits = request.app.state.limits
+    limits = service_of(request, Limits)
     client = limits.client(request.scope)
     # An overlong email is truncated, so that a guesser cannot fill the limiter.
     identity = email_identity(email)[:EMAIL_MAX_LENGTH]
@@ -63,7 +64,7 @@ async def confirmed_password(request: Request, email: str) -> AsyncIterator[str]
 
 
 async def _admit_known_client(request: Request, email: str, client: str, wait_seconds: int) -> None:
-    known_clients: KnownClients = request.app.state.known_clients
+    known_clients = service_of(request, KnownClients)
     if not await known_clients.is_known(email, client):
         raise Error(Code.LIMITED, _TOO_MANY_GUESSES, retry_after_seconds=wait_seconds)
 

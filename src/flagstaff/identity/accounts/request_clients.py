@@ -6,12 +6,13 @@ from fastapi import Depends, Request
 
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.limits import Limits
+from flagstaff.http.services import service_of
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.accounts.trusted_addresses import KnownClients
 
 
 async def _client(request: Request) -> str:
-    limits: Limits = request.app.state.limits
+    limits = service_of(request, Limits)
     return limits.client(request.scope)
 
 
@@ -21,6 +22,6 @@ Client = Annotated[str, Depends(_client)]
 def remember_client(request: Request, account: Account, client: str) -> None:
     """Remember that the owner of an account, as it is now, logged in at a client."""
     # After the response, which must not wait for this write or fail with it.
-    supervisor: Supervisor = request.app.state.supervisor
-    known_clients: KnownClients = request.app.state.known_clients
+    supervisor = service_of(request, Supervisor)
+    known_clients = service_of(request, KnownClients)
     supervisor.start("known client", known_clients.remember(account, client))

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field, StrictBool
 from starlette.responses import Response
 
@@ -17,6 +17,7 @@ from flagstaff.api.schemas import Body, Moment, RoleName, Text, Update, Uuid, op
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
+from flagstaff.http.services import service
 from flagstaff.identity.accounts.accounts import ListedAccount
 from flagstaff.identity.administration.administrators_service import Administrators
 from flagstaff.identity.sessions.session_schemas import AccountSessionOut, session_view
@@ -120,12 +121,7 @@ _accounts = Listing(_view, lambda listed: (listed.account.created_at, listed.acc
 _projects = Listing(_project_view, lambda listed: (listed.project.created_at, listed.project.id), BY_AGE)
 
 
-async def _administrators(request: Request) -> Administrators:
-    administrators: Administrators = request.app.state.administrators
-    return administrators
-
-
-Service = Annotated[Administrators, Depends(_administrators)]
+Service = Annotated[Administrators, Depends(service(Administrators))]
 IfMatch = Annotated[Precondition[ListedAccount], Depends(if_match("account", _view))]
 
 

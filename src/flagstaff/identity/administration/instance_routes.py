@@ -14,8 +14,10 @@ from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Update, optional
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.operations import SMALL_BODY, Caller
+from flagstaff.http.probes import Probes
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
+from flagstaff.http.services import service, service_of
 from flagstaff.identity.administration.instance import InstanceSettings
 from flagstaff.identity.administration.instance_service import Instance
 from flagstaff.projects.preconditions import Precondition
@@ -65,12 +67,7 @@ def _view(settings: InstanceSettings) -> dict[str, Any]:
     return asdict(settings)
 
 
-async def _instance(request: Request) -> Instance:
-    instance: Instance = request.app.state.instance
-    return instance
-
-
-Service = Annotated[Instance, Depends(_instance)]
+Service = Annotated[Instance, Depends(service(Instance))]
 IfMatch = Annotated[Precondition[InstanceSettings], Depends(if_match("configuration of the instance", _view))]
 
 
@@ -79,10 +76,10 @@ IfMatch = Annotated[Precondition[InstanceSettings], Depends(if_match("configurat
 async def get_instance(request: Request, actor: CurrentActor, instance: Service) -> Response:
     """How much this instance has, its quotas and its health."""
     overview = await instance.get_overview(actor)
-    supervisor: Supervisor = request.app.state.supervisor
+    supervisor = service_of(request, Supervisor)
     problem = None
     try:
-        await request.app.state.readiness()
+        await service_of(request, Probes).check()
     except Error as error:
         problem = error.message
     return json_response(

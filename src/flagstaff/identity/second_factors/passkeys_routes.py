@@ -14,6 +14,7 @@ from flagstaff.http.limits import AdmittedRoute, admission, widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response, no_content
+from flagstaff.http.services import service, service_of
 from flagstaff.identity.accounts.login_attempts import confirmed_password
 from flagstaff.identity.accounts.request_clients import Client
 from flagstaff.identity.second_factors.passkeys import Passkey
@@ -75,12 +76,7 @@ class RequestOptionsOut(BaseModel):
     public_key: dict[str, Any]
 
 
-async def _passkeys(request: Request) -> Passkeys:
-    passkeys: Passkeys = request.app.state.passkeys
-    return passkeys
-
-
-Service = Annotated[Passkeys, Depends(_passkeys)]
+Service = Annotated[Passkeys, Depends(service(Passkeys))]
 
 
 def passkey_view(passkey: Passkey) -> dict[str, Any]:
@@ -165,6 +161,6 @@ async def log_in_with_passkey(
 ) -> Response:
     """Get a bearer token for `/api` with a passkey alone. Its authenticator must have verified the user."""
     account = await passkeys.log_in(body.credential)
-    single_sign_on: SingleSignOn = request.app.state.single_sign_on
+    single_sign_on = service_of(request, SingleSignOn)
     single_sign_on.require_password_login(account.email)
     return await open_session(request, account, origin, client)

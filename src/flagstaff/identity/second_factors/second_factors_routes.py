@@ -13,6 +13,7 @@ from flagstaff.http.limits import AdmittedRoute, admission, widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response, no_content
+from flagstaff.http.services import service
 from flagstaff.identity.accounts.login_attempts import confirmed_password
 from flagstaff.identity.accounts.request_clients import Client
 from flagstaff.identity.second_factors.code_verification import CodeProof
@@ -102,12 +103,7 @@ class RecoveryCodesOut(BaseModel):
     recovery_codes: list[str] = Field(examples=[["abcd-efgh-2345-6789"]])
 
 
-async def _second_factors(request: Request) -> SecondFactors:
-    second_factors: SecondFactors = request.app.state.second_factors
-    return second_factors
-
-
-Service = Annotated[SecondFactors, Depends(_second_factors)]
+Service = Annotated[SecondFactors, Depends(service(SecondFactors))]
 
 
 @router.get(_TWO_FACTOR, response_model=TwoFactorOut, responses=problems(401, 503))

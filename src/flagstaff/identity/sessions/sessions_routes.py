@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from pydantic import Field
 from starlette.responses import Response
 
@@ -12,6 +12,7 @@ from flagstaff.api.operations import reads, writes
 from flagstaff.http.operations import Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
+from flagstaff.http.services import service
 from flagstaff.identity.sessions.session_schemas import AccountSessionOut, session_view
 from flagstaff.identity.sessions.sessions_service import Sessions
 
@@ -24,12 +25,7 @@ class SessionOut(AccountSessionOut):
     current: bool = Field(description="Whether the request was made in this session.")
 
 
-async def _sessions(request: Request) -> Sessions:
-    sessions: Sessions = request.app.state.sessions
-    return sessions
-
-
-Service = Annotated[Sessions, Depends(_sessions)]
+Service = Annotated[Sessions, Depends(service(Sessions))]
 
 
 @router.get("", response_model=list[SessionOut], responses=problems(401, 503))

@@ -12,6 +12,7 @@ from flagstaff.http.limits import AdmittedRoute, admission
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, json_response
+from flagstaff.http.services import service, service_of
 from flagstaff.identity.sessions.origins import CurrentOrigin
 from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.identity.single_sign_on.identities import check_return_to
@@ -66,12 +67,7 @@ class SignedInOut(BaseModel):
     )
 
 
-async def _single_sign_on(request: Request) -> SingleSignOn:
-    single_sign_on: SingleSignOn = request.app.state.single_sign_on
-    return single_sign_on
-
-
-Service = Annotated[SingleSignOn, Depends(_single_sign_on)]
+Service = Annotated[SingleSignOn, Depends(service(SingleSignOn))]
 
 
 @router.get("", response_model=list[ProviderOut], responses=problems(503))
@@ -106,7 +102,7 @@ async def complete_sso(
 ) -> Response:
     """Open a session with the answer of the provider, which works once."""
     signed_in = await single_sign_on.complete(state=body.state, code=body.code, binding=body.binding, issuer=body.iss)
-    sessions: Sessions = request.app.state.sessions
+    sessions = service_of(request, Sessions)
     token = await sessions.open(signed_in.account, origin)
     return json_response(
         {
