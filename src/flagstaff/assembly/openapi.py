@@ -9,7 +9,7 @@ from fastapi.routing import APIRoute
 from flagstaff.api.entity_tags import IF_MATCH, TaggedOut
 from flagstaff.api.idempotency import KEY_PATTERN
 from flagstaff.api.operations import Statement, statement_of
-from flagstaff.http.problems import ProblemDocument, problems
+from flagstaff.http.problems import DOCUMENTED, ProblemDocument, problems
 from flagstaff.http.revisions import CHANGE, LIVE_ON, MISSING, REVISION, STALE
 from flagstaff.serving.context import CONTEXT_SCHEMA
 from flagstaff.serving.evaluate import PATH
@@ -227,6 +227,17 @@ def _complete(route: APIRoute, operation: dict[str, Any]) -> None:
         _describe_link(operation["responses"]["200"])
 
 
+def _share_problems(document: dict[str, Any]) -> None:
+    """Let operations refer to one description of each error, instead of repeating it."""
+    shared = {str(status): answer for status, answer in problems(*DOCUMENTED).items()}
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            for status, answer in operation["responses"].items():
+                if answer == shared.get(status):
+                    operation["responses"][status] = {"$ref": f"#/components/responses/{status}"}
+    document["components"]["responses"] = shared
+
+
 def describe(app: FastAPI, version: str) -> dict[str, Any]:
     """The document of all routes."""
     document = get_openapi(title="Flagstaff", version=version, description=_DESCRIPTION, routes=app.routes)
@@ -243,5 +254,6 @@ def describe(app: FastAPI, version: str) -> dict[str, Any]:
     components["schemas"] |= {**problem.pop("$defs"), "ProblemDocument": problem, "EvaluateOut": _EVALUATE_OUT}
     components["schemas"]["EvaluatedFlag"] = _EVALUATED_FLAG
     components["schemas"] = dict(sorted(components["schemas"].items()))
+    _share_problems(document)
     components["securitySchemes"]["SDKKey"] = {"type": "apiKey", "in": "header", "name": "X-SDK-Key"}
     return document

@@ -69,6 +69,10 @@ _DESCRIPTIONS = {
 }
 
 
+DOCUMENTED = tuple(_DESCRIPTIONS)
+"""The statuses of errors that operations may have."""
+
+
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The documentation of a route's errors."""
     return {
