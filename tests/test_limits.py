@@ -34,9 +34,10 @@ TESTS: dict[str, list[str]] = {
         )
     ],
     "bodies": [
-        "web/test_neighbours.py::test_each_address_has_a_bound_on_bodies",
+        "web/test_neighbours.py::test_each_operation_has_a_bound_on_bodies",
         "web/test_errors.py::test_a_body_that_is_announced_too_long_is_refused_unread",
     ],
+    "fields": ["unit/test_nesting.py::test_colons_in_texts_are_no_fields"],
     "evaluations": [
         "web/evaluate/test_refusals.py::test_beyond_the_limit_it_is_429_whatever_the_key_and_only_for_that_client"
     ],
@@ -122,6 +123,10 @@ TESTS: dict[str, list[str]] = {
         )
     ],
     "api-requests": ["web/test_neighbours.py::test_each_account_has_its_own_limit_wherever_it_calls_from"],
+    "writes-with-sqlite": [
+        "storage/test_turns.py::test_an_account_waits_for_one_transaction_of_each_other",
+        "storage/test_turns.py::test_who_gets_no_turn_in_time_is_refused",
+    ],
     "api-requests-at-once": ["web/test_neighbours.py::test_beyond_a_number_of_waiting_reads_an_account_is_refused"],
     "dashboard-streams": [
         "web/streams/test_project_events.py::test_an_account_opens_only_so_many_streams_and_another_when_one_has_ended"

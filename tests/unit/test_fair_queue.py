@@ -8,8 +8,31 @@ from flagstaff.concurrency.fair_queue import FairQueue
 from flagstaff.values.errors import Code, Error
 
 
+def make_queue(waiting: int) -> FairQueue:
+    """A queue of one turn, in which so many may wait, even if all are one client's."""
+    return FairQueue(at_once=1, waiting=waiting, waiting_of_one=waiting, too_many="Full.", too_many_of_one="Enough.")
+
+
+async def test_a_full_queue_has_room_for_a_client_whose_rival_has_just_left() -> None:
+    queue = make_queue(3)
+
+    async def work(client: str) -> str:
+        async with queue.take(client):
+            return client
+
+    async with queue.take("ada"):
+        eves = [asyncio.create_task(work("eve")) for _ in range(3)]
+        await asyncio.sleep(0)
+        bob = asyncio.create_task(work("bob"))
+        eves[2].cancel()  # has left, but its task learns of it only after bob has asked
+        await asyncio.sleep(0)
+    assert await asyncio.wait_for(bob, 5) == "bob"
+    assert eves[2].cancelled()
+    assert await asyncio.gather(*eves[:2]) == ["eve", "eve"]
+
+
 async def test_a_request_that_is_refused_and_cancelled_at_once_frees_no_turn() -> None:
-    queue = FairQueue(at_once=1, waiting=3, waiting_of_one=3)
+    queue = make_queue(3)
     running: list[str] = []
 
     async def work(client: str) -> None:
@@ -30,7 +53,7 @@ async def test_a_request_that_is_refused_and_cancelled_at_once_frees_no_turn() -
 
 
 async def test_a_request_that_is_cancelled_with_its_turn_passes_it_on() -> None:
-    queue = FairQueue(at_once=1, waiting=3, waiting_of_one=3)
+    queue = make_queue(3)
 
     async def work(client: str) -> str:
         async with queue.take(client):
@@ -44,7 +67,7 @@ async def test_a_request_that_is_cancelled_with_its_turn_passes_it_on() -> None:
 
 
 async def test_the_client_with_the_most_waiting_makes_room() -> None:
-    queue = FairQueue(at_once=1, waiting=2, waiting_of_one=2)
+    queue = make_queue(2)
 
     async def work(client: str) -> None:
         async with queue.take(client):

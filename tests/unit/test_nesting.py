@@ -1,12 +1,12 @@
-"""How deeply a body is nested is counted outside of texts, and exactly."""
+"""How deeply a body is nested, and how many fields it has, is counted outside of texts, and exactly."""
 
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstaff.http.nesting import NESTING_MAX, require_shallow
+from flagstaff.http.nesting import FIELDS_MAX, NESTING_MAX, require_simple
 from flagstaff.values.errors import Error
 
 
@@ -19,25 +19,35 @@ def nested(levels: int, inside: object) -> bytes:
 
 @given(st.text(alphabet='[]{}"\\x', min_size=1))
 def test_brackets_in_texts_count_for_nothing(text: str) -> None:
-    require_shallow(nested(NESTING_MAX, text))
-    require_shallow(json.dumps([text * 600, {"[" * 600: text}]).encode())
+    require_simple(nested(NESTING_MAX, text))
+    require_simple(json.dumps([text * 600, {"[" * 600: text}]).encode())
     with pytest.raises(Error):
-        require_shallow(nested(NESTING_MAX, [text]))
+        require_simple(nested(NESTING_MAX, [text]))
 
 
 def test_brackets_beside_each_other_count_once() -> None:
-    require_shallow(json.dumps([[{}, []]] * 10_000).encode())
+    require_simple(json.dumps([[{}, []]] * 10_000).encode())
     towers = b",".join([nested(NESTING_MAX - 1, 1)] * 20)
-    require_shallow(b"[" + towers + b"]")
+    require_simple(b"[" + towers + b"]")
     with pytest.raises(Error):
-        require_shallow(b"[[" + towers + b"]]")
+        require_simple(b"[[" + towers + b"]]")
 
 
 @pytest.mark.parametrize("damaged", [b"[" * 513, b'"' + b"[" * 600, b'["' * 600 + b"[" * 600, b"\\" * 999 + b"[" * 600])
 def test_text_that_is_no_json_is_refused_or_left_to_the_decoder(damaged: bytes) -> None:
     try:
-        require_shallow(damaged)
+        require_simple(damaged)
     except Error:
         return
     with pytest.raises(ValueError, match=r"(?i)delimiter|unterminated|value"):
         json.loads(damaged)
+
+
+@settings(max_examples=10)
+@given(st.text(alphabet=':"\\x', min_size=1))
+def test_colons_in_texts_are_no_fields(text: str) -> None:
+    fields = {f"{text}{number}": text for number in range(FIELDS_MAX - 1)}
+    require_simple(json.dumps([fields, {text: [text]}]).encode())
+    with pytest.raises(Error) as refused:
+        require_simple(json.dumps([fields, {text: {text: 1}}], indent=1).encode())
+    assert refused.value.fields[0].message == "must not have more than 20,000 fields"

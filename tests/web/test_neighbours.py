@@ -449,27 +449,27 @@ async def test_a_toggle_waits_neither_for_stalled_bodies_nor_for_unread_answers_
 
 
 @pytest.mark.parametrize(
-    ("path", "kib"),
+    ("method", "path", "kib"),
     [
-        ("/auth/login", 16),
-        ("/auth/register", 16),
-        ("/api/projects", 128),
-        ("/api/projects/x/environments", 16),
-        ("/api/projects/x/environments/y/flags", 128),
-        ("/api/projects/x/playground", 256),
-        ("/api/projects/x/environments/y/answers", 256),
-        ("/api/projects/x/environments/y/explain", 512),
-        ("/api/projects/x/environments/y/flags/z/impact", 512),
-        ("/api/projects/x/environments/y/flags/z", 128),
-        ("/api/projects/x/environments/y/flags/z/rules", 512),
-        ("/api/projects/x/segments", 512),
-        ("/sdk/v1/evaluate", 256),
+        ("POST", "/auth/login", 16),
+        ("POST", "/auth/register", 16),
+        ("POST", "/api/projects", 128),
+        ("POST", "/api/projects/x/environments", 16),
+        ("POST", "/api/projects/x/environments/y/flags", 128),
+        ("POST", "/api/projects/x/playground", 256),
+        ("POST", "/api/projects/x/environments/y/answers", 256),
+        ("POST", "/api/projects/x/environments/y/explain", 512),
+        ("POST", "/api/projects/x/environments/y/flags/z/impact", 512),
+        ("PUT", "/api/projects/x/environments/y/flags/z", 128),
+        ("POST", "/api/projects/x/environments/y/flags/z/rules", 512),
+        ("POST", "/api/projects/x/segments", 512),
+        ("POST", "/sdk/v1/evaluate", 256),
     ],
 )
-async def test_each_address_has_a_bound_on_bodies(ada: Caller, path: str, kib: int) -> None:
+async def test_each_operation_has_a_bound_on_bodies(ada: Caller, method: str, path: str, kib: int) -> None:
     headers = {"content-type": "application/json"}
-    allowed = await ada.post(path, content=b" " * kib * 1024, headers=headers)
-    refused = await ada.post(path, content=b" " * (kib * 1024 + 1), headers=headers)
+    allowed = await ada.request(method, path, content=b" " * kib * 1024, headers=headers)
+    refused = await ada.request(method, path, content=b" " * (kib * 1024 + 1), headers=headers)
 
     assert allowed.status_code in (400, 401, 404, 405)
     assert refused.status_code == 413

@@ -15,8 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.pacing import until
-from flagstaff.concurrency.slots import LONG_AT_ONCE, LONG_IN_ALL, Slots
+from flagstaff.concurrency.slots import LongSlots, Slots
 from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.database.turns import writing_as
 from flagstaff.http.bodies import read_body, replay
 from flagstaff.http.limits import Limits, admit
 from flagstaff.http.operations import only_reads, operation_of
@@ -78,7 +79,7 @@ class Authentication:
         self._limiter: SlidingWindow | None = limits.api
         self._read_slots = Slots()
         self._write_slots = Slots()
-        self._long_slots = Slots(LONG_AT_ONCE, LONG_IN_ALL)
+        self._long_slots = LongSlots(self._read_slots)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not (scope["path"] == PREFIX or scope["path"].startswith(f"{PREFIX}/")):
@@ -101,21 +102,27 @@ class Authentication:
         # A read has its slot until the last part is sent, because the whole response is in memory; a write, from the
         # arrival of its body until its response begins. A stream lasts as long as its client likes, and has none.
         async with AsyncExitStack() as slot:
-            if long:  # first, so that what waits for it takes no slot of other reads
-                await slot.enter_async_context(self._long_slots.take(actor.account_id))
-            await slot.enter_async_context((self._read_slots if reads else self._write_slots).take(actor.account_id))
+            work_is_done: Callable[[], None] | None = None
+            if long:
+                work_is_done = await slot.enter_async_context(self._long_slots.take(actor.account_id))
+            else:
+                slots = self._read_slots if reads else self._write_slots
+                await slot.enter_async_context(slots.take(actor.account_id))
             if self._clock() - authenticated_at > _CHECKED_FOR_SECONDS:
                 scope["state"]["authenticated"] = await credential.authenticate()
 
             async def send_on(message: Message) -> None:
+                if work_is_done is not None:
+                    work_is_done()
                 if not reads or scope["state"].get(IS_STREAM):
                     await slot.aclose()
                 await send(message)
 
-            if long:
-                await self._answer_while_present(scope, receive, send_on)
-            else:
-                await self._app(scope, receive, send_on)
+            with writing_as(actor.account_id):
+                if long:
+                    await self._answer_while_present(scope, receive, send_on)
+                else:
+                    await self._app(scope, receive, send_on)
 
     def _read(self, scope: Scope) -> _Credential:
         """The credential in a request; raises Error UNAUTHENTICATED, without a query, for what none can be."""

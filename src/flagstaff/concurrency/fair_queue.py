@@ -14,8 +14,12 @@ _RETRY_AFTER_SECONDS = 5
 class FairQueue:
     """Grants turns to clients in round-robin order. For one event loop: it takes no lock."""
 
-    def __init__(self, *, at_once: int, waiting: int, waiting_of_one: int) -> None:
-        """At most `at_once` run; at most `waiting` in all, and `waiting_of_one` per client, wait for their turn."""
+    def __init__(self, *, at_once: int, waiting: int, waiting_of_one: int, too_many: str, too_many_of_one: str) -> None:
+        """At most `at_once` run; at most `waiting` in all, and `waiting_of_one` per client, wait for their turn.
+
+        The texts are the messages of the refusals.
+        """
+        self._too_many, self._too_many_of_one = too_many, too_many_of_one
         self._free = at_once
         self._bound = waiting
         self._bound_of_one = waiting_of_one
@@ -41,8 +45,7 @@ class FairQueue:
 
     async def _wait(self, client: Hashable) -> None:
         if len(self._queues.get(client, ())) >= self._bound_of_one:
-            message = "Too many requests from your address are waiting. Try again shortly."
-            raise Error(Code.LIMITED, message, retry_after_seconds=_RETRY_AFTER_SECONDS)
+            raise Error(Code.LIMITED, self._too_many_of_one, retry_after_seconds=_RETRY_AFTER_SECONDS)
         if self._waiting >= self._bound:
             self._make_room(client)
         turn: _Turn = asyncio.get_running_loop().create_future()
@@ -61,10 +64,11 @@ class FairQueue:
         """Refuse the latest request of the client with the most waiting; the new request if no client has more."""
         greediest = max(self._queues, key=lambda each: len(self._queues[each]))
         if len(self._queues[greediest]) <= len(self._queues.get(client, ())) + 1:
-            raise _too_many()
+            raise unavailable(self._too_many)
         turn = self._queues[greediest][-1]
         self._remove(greediest, turn)
-        turn.set_exception(_too_many())
+        if not turn.done():  # its client may have left, and its task not have run since
+            turn.set_exception(unavailable(self._too_many))
 
     def _pass_on(self) -> None:
         """Give the turn that has ended to the next client, which then goes to the end of the queue."""
@@ -85,7 +89,3 @@ class FairQueue:
         self._waiting -= 1
         if not queue:
             del self._queues[client]
-
-
-def _too_many() -> Error:
-    return unavailable("Too many people are logging in at once. Try again shortly.")

@@ -1,8 +1,8 @@
 """Slots of accounts: how many requests of one account run at the same time, and how many wait."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from uuid import UUID
 from weakref import WeakValueDictionary
 
@@ -28,11 +28,15 @@ class _Share:
 class Slots:
     """Grants each account's requests their slots, in the order in which they ask."""
 
-    def __init__(self, at_once: int = AT_ONCE, in_all: int | None = None) -> None:
-        """Each account has `at_once`, and all of them together `in_all`, unless it is None."""
+    def __init__(self, at_once: int = AT_ONCE) -> None:
+        """Each account has `at_once`."""
         self._at_once = at_once
-        self._in_all = None if in_all is None else asyncio.Semaphore(in_all)
         self._shares: WeakValueDictionary[UUID, _Share] = WeakValueDictionary()
+
+    def has_free(self, account_id: UUID) -> bool:
+        """Whether an account's next request gets a slot at once."""
+        share = self._shares.get(account_id)
+        return share is None or not share.free.locked()
 
     @asynccontextmanager
     async def take(self, account_id: UUID) -> AsyncIterator[None]:
@@ -47,7 +51,44 @@ class Slots:
         finally:
             share.waiting -= 1
         try:
-            async with self._in_all or nullcontext():
-                yield
+            yield
         finally:
             share.free.release()
+
+
+class LongSlots:
+    """Slots of requests that take long. All accounts share them, and each has one at a time."""
+
+    def __init__(self, reads: Slots) -> None:
+        """Such a request also takes one of its account's slots for `reads`."""
+        self._reads = reads
+        self._one_of_each = Slots(LONG_AT_ONCE)
+        self._of_all = asyncio.Semaphore(LONG_IN_ALL)
+
+    @asynccontextmanager
+    async def take(self, account_id: UUID) -> AsyncIterator[Callable[[], None]]:
+        """Wait until all slots are free; then they are kept until the context ends.
+
+        While a request waits for one of them, it keeps no slot that others wait for: neither one of its account's
+        reads, nor one that all accounts share. The value gives back the latter, when the work is done and only its
+        response is left, which a client may receive slowly.
+        """
+        async with self._one_of_each.take(account_id):
+            while True:
+                await self._of_all.acquire()
+                if self._reads.has_free(account_id):
+                    break
+                self._of_all.release()
+                async with self._reads.take(account_id):
+                    pass  # now one is free, and shall be so when a shared one is
+            give_back = _once(self._of_all.release)
+            try:
+                async with self._reads.take(account_id):
+                    yield give_back
+            finally:
+                give_back()
+
+
+def _once(call: Callable[[], None]) -> Callable[[], None]:
+    calls = [call]
+    return lambda: calls.pop()() if calls else None

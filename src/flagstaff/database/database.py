@@ -2,7 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import islice
@@ -21,6 +28,7 @@ from flagstaff.database.health import CONFIGURATION, HISTORY, StoreHealth
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions_store import FOUND, forget_found, note_committed
 from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.turns import Turns
 from flagstaff.values.errors import Code, Error, not_found, unavailable, unconfirmed
 
 T = TypeVar("T")
@@ -87,8 +95,9 @@ class Database:
             self._writer = self._history_writer = engine
             self._reader = self._history_reader = engine.execution_options(isolation_level="REPEATABLE READ")
             self.reach: Reach | None = Reach(engine)
+            self._turns: Turns | None = None
         else:
-            self.reach = None
+            self.reach, self._turns = None, Turns()
             configuration, history = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
             self._reader = dialect.sqlite_engine(configuration, write=False, synchronous="FULL")
             self._writer = dialect.sqlite_engine(configuration, write=True, synchronous="FULL")
@@ -165,7 +174,7 @@ class Database:
         try:
             with self.health.watching(CONFIGURATION, writes=True), translated_errors():
                 self.require_files(CONFIGURATION_FILE)
-                async with self._begin(self._writer) as connection:
+                async with self._turn(), self._begin(self._writer) as connection:
                     await dialect.limit_idle_write(connection)
                     transaction = Transaction(connection, self.instance)
                     await connection.execution_options(**{FOUND: transaction.found})
@@ -237,6 +246,9 @@ class Database:
         with suppress(Error):
             async with self.write_history() as connection:
                 await connection.execute(_touch_history)
+
+    def _turn(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext() if self._turns is None else self._turns.take()
 
     def _begin(self, engine: AsyncEngine) -> AbstractAsyncContextManager[AsyncConnection]:
         return self.reach.begin(engine) if self.reach else engine.begin()

@@ -13,7 +13,7 @@ from flagstaff.evaluation.fragments import render_decision
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.http.errors import UnauthenticatedError
 from flagstaff.http.limits import admit
-from flagstaff.http.nesting import NESTING_MAX, require_shallow
+from flagstaff.http.nesting import NESTING_MAX, require_simple
 from flagstaff.http.operations import CONTEXT_BODY, Endpoint
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.serving.context import (
@@ -113,7 +113,7 @@ class Evaluate:
         if own is not None and not self._use(access):
             raise _no_key()
         if len(body) > NESTING_MAX:
-            require_shallow(body)
+            require_simple(body)
         try:
             request = _decode(body)
         except UNREADABLE as error:

@@ -44,7 +44,13 @@ class Passwords:
     ) -> None:
         """Does not start the process yet. The costs are Argon2's; a process that takes longer to answer is replaced."""
         costs = (time_cost, memory_cost_kib, PARALLELISM)
-        self._queue = FairQueue(at_once=1, waiting=_WAITING, waiting_of_one=_WAITING_OF_ONE_CLIENT)
+        self._queue = FairQueue(
+            at_once=1,
+            waiting=_WAITING,
+            waiting_of_one=_WAITING_OF_ONE_CLIENT,
+            too_many="Too many people are logging in at once. Try again shortly.",
+            too_many_of_one="Too many requests from your address are waiting. Try again shortly.",
+        )
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="password")
         self._worker = _Worker(costs, answer_seconds)
         self._nobody = _made_up_hash(*costs)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from flagstaff.http.nesting import require_shallow
+from flagstaff.http.nesting import require_simple
 from flagstaff.serving.context import (
     IDENTIFIER_MAX_LENGTH,
     UNREADABLE,
@@ -44,7 +44,7 @@ def read_request(body: bytes) -> GivenContext:
     Raises:
         Error: INVALID, at the field `body` or one of the context.
     """
-    require_shallow(body)
+    require_simple(body)
     if len(body) <= IDENTIFIER_MAX_LENGTH and b"\\" not in body:  # nothing is too long, or a NUL
         try:
             context = _decode_plain(body).context

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from flagstaff.http.nesting import require_shallow
+from flagstaff.http.nesting import require_simple
 from flagstaff.serving.context import UNREADABLE, GivenAttributes, Types, mistyped, read_repaired
 from flagstaff.serving.contexts import GivenContext, read_email, read_identifier
 from flagstaff.values.errors import FieldError, invalid_field
@@ -46,7 +46,7 @@ def read_query(query: bytes) -> GivenContext:
 
 def read_body(body: bytes) -> GivenContext:
     """Read the context in a body; raises Error INVALID at its field."""
-    require_shallow(body)
+    require_simple(body)
     try:
         request = _decode(body)
     except UNREADABLE as error:
