@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, cast
 
+from flagstaff.evaluation.bucketing import BUCKETS
 from flagstaff.evaluation.compiler import CompiledFlag, CompiledRule, TargetedFlag, compile_flag
 from flagstaff.evaluation.fragments import EVALUATE
 from flagstaff.evaluation.grouping import Groups, group
@@ -34,11 +35,13 @@ class _Rules:
 
     segments: Mapping[str, Predicate]
     look_ups: dict[RuleType, LookUp] = field(default_factory=lambda: {kind: defaultdict(list) for kind in RuleType})
+    shares: defaultdict[tuple[RuleType, str], list[RuleMatch]] = field(default_factory=lambda: defaultdict(list))
     predicates: list[Predicate] = field(default_factory=list)
     segment_numbers: dict[str, int] = field(default_factory=dict)
     by_predicate: defaultdict[int, list[RuleMatch]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, position: int, rule: CompiledRule) -> None:
+        """Add a rule of the flag at a position; `end_flag` follows the last one."""
         number = None if rule.predicate is None else self._number_of(rule.predicate)
         leading = self._number_of_segment(rule.value) if rule.kind is RuleType.SEGMENT else number
         is_led = rule.kind in (RuleType.SEGMENT, RuleType.ATTRIBUTES)
@@ -48,8 +51,16 @@ class _Rules:
         if is_led:
             assert leading is not None
             self.by_predicate[leading].append(match)
-        else:
+        elif needs or rule.percentage == BUCKETS:
             self.look_ups[rule.kind][rule.value].append(match)
+        else:
+            self.shares[rule.kind, rule.value].append(match)
+
+    def end_flag(self) -> None:
+        """Let the rules for shares of the users with the same value be found as one."""
+        for (kind, value), matches in self.shares.items():
+            self.look_ups[kind][value].append(matches[0] if len(matches) == 1 else _first_by_bucket(matches))
+        self.shares.clear()
 
     def _number_of(self, predicate: Predicate) -> int:
         self.predicates.append(predicate)
@@ -60,6 +71,15 @@ class _Rules:
         if key not in self.segment_numbers:
             self.segment_numbers[key] = self._number_of(self.segments[key])
         return self.segment_numbers[key]
+
+
+def _first_by_bucket(matches: Sequence[RuleMatch]) -> RuleMatch:
+    """Rules of a flag for the same value, whose percentages grow, as one. Users without a bucket are in no share."""
+    first: list[RuleMatch | None] = []
+    for match in matches:
+        first += [match] * (match.percentage - len(first))
+    first += [None] * (NO_BUCKET + 1 - len(first))
+    return matches[-1]._replace(by_bucket=tuple(first))
 
 
 def compile_environment(
@@ -87,6 +107,7 @@ def assemble(
         for rule in each.rules:
             rules.add(position, rule)
             yield
+        rules.end_flag()
     look_ups = {}
     for kind, found in rules.look_ups.items():
         look_ups[kind] = yield from _freeze(found)

@@ -158,19 +158,19 @@ def _compile_rules(
 ) -> Generator[None, None, tuple[CompiledRule, ...]]:
     places = {(decider.outcome, decider.rule_id): RULE_BASE + place for place, decider in enumerate(deciders)}
     compiled = []
-    decided = set()
+    decided: dict[tuple[RuleType, str], int] = {}  # the share of users for whom an earlier rule has decided
     for rank, rule in enumerate(live):
         outcome, value = RULE_OUTCOMES[rule.rule_type], match_key(rule.rule_type, rule.rule_value)
-        if (rule.rule_type, value) in decided:
-            continue  # it is never reached
+        if rule.rollout_percentage <= decided.get((rule.rule_type, value), 0):
+            continue  # it is never reached: a user is in the same bucket for all rules of a flag
         byte = places.get((outcome, rule.id)) or places.get((outcome, None)) or RULE_BASE + outcome
         predicate = None
         if rule.conditions or rule.rule_type is RuleType.ATTRIBUTES:
             predicate = yield from compiling_predicate(rule.conditions)
         variant = variants.index(rule.variant) if rule.variant in variants else None
         compiled.append(CompiledRule(rule.rule_type, value, rank, byte, predicate, rule.rollout_percentage, variant))
-        if not rule.conditions and rule.rollout_percentage == BUCKETS:
-            decided.add((rule.rule_type, value))
+        if not rule.conditions:
+            decided[rule.rule_type, value] = rule.rollout_percentage
     return tuple(compiled)
 
 

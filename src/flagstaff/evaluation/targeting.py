@@ -5,7 +5,7 @@ of the response.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from operator import getitem
 from typing import Any, NamedTuple
 
@@ -164,9 +164,16 @@ def _buckets(targeting: Targeting, user: User, decided: bytearray) -> dict[int, 
     }
 
 
-def _inside(found: Iterable[RuleMatch], bucket_of: Mapping[int, int]) -> Iterable[RuleMatch]:
+def _inside(found: Iterable[RuleMatch], bucket_of: Mapping[int, int]) -> Iterator[RuleMatch]:
     """The rules whose percentage includes the user."""
-    return (each for each in found if each.percentage == BUCKETS or bucket_of[each.position] < each.percentage)
+    for each in found:
+        if each.percentage == BUCKETS:
+            yield each
+        elif each.by_bucket is None:
+            if bucket_of[each.position] < each.percentage:
+                yield each
+        elif (first := each.by_bucket[bucket_of[each.position]]) is not None:
+            yield first
 
 
 def _follow(targeting: Targeting, holding: int) -> LedMatches:

@@ -29,6 +29,9 @@ class RuleMatch(NamedTuple):
     `position` is its flag's position among the recorded flags. `rank` is the rule's rank in the flag; the lowest rank
     decides. `byte` is recorded if it does. The rule matches only if the predicates with the bits `needs` hold, besides
     the one by which it was found, and the user's bucket is below `percentage`.
+
+    Several rules of a flag for shares of the users with the same value are found as one, because a user is in the same
+    bucket for all of them: `by_bucket` has the one that matches first in each bucket, if one does.
     """
 
     position: int
@@ -37,6 +40,7 @@ class RuleMatch(NamedTuple):
     needs: int = 0
     percentage: int = BUCKETS
     variant: int | None = None
+    by_bucket: "tuple[RuleMatch | None, ...] | None" = None
 
 
 class LedMatches(NamedTuple):

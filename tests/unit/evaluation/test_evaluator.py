@@ -11,10 +11,13 @@ from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.variants import Variant
 from tests.support.builders import make_flag, make_rule, make_segment
 from tests.support.loops import evaluate
 from tests.support.naive import Answer, Context, deciding_rule, evaluate_naively
 from tests.support.strategies import ENVIRONMENT, addresses, attributes, some_segments, targeted_flags, users
+
+_AB = (Variant("a", 1, "1"), Variant("b", 2, "2"))
 
 
 def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -61,6 +64,51 @@ def test_the_compiled_evaluator_returns_the_same_as_the_naive_one(
             assert decision.rule_id == (rule and rule.id)
         if decision.bucket is not None:
             assert decision.bucket == context.bucket(flag)
+
+
+_share = st.tuples(
+    st.sampled_from([(RuleType.USER_ID, "ada"), (RuleType.USER_EMAIL, "ada@x.org"), (RuleType.EMAIL_DOMAIN, "x.org")]),
+    st.integers(1, 100),
+    st.booleans(),
+    st.sampled_from([None, "a", "b"]),
+)
+
+
+@given(
+    st.lists(st.lists(_share, max_size=12), min_size=1, max_size=5),
+    st.sampled_from(["ada", "eve", "", None]),
+    st.booleans(),
+)
+def test_rules_for_shares_of_the_same_users_decide_in_their_order(
+    shares_of_flags: list[list[tuple[tuple[RuleType, str], int, bool, str | None]]], user_id: str | None, has_city: bool
+) -> None:
+    city = Condition("city", Operator.IN, ("Oslo",))
+    flags = []
+    for number, shares in enumerate(shares_of_flags):
+        flag = make_flag(ENVIRONMENT, key=f"flag-{number}", enabled=True, rollout_percentage=30, variants=_AB)
+        rules = [
+            make_rule(
+                flag,
+                rule_type=kind,
+                rule_value=value,
+                priority=-rank,
+                rollout_percentage=percentage,
+                conditions=(city,) if has_condition else (),
+                variant=variant,
+            )
+            for rank, ((kind, value), percentage, has_condition, variant) in enumerate(shares)
+        ]
+        flags.append((flag, rules))
+    custom = {"city": "Oslo"} if has_city else {}
+    snapshot = compile_environment(ENVIRONMENT, [TargetedFlag(*each) for each in flags])
+    body, _ = evaluate(snapshot, user_id, "ada@x.org", custom)
+    assert json.loads(body)["flags"] == evaluate_naively(flags, user_id, "ada@x.org", custom)
+
+
+def test_a_thousand_rules_for_shares_of_one_user_are_found_as_one() -> None:
+    flag = make_flag(ENVIRONMENT, enabled=True)
+    rules = [make_rule(flag, priority=-each, rollout_percentage=each % 99 + 1) for each in range(1000)]
+    assert len(compile_environment(ENVIRONMENT, [TargetedFlag(flag, rules)]).by_user_id["ada"]) == 1
 
 
 @given(
