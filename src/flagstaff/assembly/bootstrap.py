@@ -46,7 +46,7 @@ from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
 from flagstaff.database.readiness import Readiness
 from flagstaff.database.revisions_service import load_revisions
-from flagstaff.database.schema_state import is_supported
+from flagstaff.database.schema_state import is_supported, require_encoding_of
 from flagstaff.database.sqlite_files import inspect_files
 from flagstaff.database.traced_database import TracedDatabase
 from flagstaff.evaluation.snapshot import ProjectSnapshot
@@ -814,6 +814,7 @@ async def prepare(settings: Settings, workers: int) -> None:
 async def _migrate_unless_supported(database: Database, settings: Settings) -> None:
     """Migrate a database unless it can be served as it is, even without its history."""
     _require_configuration(settings)
+    await require_encoding_of(database)
     if not await is_supported(database):
         await database.close()  # no other connection may have the files open
         await _migrate(settings)

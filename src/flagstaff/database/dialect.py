@@ -14,7 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from flagstaff.database import sqlite_driver, sqlite_files
+from flagstaff.database import sqlite_driver, sqlite_files, tables
 
 POOL_SIZE = 10
 READERS = 4
@@ -278,6 +278,22 @@ def is_damage(error: BaseException | None) -> bool:
     return sqlite_files.is_damage(cause)
 
 
+def lacks_tables(error: BaseException | None) -> bool:
+    """Whether an error means that one of our tables is not in PostgreSQL's database any more."""
+    cause = _driver_error(error) if isinstance(error, Exception) else None
+    if isinstance(cause, asyncpg.InvalidSchemaNameError):
+        return True
+    return isinstance(cause, asyncpg.UndefinedTableError) and any(
+        f'"{name}"' in str(cause) for name in tables.metadata.tables
+    )
+
+
+def lacks_right(error: BaseException | None) -> bool:
+    """Whether an error means that PostgreSQL's role may not do what it was asked."""
+    cause = _driver_error(error) if isinstance(error, Exception) else None
+    return isinstance(cause, asyncpg.InsufficientPrivilegeError)
+
+
 def refuses_writes(error: BaseException | None) -> bool:
     """Whether an error means that the database cannot store anything, such as for lack of space."""
     cause = _driver_error(error) if isinstance(error, Exception) else None
@@ -288,10 +304,10 @@ def refuses_writes(error: BaseException | None) -> bool:
 
 
 def is_outage(error: Exception) -> bool:
-    """Whether an error means that the database is unreachable, full, overloaded or damaged: our SQL is not wrong."""
+    """Whether the database is unreachable, full, overloaded, damaged or incomplete, and our SQL is not wrong."""
     if isinstance(error, (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError, sa.exc.TimeoutError)):
         return True
-    if is_damage(error):
+    if is_damage(error) or lacks_tables(error):
         return True
     cause = _driver_error(error)
     if isinstance(cause, asyncpg.InvalidCachedStatementError):

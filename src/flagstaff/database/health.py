@@ -1,6 +1,6 @@
 """What a process has found out about its database while it used it: what is damaged, missing, or takes no writes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,7 +24,8 @@ class StoreHealth:
     """The state of both stores, the configuration and the history.
 
     Damage is remembered until the process ends, because what was read without an error says nothing about the rest. A
-    store that refuses writes takes them again as soon as one succeeds.
+    store that refuses writes takes them again as soon as one succeeds, and one that lacks tables is complete as soon as
+    all are found.
     """
 
     def __init__(self, *, is_postgresql: bool) -> None:
@@ -32,13 +33,14 @@ class StoreHealth:
         self._missing: str | None = None
         self._damaged: dict[str, str] = {}
         self._refusing: dict[str, str] = {}
+        self._incomplete: dict[str, str] = {}
 
     @property
     def up(self) -> dict[str, bool]:
         """Whether each store is there and not known to be damaged."""
         return {
-            CONFIGURATION: CONFIGURATION not in self._damaged,
-            HISTORY: HISTORY not in self._damaged and self._missing is None,
+            CONFIGURATION: CONFIGURATION not in self._damaged and CONFIGURATION not in self._incomplete,
+            HISTORY: HISTORY not in self._damaged and HISTORY not in self._incomplete and self._missing is None,
         }
 
     @property
@@ -49,7 +51,7 @@ class StoreHealth:
     def problems(self) -> dict[str, str]:
         """What is wrong with each store, and what to do."""
         missing = {HISTORY: self._missing} if self._missing else {}
-        return {**self._refusing, **self._damaged, **missing}
+        return {**self._refusing, **self._incomplete, **self._damaged, **missing}
 
     def look_for_history(self, data_directory: Path) -> None:
         """Find out whether SQLite's history is there, before it is used for the first time."""
@@ -82,6 +84,8 @@ class StoreHealth:
         reason = str(getattr(cause, "orig", None) or cause).partition("\n")[0]
         if dialect.is_damage(cause):
             return self._note_damage(store, reason)
+        if dialect.lacks_tables(cause):
+            return self._note_absence(store, reason)
         if writes and dialect.refuses_writes(cause):
             return self._note_refusal(store, reason)
         return None
@@ -96,6 +100,23 @@ class StoreHealth:
         if store not in self._damaged:
             log.error("database_damaged", store=store, reason=message)
         self._damaged[store] = message
+        return message
+
+    def note_tables(self, missing: Mapping[str, Sequence[str]]) -> None:
+        """Note which tables of each store are not there, after all were looked for."""
+        for store in (CONFIGURATION, HISTORY):
+            if names := missing.get(store):
+                self._note_absence(store, f"{names[0]} does not exist" if len(names) == 1 else f"{len(names)} of them")
+            elif self._incomplete.pop(store, None) is not None:
+                log.info("database_complete", store=store)
+
+    def _note_absence(self, store: str, reason: str) -> str:
+        message = f"The database lacks tables of the {store}: {reason}. Restore a backup."
+        if store == HISTORY:
+            message += " Until then, evaluations are answered and kept on disk."
+        if store not in self._incomplete:
+            log.error("database_incomplete", store=store, reason=message)
+        self._incomplete[store] = message
         return message
 
     def _note_refusal(self, store: str, reason: str) -> str:

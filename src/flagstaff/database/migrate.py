@@ -28,6 +28,7 @@ from flagstaff.database.schema_state import (
     note_oldest_supported,
     oldest_supported,
     present_revision,
+    require_encoding,
 )
 from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE, inspect_files
 from flagstaff.values.errors import Code, Error, unavailable
@@ -97,6 +98,8 @@ async def _run_between_locks(url: str, files: tuple[Path, Path], work: Callable[
         try:
             return await _run(dialect.migrating_engine(url, *files, lock_seconds=next(waits)), work)
         except sa.exc.DBAPIError as error:
+            if dialect.lacks_right(error):
+                raise _no_right(url, error) from error
             if not dialect.is_lock_timeout(error):
                 raise
             if time.monotonic() > deadline:
@@ -105,6 +108,18 @@ async def _run_between_locks(url: str, files: tuple[Path, Path], work: Callable[
                     "Nothing was changed. pg_stat_activity shows the sessions: end the one that holds the lock."
                 ) from error
         await asyncio.sleep(_AGAIN_SECONDS)
+
+
+def _no_right(url: str, error: sa.exc.DBAPIError) -> Error:
+    address = sa.make_url(url)
+    role, database = address.username, address.database
+    reason = str(error.orig).rpartition(": ")[2].partition("\n")[0]
+    return Error(
+        Code.CONFLICT,
+        f"The role {role} may not migrate the database {database}: {reason}. Nothing was changed. Run as the owner of "
+        f'the database: GRANT CREATE ON DATABASE "{database}" TO "{role}"; GRANT CREATE ON SCHEMA public TO "{role}". '
+        "Tables that another role has created must belong to this one: ALTER TABLE … OWNER TO …",
+    )
 
 
 def _is_done(connection: sa.Connection, revision: str) -> bool:
@@ -126,6 +141,8 @@ def _alone(data_directory: Path) -> Iterator[None]:
 
 def migrate_connection(connection: sa.Connection, revision: str, *, force: bool = False) -> list[str]:
     """The same on a connection of `dialect.migrating_engine`, in its transaction."""
+    if revision != "base":
+        require_encoding(connection)
     revisions = known_revisions()
     wanted = _steps(revisions, _resolve(revisions, revision))
     if _is_done(connection, revision):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from flagstaff.database.database import Database
 from flagstaff.database.health import CONFIGURATION, HISTORY
-from flagstaff.database.schema_state import is_supported
+from flagstaff.database.schema_state import find_missing_tables, is_supported
 from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.values.errors import Code, Error
 
@@ -47,6 +47,7 @@ class Readiness:
         try:
             async with asyncio.timeout(DATABASE_SECONDS):
                 is_usable = await is_supported(self.database)
+                missing = await find_missing_tables(self.database) if is_usable else {}
         except Error as error:
             return self._of_both(error.message)
         except TimeoutError:
@@ -54,6 +55,7 @@ class Readiness:
         if not is_usable:
             message = "The database is not at a revision that this version can serve from. Run: flagstaff migrate"
             return self._of_both(message)
+        self.database.health.note_tables(missing)
         return {**self.database.health.problems(), **self._replaced_files()}
 
     def _of_both(self, message: str) -> dict[str, str]:

@@ -13,11 +13,17 @@ import sqlalchemy as sa
 from alembic.config import Config
 from alembic.script import Script, ScriptDirectory
 
+from flagstaff.database import tables
 from flagstaff.database.database import Database
+from flagstaff.database.health import CONFIGURATION, HISTORY
+from flagstaff.values.errors import Code, Error
 
 _SCRIPTS = Path(__file__).parent / "migrations"
 _version = sa.table("alembic_version", sa.column("version_num", sa.Text), sa.column("oldest_supported", sa.Text))
 _columns = _version.c
+_missing_tables = sa.text(
+    "SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NULL ORDER BY name"
+)
 
 
 def configuration() -> Config:
@@ -77,6 +83,51 @@ async def current_revision(database: Database) -> str | None:
         return None
     async with database.read() as connection:
         return await connection.run_sync(present_revision)
+
+
+def require_encoding(connection: sa.Connection) -> None:
+    """Raise Error CONFLICT for a database of PostgreSQL that cannot hold every text."""
+    if connection.dialect.name != "postgresql":
+        return
+    encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+    if encoding != "UTF8":
+        name = connection.exec_driver_sql("SELECT current_database()").scalar_one()
+        raise Error(
+            Code.CONFLICT,
+            f"The database {name} has the encoding {encoding}, which cannot hold every text. Create one for Flagstaff: "
+            "CREATE DATABASE flagstaff ENCODING 'UTF8' TEMPLATE template0; if there are data in the old one, copy them "
+            "with: flagstaff copy --to URL",
+        )
+
+
+async def require_encoding_of(database: Database) -> None:
+    """The same for a database that is in use."""
+    if database.is_postgresql:
+        async with database.read() as connection:
+            await connection.run_sync(require_encoding)
+
+
+async def find_missing_tables(database: Database) -> dict[str, list[str]]:
+    """The tables of this version that a database of PostgreSQL lacks although it is at this version's revision.
+
+    They are named by store. SQLite's tables are lost with their file only.
+    """
+    if not database.is_postgresql:
+        return {}
+    async with database.read() as connection:
+        if await connection.run_sync(present_revision) != known_revisions()[-1]:
+            return {}  # a newer version may have taken away what this one no longer uses
+        found = (await connection.execute(_missing_tables, {"names": list(_stores_by_table())})).scalars()
+        missing: dict[str, list[str]] = {}
+        for name in found:
+            missing.setdefault(_stores_by_table()[name], []).append(name)
+        return missing
+
+
+@cache
+def _stores_by_table() -> dict[str, str]:
+    metadata = tables.metadata.tables.values()
+    return {table.fullname: HISTORY if table.schema == "history" else CONFIGURATION for table in metadata}
 
 
 async def is_supported(database: Database) -> bool:

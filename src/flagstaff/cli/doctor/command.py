@@ -114,6 +114,8 @@ def _revision(found: Examination) -> Finding:
         return fail(
             "revision", f"{there} is unknown to this version ({found.newest_revision})", "Install a newer version."
         )
+    if found.lacking_rights:
+        advice = f"This role may not migrate. Run as the owner of the database: {'; '.join(found.lacking_rights)}"
     return fail("revision", f"{there}; this version needs {found.newest_revision}", advice)
 
 

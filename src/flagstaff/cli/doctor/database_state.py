@@ -16,6 +16,11 @@ from flagstaff.identity.administration.instance_store import read_time_seen
 from flagstaff.values.errors import Code, Error
 
 _segments = tables.segments.c
+_rights_query = sa.text(
+    "SELECT current_user AS role, current_database() AS database,"
+    " has_database_privilege(current_database(), 'CREATE') AS may_in_database,"
+    " has_schema_privilege('public', 'CREATE') AS may_in_schema"
+)
 _history_query = sa.select(sa.func.sum(_segments.size), sa.func.min(_segments.first_time))
 
 
@@ -33,6 +38,7 @@ class Examination:
     history_bytes: int
     history_problem: str | None  # why it cannot be used, and what to do
     time_seen: datetime | None  # up to when a server has seen time pass
+    lacking_rights: tuple[str, ...]  # the statements that give this role the rights to migrate
 
     @property
     def is_newer(self) -> bool:
@@ -61,13 +67,23 @@ async def examine(url: str | None, data_directory: Path) -> Examination:
         revision = await current_revision(database)
         can_serve = await is_supported(database)
         problem = None if url else await asyncio.to_thread(_find_history_problem, data_directory)
+        lacking = await _find_lacking_rights(database) if url and not can_serve else ()
         time_seen = await read_time_seen(database) if can_serve else None
         can_measure = can_serve and problem is None
         evaluations, oldest, size = await _measure_history(database) if can_measure else (0, None, 0)
     finally:
         await database.close()
     newest = known_revisions()[-1]
-    return Examination(server, clock_lead, revision, newest, can_serve, evaluations, oldest, size, problem, time_seen)
+    return Examination(
+        server, clock_lead, revision, newest, can_serve, evaluations, oldest, size, problem, time_seen, lacking
+    )
+
+
+async def _find_lacking_rights(database: Database) -> tuple[str, ...]:
+    async with database.read() as connection:
+        found = (await connection.execute(_rights_query)).one()
+    rights = (("DATABASE", found.database, found.may_in_database), ("SCHEMA", "public", found.may_in_schema))
+    return tuple(f'GRANT CREATE ON {kind} "{name}" TO "{found.role}"' for kind, name, may in rights if not may)
 
 
 def _find_history_problem(data_directory: Path) -> str | None:
