@@ -7,8 +7,8 @@ import signal
 import socket
 import stat
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -234,6 +234,35 @@ class Piecemeal:
         self.begun.set()
         await self.rest.wait()
         yield self._body[20:]
+
+
+@contextmanager
+def frozen(pid: int) -> Iterator[None]:
+    """Freeze a process by a control group: even SIGKILL ends it only when it runs again."""
+    group = Path(f"/sys/fs/cgroup/freezer/flagstaff-{pid}")
+    try:
+        group.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group can be made: {error}")
+    try:
+        (group / "cgroup.procs").write_text(str(pid))
+        (group / "freezer.state").write_text("FROZEN")
+        yield
+    finally:
+        (group / "freezer.state").write_text("THAWED")
+        while (group / "cgroup.procs").read_text():
+            time.sleep(0.01)
+        group.rmdir()
+
+
+async def test_a_stop_leaves_a_worker_that_is_frozen(server: ServerProcess) -> None:
+    pid = min(worker_pids(server))
+    with frozen(pid):
+        began = time.monotonic()
+        status = await server.stop()
+        assert (status, time.monotonic() - began < 6) == (1, True)
+        assert re.search(rf'"pid": {pid}, .*"event": "worker_left"', server.log)
+    await until(lambda: not is_running(pid))
 
 
 def is_refusing(port: int) -> bool:

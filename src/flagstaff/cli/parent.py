@@ -27,6 +27,7 @@ Work = Callable[[socket.socket], None]
 """What a process does, given its connection to the parent."""
 
 _STOP_SECONDS = 9.5  # longer than a worker needs, and within the ten seconds that process managers allow
+_LEFT_SECONDS = 1.0  # a process that does not run, as in a frozen control group, ends only when it runs again
 _FIRST_PAUSE_SECONDS = 0.1
 _LONGEST_PAUSE_SECONDS = 10.0
 _STEADY_SECONDS = 10.0  # a worker that has run for this long did not fail because of how it started
@@ -41,7 +42,8 @@ class _Process:
     is_worker: bool
     has_started: bool = False
     has_ended: bool = False
-    is_killed: bool = False
+    killed_at: float | None = None
+    is_left: bool = False
     failure: Error | None = None
 
 
@@ -96,15 +98,15 @@ class Parent:
         with self._signals_received():
             try:
                 self._prepare(prepare)
-                while self._kills_at is None or any(each.process for each in self._slots):
+                while self._kills_at is None or not all(map(self._is_left, self._processes())):
                     self._start_due()
                     self._wait()
                     if not self._has_served and len(self._board.serving) == self._board.count:
                         self._has_served = True
                         on_served()
             finally:
-                for process in self._processes():
-                    os.kill(process.pid, signal.SIGKILL)  # after a failure of the parent itself
+                for process in self._processes():  # after a failure of the parent itself, or one that is left
+                    os.kill(process.pid, signal.SIGKILL)
         if self._failure is not None:
             raise self._failure
         return self._killed
@@ -230,12 +232,23 @@ class Parent:
             self._kill(workers[number], "Its process did not run for two seconds, as if it was paused.")
 
     def _kill(self, process: _Process, reason: str) -> None:
-        if process.is_killed:
+        if process.killed_at is not None:
             return  # it ends as soon as the kernel can end it
-        process.is_killed = True
+        process.killed_at = time.monotonic()
         log.error("worker_killed", pid=process.pid, reason=reason)
         os.kill(process.pid, signal.SIGKILL)
         self._killed += self._kills_at is not None
+
+    def _is_left(self, process: _Process) -> bool:
+        """Whether a stop waits no longer for a process that was killed; the kernel ends it when it can."""
+        if process.killed_at is None or time.monotonic() < process.killed_at + _LEFT_SECONDS:
+            return False
+        if not process.is_left:
+            process.is_left = True
+            log.error(
+                "worker_left", pid=process.pid, reason="It was killed, but is frozen. It ends when it runs again."
+            )
+        return True
 
     def _pass_on(self, number: signal.Signals) -> None:
         for process in self._processes():

@@ -14,6 +14,7 @@ SILENT_SECONDS = 1.5
 """With the time between two beats and that between two looks, a pause is found within two seconds."""
 _LATE_SECONDS = 1.0
 _BUSY = "RD"  # runs or is ready to run; waits for the disk
+_FREEZER = Path("/sys/fs/cgroup/freezer")
 
 
 @dataclass(slots=True)
@@ -51,7 +52,17 @@ class Pulse:
 
 
 def _is_busy(pid: int) -> bool:
-    return any(state in _BUSY for state in _thread_states(pid))
+    return any(state in _BUSY for state in _thread_states(pid)) and not _is_frozen(pid)
+
+
+def _is_frozen(pid: int) -> bool:
+    """Whether the process is in a frozen control group of version 1, where its threads seem to wait for the disk."""
+    try:
+        groups = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+        paths = [path for _, kind, path in (line.split(":", 2) for line in groups) if kind == "freezer"]
+        return any((_FREEZER / path.lstrip("/") / "freezer.state").read_text() == "FROZEN\n" for path in paths)
+    except OSError:
+        return False  # a root group has no state
 
 
 def _thread_states(pid: int) -> list[str]:
