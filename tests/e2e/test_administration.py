@@ -197,6 +197,18 @@ async def test_settings_are_changed_and_only_who_has_a_second_factor_requires_on
     await expect(changes.filter(has_text="changed the settings")).to_have_count(0)
 
 
+async def test_a_setting_that_another_administrator_has_changed_is_not_put_back(ada: Person) -> None:
+    await ada.without_events()
+    await ada.page.goto("/admin/settings")
+    registration = ada.page.get_by_role("region", name="Registration")
+    await expect(registration.get_by_label("Registration")).to_be_visible()
+    await ada.api.put("/api/admin/settings", json={"registration": "closed"})
+    await registration.get_by_label("Registration").select_option("open")
+    await registration.get_by_role("button", name="Save").click()
+    await expect(registration.get_by_role("alert")).to_contain_text("has been changed since you read it")
+    assert (await ada.api.get("/api/admin/settings")).json()["registration"] == "closed"
+
+
 async def test_the_palette_leads_to_the_state_of_the_instance(ada: Person) -> None:
     await ada.page.goto("/")
     await ada.sees_heading("Create your first project")

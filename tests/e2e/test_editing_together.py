@@ -226,3 +226,25 @@ async def test_what_has_changed_is_shown_before_it_is_deleted(ada: Person, tab: 
     await dialog.get_by_role("button", name="Delete").click()
     await expect(dialog).to_have_count(0)
     assert (await ada.api.get(path)).status_code == 404
+
+
+async def test_a_view_that_others_have_changed_is_neither_renamed_nor_deleted_as_it_was(
+    ada: Person, tab: Person
+) -> None:
+    project = await ada.api.create_project()
+    environment = await ada.api.get_environment(project)
+    views = f"/api/projects/{project['id']}/views"
+    await ada.api.create_flag(environment)
+    view = (await ada.api.post(views, json={"name": "Beta", "search": {"tag": "beta"}})).json()
+    await tab.page.goto(environment_page(environment))
+    await tab.page.get_by_role("button", name="Views").click()
+    await tab.page.get_by_role("menuitem", name="Beta").click()
+    await expect(tab.page.get_by_role("button", name="Views: Beta")).to_be_visible()
+    await ada.api.put(f"{views}/{view['id']}", json={"name": "Theirs"})
+    await tab.page.get_by_role("button", name="Views: Beta").click()
+    await tab.page.get_by_role("menuitem", name="Rename Beta…").click()
+    dialog = tab.page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill("Mine")
+    await save(tab)
+    await expect(dialog.get_by_role("alert")).to_contain_text("changed")
+    assert (await ada.api.get(f"{views}/{view['id']}")).json()["name"] == "Theirs"

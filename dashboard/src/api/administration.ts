@@ -8,6 +8,8 @@ import { partsQuery } from "./parts";
 import { ask } from "./problem";
 import { projectsQuery } from "./projects";
 import type { components } from "./schema";
+import { saveShown } from "./shown";
+import { ifMatch } from "./states";
 
 type Schemas = components["schemas"];
 export type AdministeredAccount = Schemas["AdministeredAccountOut"];
@@ -19,6 +21,7 @@ export type InstanceSettings = Schemas["InstanceSettingsOut"];
 export type InstanceSettingsUpdate = Schemas["InstanceSettingsUpdate"];
 
 const ALL = "administration";
+const SETTINGS = "/api/admin/settings";
 const ACCOUNT = "/api/admin/accounts/{account_id}";
 
 /** The accounts whose address contains a text. */
@@ -49,14 +52,21 @@ export const instanceQuery = queryOptions({
 
 export const instanceSettingsQuery = queryOptions({
   queryKey: [ALL, "settings"],
-  queryFn: ({ signal }) => ask(client.GET("/api/admin/settings", { signal })),
+  queryFn: ({ signal }) => ask(client.GET(SETTINGS, { signal })),
 });
 
-export function useUpdateAccount(accountId: string) {
+/** Changes an account, which is given as it was shown. */
+export function useUpdateAccount(account: AdministeredAccount) {
   const refresh = useRefresh();
+  const params = { path: { account_id: account.id } };
   return useMutation({
     mutationFn: (body: AccountUpdate) =>
-      ask(client.PUT(ACCOUNT, { params: { path: { account_id: accountId } }, body })),
+      saveShown(
+        () => client.GET(ACCOUNT, { params }),
+        account,
+        body,
+        (tag) => ask(client.PUT(ACCOUNT, { params, body, ...ifMatch(tag) })),
+      ),
     onSettled: refresh,
   });
 }
@@ -84,10 +94,17 @@ export function useJoinProject(projectId: string) {
   });
 }
 
+/** Changes settings, of which those that change are given as they were shown. */
 export function useUpdateInstanceSettings() {
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: (body: InstanceSettingsUpdate) => ask(client.PUT("/api/admin/settings", { body })),
+    mutationFn: ({ shown, body }: Record<"shown" | "body", InstanceSettingsUpdate>) =>
+      saveShown(
+        () => client.GET(SETTINGS),
+        shown,
+        body,
+        (tag) => ask(client.PUT(SETTINGS, { body, ...ifMatch(tag) })),
+      ),
     onSettled: refresh,
   });
 }

@@ -4,6 +4,8 @@ import { infiniteQueryOptions, keepPreviousData, useMutation, useQueryClient } f
 import { client, type EnvironmentPath } from "./client";
 import { keepFlag, refreshChanges } from "./flags";
 import { ask } from "./problem";
+import { saveShown } from "./shown";
+import { ifMatch } from "./states";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -47,8 +49,15 @@ export function cleanupQuery(path: EnvironmentPath, { days, reason, kept }: Want
 export function useKeepFlag(path: EnvironmentPath, flag: Candidate, keep: boolean) {
   const cache = useQueryClient();
   return useMutation({
-    mutationFn: () =>
-      ask(client.PUT(`${BASE}/flags/{flag_id}`, { params: { path: { ...path, flag_id: flag.id } }, body: { keep } })),
+    mutationFn: () => {
+      const params = { path: { ...path, flag_id: flag.id } };
+      return saveShown(
+        () => client.GET(`${BASE}/flags/{flag_id}`, { params }),
+        { keep: !keep },
+        { keep },
+        (tag) => ask(client.PUT(`${BASE}/flags/{flag_id}`, { params, body: { keep }, ...ifMatch(tag) })),
+      );
+    },
     meta: { done: keep ? "kept" : "notKept" },
     onSuccess: (updated) => {
       keepFlag(cache, path, updated);

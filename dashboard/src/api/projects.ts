@@ -17,27 +17,6 @@ export function projectQuery(projectId: string) {
   });
 }
 
-export function securityQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["project-security", projectId],
-    queryFn: ({ signal }) => ask(client.GET("/api/projects/{project_id}/security", { params: at(projectId), signal })),
-  });
-}
-
-export function useDemandSecondFactor(projectId: string) {
-  const cache = useQueryClient();
-  return useMutation({
-    mutationFn: (isDemanded: boolean) =>
-      ask(
-        client.PUT("/api/projects/{project_id}/security", {
-          params: at(projectId),
-          body: { demands_second_factor: isDemanded },
-        }),
-      ),
-    onSuccess: (security) => cache.setQueryData(securityQuery(projectId).queryKey, security),
-  });
-}
-
 export function useCreateProject() {
   const keep = useKeep();
   return useMutation({

@@ -57,8 +57,9 @@ export async function saveFields<T>(
   from: object,
   fields: Fields,
   send: (tag: string | null) => Promise<T>,
+  known: string | null = stateOf(from).tag,
 ): Promise<T> {
-  let { tag } = stateOf(from);
+  let tag = known;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await send(tag);
@@ -71,7 +72,7 @@ export async function saveFields<T>(
 }
 
 /** Whether a change of fields is meant for another state, too: they are there as they were, or already as wanted. */
-function isMeantFor(now: Fields, from: Fields, wanted: Fields): boolean {
+export function isMeantFor(now: Fields, from: Fields, wanted: Fields): boolean {
   const isUntouched = Object.keys(wanted).every((field) => equal(from[field], now[field]));
   return isUntouched || Object.keys(changedFields(now, wanted)).length === 0;
 }

@@ -4,11 +4,14 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
+import { saveShown } from "./shown";
+import { ifMatch } from "./states";
 
 export type View = components["schemas"]["ViewOut"];
 export type ViewUpdate = components["schemas"]["ViewUpdate"];
 
 const BASE = "/api/projects/{project_id}/views";
+const ONE = `${BASE}/{view_id}` as const;
 
 export function viewsQuery(projectId: string) {
   return queryOptions({
@@ -17,27 +20,42 @@ export function viewsQuery(projectId: string) {
   });
 }
 
-/** Saves a new view, or what is given of one that has an id. */
+/** Saves a new view, or changes the one that is given as it was shown. */
 export function useSaveView(projectId: string) {
   const refresh = useRefresh(projectId);
   return useMutation({
-    mutationFn: ({ id, name, search }: { id?: string; name: string; search: View["search"] }) => {
-      const path = { project_id: projectId };
-      return id === undefined
-        ? ask(client.POST(BASE, { params: { path }, body: { name, search } }))
-        : ask(client.PUT(`${BASE}/{view_id}`, { params: { path: { ...path, view_id: id } }, body: { name, search } }));
+    mutationFn: ({ view, ...body }: { view?: View; name: string; search: View["search"] }) => {
+      if (view === undefined) return ask(client.POST(BASE, { params: { path: { project_id: projectId } }, body }));
+      const params = at(projectId, view);
+      return saveShown(
+        () => client.GET(ONE, { params }),
+        view,
+        body,
+        (tag) => ask(client.PUT(ONE, { params, body, ...ifMatch(tag) })),
+      );
     },
-    onSuccess: refresh,
+    onSettled: refresh,
   });
 }
 
 export function useDeleteView(projectId: string) {
   const refresh = useRefresh(projectId);
   return useMutation({
-    mutationFn: (id: string) =>
-      ask(client.DELETE(`${BASE}/{view_id}`, { params: { path: { project_id: projectId, view_id: id } } })),
-    onSuccess: refresh,
+    mutationFn: (view: View) => {
+      const params = at(projectId, view);
+      return saveShown(
+        () => client.GET(ONE, { params }),
+        view,
+        { name: view.name, search: view.search },
+        (tag) => ask(client.DELETE(ONE, { params, ...ifMatch(tag) })),
+      );
+    },
+    onSettled: refresh,
   });
+}
+
+function at(projectId: string, view: View) {
+  return { path: { project_id: projectId, view_id: view.id } };
 }
 
 function useRefresh(projectId: string) {

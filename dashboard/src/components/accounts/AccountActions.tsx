@@ -45,7 +45,7 @@ interface ActionProps extends Props {
 
 function Action({ account, isSelf, update, name, heading, text }: ActionProps) {
   const confirmation = useDialog();
-  const { mutateAsync } = useUpdateAccount(account.id);
+  const { mutateAsync } = useUpdateAccount(account);
   const confirm = async () => {
     await mutateAsync(update);
     confirmation.props.onClose();
@@ -59,6 +59,7 @@ function Action({ account, isSelf, update, name, heading, text }: ActionProps) {
         title={heading(account.email)}
         consequence={text}
         action={name}
+        of={{ projectId: "", id: account.id, resource: account }}
         onConfirm={confirm}
         {...confirmation.props}
       />

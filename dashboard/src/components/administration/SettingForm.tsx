@@ -31,7 +31,7 @@ export function SettingForm<Value extends string>({ setting }: { setting: Settin
   const form = useForm<Record<string, string>>({ initialValues: { [field]: isDefault ? DEFAULT : value } });
   const save = async (values: Record<string, string>) => {
     const chosen = values[field];
-    await update(send(chosen === DEFAULT ? null : (chosen as Value)));
+    await update({ shown: send(value), body: send(chosen === DEFAULT ? null : (chosen as Value)) });
     notifyDone(texts.saved);
   };
   return (

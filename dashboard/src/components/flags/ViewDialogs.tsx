@@ -29,7 +29,7 @@ function ViewForm({ projectId, search, view, onClose }: Props) {
   const { mutateAsync: save } = useSaveView(projectId);
   const form = useForm({ initialValues: { name: view?.name ?? "" } });
   const submit = async ({ name }: typeof form.values) => {
-    await save({ ...(view && { id: view.id }), name, search });
+    await save({ ...(view && { view }), name, search });
     onClose();
   };
   return (
@@ -53,7 +53,8 @@ export function DeleteViewDialog({ projectId, view, onClose, ...rest }: Deletion
     <ConfirmDialog
       title={texts.ask(view.name)}
       consequence={texts.consequence}
-      onConfirm={() => remove(view.id)}
+      of={{ projectId, id: view.id, resource: view }}
+      onConfirm={() => remove(view)}
       onClose={onClose}
       {...rest}
     />

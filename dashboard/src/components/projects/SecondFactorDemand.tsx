@@ -3,7 +3,7 @@
 import { Stack, Switch, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
-import { securityQuery, useDemandSecondFactor } from "../../api/projects";
+import { securityQuery, useDemandSecondFactor } from "../../api/projectSecurity";
 import { twoFactorQuery } from "../../api/twoFactor";
 import { notifyDone, notifyRefused } from "../../lib/notify";
 import { useDialog } from "../../lib/useDialog";

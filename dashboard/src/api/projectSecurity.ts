@@ -1,0 +1,36 @@
+/** Whether a project demands a second factor of its members. */
+
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { client } from "./client";
+import { ask } from "./problem";
+import { saveShown } from "./shown";
+import { ifMatch } from "./states";
+
+const SECURITY = "/api/projects/{project_id}/security";
+
+export function securityQuery(projectId: string) {
+  return queryOptions({
+    queryKey: ["project-security", projectId],
+    queryFn: ({ signal }) => ask(client.GET(SECURITY, { params: at(projectId), signal })),
+  });
+}
+
+export function useDemandSecondFactor(projectId: string) {
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (isDemanded: boolean) => {
+      const body = { demands_second_factor: isDemanded };
+      return saveShown(
+        () => client.GET(SECURITY, { params: at(projectId) }),
+        { demands_second_factor: !isDemanded },
+        body,
+        (tag) => ask(client.PUT(SECURITY, { params: at(projectId), body, ...ifMatch(tag) })),
+      );
+    },
+    onSuccess: (security) => cache.setQueryData(securityQuery(projectId).queryKey, security),
+  });
+}
+
+function at(projectId: string) {
+  return { path: { project_id: projectId } };
+}
