@@ -3,9 +3,13 @@ from typing import Any
 
 import pytest
 from fastapi import APIRouter
+from fastapi.routing import APIRoute
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel
+from starlette.routing import Match
 
-from flagstaff.api.operations import asks, list_operations, reads, writes
+from flagstaff.api.operations import asks, list_operations, reads, statement_of, writes
 from flagstaff.assembly.app import create_api
 from flagstaff.http.operations import SMALL_BODY, Caller, Endpoint, Operation, Operations
 from flagstaff.projects.permissions import Permission
@@ -46,6 +50,30 @@ def test_a_route_that_lacks_a_fact_does_not_start(method: str, state: Callable[[
 
 def test_every_route_states_its_facts() -> None:
     assert len(list(list_operations(create_api().routes))) > 130
+
+
+_api = create_api()
+_statements = Operations(list_operations(_api.routes))
+_templates = sorted({route.path_format for route in _api.routes if isinstance(route, APIRoute)})
+_segments = sorted({segment for template in _templates for segment in template.split("/")})
+_odd = st.sampled_from([*_segments, "\n", "x\n", "x", "%2F", " ", "..", "é", "{project_id}"])
+
+
+@st.composite
+def _paths(draw: st.DrawFn) -> str:
+    segments = draw(st.sampled_from(_templates)).split("/")
+    for place in draw(st.lists(st.integers(1, len(segments) - 1), max_size=3)):
+        segments[place] = draw(_odd)
+    return "/".join(segments) + draw(st.sampled_from(["", "", "\n", "/", "\n\n", "\r", "/x"]))
+
+
+@settings(max_examples=1000)
+@given(st.sampled_from(["GET", "POST", "PUT", "DELETE"]), _paths())
+def test_what_is_found_is_what_the_framework_finds(method: str, path: str) -> None:
+    scope = {"type": "http", "method": method, "path": path, "root_path": ""}
+    routes = [each for each in _api.routes if isinstance(each, APIRoute)]
+    served = next((each for each in routes if each.matches(scope)[0] is Match.FULL), None)
+    assert _statements.find(method, path) is (served and statement_of(served).operation)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens,
 from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.projects.access import Authenticated
-from flagstaff.values.errors import Code, Error
+from flagstaff.values.errors import Code, Error, not_found
 
 PREFIX = "/api"
 _WITHOUT_BODY = ("GET", "HEAD")
@@ -199,6 +199,8 @@ def bearer_token(scope: Scope) -> str:
 
 async def _actor(request: Request, _documented: Annotated[object, Depends(_scheme)]) -> Actor:
     authenticated: Authenticated = request.state.authenticated
+    if operation_of(request.scope) is None:  # its demands on callers are not known, and were not checked
+        raise not_found("operation")
     return authenticated.actor
 
 
