@@ -111,9 +111,13 @@ class StoreHealth:
                 log.info("database_complete", store=store)
 
     def _note_absence(self, store: str, reason: str) -> str:
-        message = f"The database lacks tables of the {store}: {reason}. Restore a backup."
+        message = f"The database lacks tables of the {store}: {reason}. Restore a backup"
         if store == HISTORY:
-            message += " Until then, evaluations are answered and kept on disk."
+            message += (
+                ", or begin a new, empty history: flagstaff history new. Until then, evaluations are answered and kept "
+                "on disk"
+            )
+        message += "."
         if store not in self._incomplete:
             log.error("database_incomplete", store=store, reason=message)
         self._incomplete[store] = message

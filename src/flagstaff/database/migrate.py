@@ -56,25 +56,24 @@ async def migrate(
     """
     files = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
     work = partial(migrate_connection, revision=revision, force=force)
-    with translated_errors():
-        if database_url is not None:
-            return await _run_between_locks(database_url, files, work)
-        with _alone(data_directory):
-            found = inspect_files(data_directory)
-            found.require_configuration()
-            if found.history_problem is not None:
-                raise Error(Code.CONFLICT, f"The database was not migrated: {found.history_problem}")
-            if await _run(dialect.migrating_engine(None, *files), partial(_is_done, revision=revision)):
-                return []
-            # In WAL mode each file commits by itself, and a kill in between would leave only one of them migrated.
-            with_journal = dialect.migrating_engine(None, *files, journal_mode="DELETE")
-            try:
-                return await _run(with_journal, work)
-            except sa.exc.OperationalError as error:
-                if not dialect.is_in_use(error):
-                    raise
-                # Another process, such as a backup, has a file open, which keeps it in WAL mode.
-                return await _run(dialect.migrating_engine(None, *files), work)
+    if database_url is not None:
+        return await run_on_postgresql(database_url, data_directory, work)
+    with translated_errors(), _alone(data_directory):
+        found = inspect_files(data_directory)
+        found.require_configuration()
+        if found.history_problem is not None:
+            raise Error(Code.CONFLICT, f"The database was not migrated: {found.history_problem}")
+        if await _run(dialect.migrating_engine(None, *files), partial(_is_done, revision=revision)):
+            return []
+        # In WAL mode each file commits by itself, and a kill in between would leave only one of them migrated.
+        with_journal = dialect.migrating_engine(None, *files, journal_mode="DELETE")
+        try:
+            return await _run(with_journal, work)
+        except sa.exc.OperationalError as error:
+            if not dialect.is_in_use(error):
+                raise
+            # Another process, such as a backup, has a file open, which keeps it in WAL mode.
+            return await _run(dialect.migrating_engine(None, *files), work)
 
 
 async def _run(engine: AsyncEngine, work: Callable[[sa.Connection], Result]) -> Result:
@@ -83,6 +82,17 @@ async def _run(engine: AsyncEngine, work: Callable[[sa.Connection], Result]) -> 
             return await connection.run_sync(work)
     finally:
         await engine.dispose()
+
+
+async def run_on_postgresql(database_url: str, data_directory: Path, work: Callable[[sa.Connection], Result]) -> Result:
+    """Do work in the one transaction that changes the schema.
+
+    Raises:
+        Error: CONFLICT if the role lacks a right, UNAVAILABLE while the database cannot be reached or locked.
+    """
+    files = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
+    with translated_errors():
+        return await _run_between_locks(database_url, files, work)
 
 
 async def _run_between_locks(url: str, files: tuple[Path, Path], work: Callable[[sa.Connection], Result]) -> Result:

@@ -1,16 +1,21 @@
-"""Begins a new, empty history beside the configuration, and sets one that cannot be used aside. Only with SQLite."""
+"""Begins a new, empty history beside the configuration, and sets one that cannot be used aside."""
 
 import asyncio
 import sqlite3
 from contextlib import closing
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from tempfile import TemporaryDirectory
+
+import sqlalchemy as sa
 
 from flagstaff.database import tables
 from flagstaff.database.files import sync_directory
-from flagstaff.database.migrate import migrate
-from flagstaff.database.schema_state import known_revisions
+from flagstaff.database.health import HISTORY
+from flagstaff.database.migrate import migrate, migrate_connection, run_on_postgresql
+from flagstaff.database.schema_state import known_revisions, missing_tables, present_revision
 from flagstaff.database.sqlite_files import COMPANIONS, HISTORY_FILE, Files, State, find_damage, inspect_files
 from flagstaff.values.errors import Code, Error
 
@@ -38,16 +43,56 @@ async def begin_new_history(directory: Path, now: datetime) -> Path | None:
     return aside
 
 
+async def begin_new_schema(database_url: str, data_directory: Path, now: datetime) -> str | None:
+    """Do the same with PostgreSQL, where servers may run; return the schema of the previous history, if there was one.
+
+    Raises:
+        Error: CONFLICT, and nothing has changed, if the history lacks no table, there is no configuration, or the role
+            may create no schema; UNAVAILABLE while the database cannot be reached.
+    """
+    return await run_on_postgresql(database_url, data_directory, partial(_begin_new_schema, now=now))
+
+
+def _begin_new_schema(connection: sa.Connection, now: datetime) -> str | None:
+    revision = present_revision(connection)
+    if revision is None:
+        raise Error(Code.CONFLICT, "There is no history in the database yet. The next start creates it.")
+    _require_known(revision)
+    if HISTORY not in missing_tables(connection):
+        raise Error(
+            Code.CONFLICT,
+            "The history lacks no table. Nothing was changed. To begin a new history all the same, first rename its "
+            "schema: ALTER SCHEMA history RENAME TO …",
+        )
+    aside = None
+    if sa.inspect(connection).has_schema(tables.HISTORY):
+        aside = f"history_{now:%Y%m%dt%H%M%Sz}"
+        connection.execute(sa.text(f"ALTER SCHEMA {tables.HISTORY} RENAME TO {aside}"))
+    # All migrations run, as at the first start. Of what they make, the configuration's tables are dropped again.
+    other = f"new_history_{token_hex(8)}"
+    connection.execute(sa.text(f"CREATE SCHEMA {other}"))
+    connection.execute(sa.text(f"SET LOCAL search_path TO {other}"))
+    migrate_connection(connection, revision)
+    connection.execute(sa.text(f"DROP SCHEMA {other} CASCADE"))
+    number = {"number": _first_number(now)}
+    connection.execute(sa.text("SELECT setval('history.segments_id_seq', :number)"), number)
+    return aside
+
+
 def _require_revision(found: Files) -> str:
     if found.revision is None or (found.history is not State.FILLED and found.history_problem is None):
         raise Error(Code.CONFLICT, f"There is no history in {found.directory} yet. The next start creates it.")
-    if found.revision not in known_revisions():
+    _require_known(found.revision)
+    return found.revision
+
+
+def _require_known(revision: str) -> None:
+    if revision not in known_revisions():
         raise Error(
             Code.CONFLICT,
-            f"The database is at revision {found.revision}, which is unknown to this version of Flagstaff. Run this "
-            "command of the newer version.",
+            f"The database is at revision {revision}, which is unknown to this version of Flagstaff. Run this command "
+            "of the newer version.",
         )
-    return found.revision
 
 
 async def _require_damage(found: Files) -> None:
@@ -60,11 +105,15 @@ async def _require_damage(found: Files) -> None:
         )
 
 
+def _first_number(now: datetime) -> int:
+    """A higher number than those of the segments in any history before, so that exports and copies skip none."""
+    return int(now.timestamp() * 1000)
+
+
 def _number_from(path: Path, now: datetime) -> None:
-    """Let segments have higher numbers than in any history before, so that exports and copies do not skip them."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        number = int(now.timestamp() * 1000)
-        connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (tables.segments.name, number))
+        values = (tables.segments.name, _first_number(now))
+        connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", values)
 
 
 def _set_aside(directory: Path, now: datetime) -> Path | None:

@@ -117,11 +117,15 @@ async def find_missing_tables(database: Database) -> dict[str, list[str]]:
     async with database.read() as connection:
         if await connection.run_sync(present_revision) != known_revisions()[-1]:
             return {}  # a newer version may have taken away what this one no longer uses
-        found = (await connection.execute(_missing_tables, {"names": list(_stores_by_table())})).scalars()
-        missing: dict[str, list[str]] = {}
-        for name in found:
-            missing.setdefault(_stores_by_table()[name], []).append(name)
-        return missing
+        return await connection.run_sync(missing_tables)
+
+
+def missing_tables(connection: sa.Connection) -> dict[str, list[str]]:
+    """The tables of this version that a database of PostgreSQL lacks, by store."""
+    missing: dict[str, list[str]] = {}
+    for name in connection.execute(_missing_tables, {"names": list(_stores_by_table())}).scalars():
+        missing.setdefault(_stores_by_table()[name], []).append(name)
+    return missing
 
 
 @cache

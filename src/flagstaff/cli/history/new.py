@@ -7,24 +7,28 @@ from datetime import UTC, datetime
 import typer
 
 from flagstaff.database.data_directory import DataDirectory
-from flagstaff.database.new_history import begin_new_history
+from flagstaff.database.new_history import begin_new_history, begin_new_schema
 from flagstaff.settings import Settings
-from flagstaff.values.errors import Code, Error
 
 
 def new() -> None:
-    """Begin a new, empty history if SQLite's is missing or damaged. Stop the server first.
+    """Begin a new, empty history if the present one is missing or damaged. With SQLite, stop the server first.
 
-    A damaged file is kept under another name. The next start writes the evaluations that wait on disk to the new file.
+    What is there is kept under another name. Servers then write the evaluations that wait on disk to the new history.
     """
     settings = Settings.load(os.environ)
+    now = datetime.now(UTC)
     if settings.database_url is not None:
-        raise Error(Code.INVALID, "This command is for SQLite. With PostgreSQL, restore a backup.")
+        schema = asyncio.run(begin_new_schema(settings.database_url, settings.data_dir, now))
+        if schema is not None:
+            typer.echo(f"The previous history is now in the schema {schema}.")
+        typer.echo("There is a new, empty history. Servers use it within seconds.")
+        return
     directory = DataDirectory(settings.data_dir)
     directory.prepare()
     directory.lock()
     try:
-        aside = asyncio.run(begin_new_history(settings.data_dir, datetime.now(UTC)))
+        aside = asyncio.run(begin_new_history(settings.data_dir, now))
     finally:
         directory.unlock()
     if aside is not None:
