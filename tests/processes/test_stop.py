@@ -2,15 +2,18 @@
 
 import asyncio
 import signal
+import sqlite3
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 
 import asyncpg
 import pytest
 
 from flagstaff.database import dialect
+from flagstaff.database.sqlite_files import CONFIGURATION_FILE
+from tests.support.api import environment_path, flag_path, project_path
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller, under_load
 from tests.support.server import ServerProcess
@@ -18,6 +21,15 @@ from tests.support.stores import Store, postgresql_store
 
 GRANTED_SECONDS = 10  # the time that process managers allow before they kill
 UNLIMITED = {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "off", "FLAGSTAFF_API_RATE_LIMIT": "off", "FLAGSTAFF_ACCESS_LOG": "off"}
+
+_SLOW_COMMITS = """
+CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(20); RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER slow AFTER UPDATE ON flags DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait();
+"""
+
+_END_OTHERS = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
 
 
 async def test_a_stop_under_load_is_quick_and_loses_nothing_that_was_acknowledged(store: Store) -> None:
@@ -105,6 +117,71 @@ async def test_pipelined_requests_are_all_answered_during_a_drain_and_only_the_l
         assert await stopping == 0
     assert answers.count(b"HTTP/1.1 200 ") == 5
     assert answers.lower().count(b"connection: close") == 1
+
+
+async def test_a_request_that_a_stop_ends_before_its_commit_says_that_nothing_was_changed(store: Store) -> None:
+    async with ServerProcess(store) as server, RemoteCaller(server.url) as caller:
+        await caller.sign_up()
+        project = await caller.create_project()
+        environment = await caller.get_environment(project)
+        staging = await caller.get_environment(project, "staging")
+        flag = await caller.create_flag(environment)
+        copy = {"from": environment["id"], "to": staging["id"], "flag_keys": [flag["key"]], "dry_run": True}
+        requests = {f"{flag_path(flag)}/toggle": None, f"{project_path(project)}/copy": copy}
+        if store.database_url is not None:  # readers of SQLite wait for nobody
+            requests[f"{environment_path(environment)}/explain"] = {"context": {"user_id": "ada"}}
+        async with locked(store):
+            asked = [asyncio.create_task(caller.post(path, json=body)) for path, body in requests.items()]
+            await until_received(server)
+            server.signal(signal.SIGTERM)
+            answers = [await each for each in asked]
+        assert await server.wait() == 0
+    for answer in answers:
+        assert (answer.status_code, "retry-after" in answer.headers) == (503, True), answer.text
+        assert "Nothing was changed" in answer.json()["detail"]
+
+
+async def test_a_request_that_a_stop_ends_during_its_commit_says_that_its_change_may_be_stored(
+    outage_store: Store,
+) -> None:
+    async with ServerProcess(outage_store) as server, RemoteCaller(server.url) as caller:
+        await caller.sign_up()
+        flag = await caller.create_flag(await caller.get_environment(await caller.create_project()))
+        await execute(outage_store, _SLOW_COMMITS)
+        asked = asyncio.create_task(caller.post(f"{flag_path(flag)}/toggle"))
+        await until_received(server)
+        server.signal(signal.SIGTERM)
+        answer = await asked
+        assert await server.wait() == 0
+    await execute(outage_store, _END_OTHERS)
+    assert (answer.status_code, "retry-after" in answer.headers) == (503, False), answer.text
+    assert "not known whether the change was stored" in answer.json()["detail"]
+
+
+async def execute(store: Store, statements: str) -> None:
+    """Run statements of PostgreSQL."""
+    operator = await asyncpg.connect(store.database_url)
+    try:
+        await operator.execute(statements)
+    finally:
+        await operator.close()
+
+
+@asynccontextmanager
+async def locked(store: Store) -> AsyncIterator[None]:
+    """Let nobody write; with PostgreSQL, let nobody read flags, either."""
+    if store.database_url is None:
+        with closing(sqlite3.connect(store.data_directory / CONFIGURATION_FILE, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            yield
+        return
+    operator = await asyncpg.connect(store.database_url)
+    try:
+        async with operator.transaction():
+            await operator.execute("LOCK TABLE flags IN ACCESS EXCLUSIVE MODE")
+            yield
+    finally:
+        await operator.close()
 
 
 @asynccontextmanager

@@ -78,7 +78,7 @@ class Copies:
                 raise Error(
                     Code.CONFLICT, "The flags have been changed since. Look again at what the copy would alter."
                 )
-            async with attempt(connection, keep=not dry_run):  # some quotas need to see what is written
+            async with attempt(transaction, keep=not dry_run):  # some quotas need to see what is written
                 await self._write(connection, project_id, to_id, alterations)
             if dry_run:
                 return Copied(alterations, found, ())

@@ -67,7 +67,7 @@ class Restores:
             now = later_than(await changes_store.latest_time(connection, project_id), self.now())
             with _as_conflict():
                 alterations = await plan_restore(connection, member, change, number, now, if_unchanged=if_unchanged)
-                async with attempt(connection, keep=not dry_run):  # some quotas need to see what is written
+                async with attempt(transaction, keep=not dry_run):  # some quotas need to see what is written
                     await self._write(connection, alterations)
             if dry_run:
                 return Restored(alterations, None)

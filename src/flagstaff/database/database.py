@@ -24,6 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from flagstaff.audit.changes import Change, Committed
 from flagstaff.database import dialect, tables
+from flagstaff.database.commits import note_commit
 from flagstaff.database.health import CONFIGURATION, HISTORY, StoreHealth
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions_store import FOUND, forget_found, note_committed
@@ -54,7 +55,8 @@ class Transaction:
     """One use case's writes; `changes` are announced after the commit, and `storage.changes.record` appends to them.
 
     `found` and `left` are those of `Committed`: the revisions of the projects when they were locked, and those that
-    `record` has given. `change` is the number of the latest change.
+    `record` has given. `change` is the number of the latest change. `only_tries` says that nothing
+    written is kept.
     """
 
     connection: AsyncConnection
@@ -63,6 +65,7 @@ class Transaction:
     found: dict[UUID, int | None] = field(default_factory=dict)
     left: dict[UUID, int | None] = field(default_factory=dict)
     change: int | None = None
+    only_tries: bool = False
 
     @property
     def concerns_evaluations(self) -> bool:
@@ -180,6 +183,8 @@ class Database:
                     await connection.execution_options(**{FOUND: transaction.found})
                     yield transaction
                     ended = transaction
+                    if not transaction.only_tries:
+                        note_commit()
             if transaction.concerns_evaluations:
                 note_committed(transaction.revision, transaction.change)
         except BaseException as error:
@@ -223,6 +228,7 @@ class Database:
             async with self._begin(self._history_writer) as connection:
                 await dialect.limit_idle_write(connection)
                 yield connection
+                note_commit()
 
     async def find_free_history_bytes(self) -> int | None:
         """The free pages of the history's file, which it does not return to the disk, in bytes.
@@ -269,12 +275,13 @@ class Database:
 
 
 @asynccontextmanager
-async def attempt(connection: AsyncConnection, *, keep: bool) -> AsyncIterator[None]:
+async def attempt(transaction: Transaction, *, keep: bool) -> AsyncIterator[None]:
     """What is written inside is taken back at the end unless it is to be kept, to see whether it can be written."""
-    async with connection.begin_nested() as savepoint:
+    async with transaction.connection.begin_nested() as savepoint:
         yield
         if not keep:
-            forget_found(connection)
+            transaction.only_tries = True
+            forget_found(transaction.connection)
             await savepoint.rollback()
 
 

@@ -15,9 +15,11 @@ import structlog
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from flagstaff.database.commits import Commits, watching
 from flagstaff.http.cors import CrossOrigin
 from flagstaff.http.errors import ErrorForm, Problem, internal_problem, problem_of, send_problem
 from flagstaff.http.limits import Limits
+from flagstaff.http.operations import only_reads
 from flagstaff.http.responses import IS_STREAM
 from flagstaff.http.trace_context import trace_id_in
 from flagstaff.telemetry import Metrics
@@ -25,7 +27,6 @@ from flagstaff.values.errors import Error, unavailable, unconfirmed
 
 log = structlog.get_logger("flagstaff.access")
 
-_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _acceptable_id = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 SECURITY_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 
@@ -116,14 +117,16 @@ class Edge:
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send, exchange: _Exchange) -> None:
         request_id: str = scope["state"]["request_id"]
+        commits = Commits()
         try:
-            await self._app(scope, receive, send)
+            with watching(commits):
+                await self._app(scope, receive, send)
         except Error as error:
             await self._send_error(problem_of(error, request_id), scope, send)
         except asyncio.CancelledError:  # the server is stopping and has waited long enough
             if exchange.status:
                 raise
-            await self._send_error(problem_of(self._stopping(scope), request_id), scope, send)
+            await self._send_error(problem_of(_stopping(scope, commits), request_id), scope, send)
         except ClientDisconnect:
             return  # the client left before it had sent its request; `_note` finds that there is no response
         except Exception as error:
@@ -140,11 +143,6 @@ class Edge:
         path: str = scope["path"]
         form = next((form for start, form in self._error_forms.items() if path.startswith(start)), None)
         await send_problem(form(answer, path) if form else answer, send)
-
-    def _stopping(self, scope: Scope) -> Error:
-        if scope["method"] in _SAFE_METHODS or self._is_evaluation(scope["path"]):
-            return unavailable("The server is stopping. Try again shortly.")
-        return unconfirmed("The server is stopping, and it is not known whether the change was stored.")
 
     def _note(self, scope: Scope, exchange: _Exchange, seconds: float) -> None:
         if not exchange.status:
@@ -166,3 +164,9 @@ class Edge:
                 client=self._limits.address_of(peer, scope["headers"]),
                 peer=peer[0] if peer else None,
             )
+
+
+def _stopping(scope: Scope, commits: Commits) -> Error:
+    if only_reads(scope) or not commits.have_begun:
+        return unavailable("The server is stopping. Nothing was changed. Try again shortly.")
+    return unconfirmed("The server is stopping, and it is not known whether the change was stored.")

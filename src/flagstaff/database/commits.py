@@ -1,0 +1,32 @@
+"""Whether a request has begun to commit a change, so that it may be stored although nobody has confirmed it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Commits:
+    """Whether one has begun."""
+
+    have_begun: bool = False
+
+
+_watched: ContextVar[Commits | None] = ContextVar("watched commits", default=None)
+
+
+@contextmanager
+def watching(commits: Commits) -> Iterator[None]:
+    """Note in `commits` whether one begins inside this context, also in tasks that are created in it."""
+    token = _watched.set(commits)
+    try:
+        yield
+    finally:
+        _watched.reset(token)
+
+
+def note_commit() -> None:
+    """Tell whoever watches that a commit begins."""
+    if (commits := _watched.get()) is not None:
+        commits.have_begun = True
