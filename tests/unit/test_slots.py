@@ -10,6 +10,18 @@ from flagstaff.concurrency.slots import AT_ONCE, LONG_IN_ALL, WAITING, LongSlots
 from flagstaff.values.errors import Code, Error
 
 
+async def test_a_request_that_gets_no_slot_in_time_is_refused_and_takes_none() -> None:
+    slots, ada = Slots(1, wait_seconds=0.01), uuid4()
+    async with slots.take(ada):
+        with pytest.raises(Error) as refused:
+            async with slots.take(ada):
+                pass
+    assert refused.value.code is Code.LIMITED
+    assert refused.value.retry_after_seconds
+    async with slots.take(ada):
+        pass
+
+
 async def test_more_than_so_many_of_one_account_are_refused() -> None:
     slots, ada, eve = Slots(1), uuid4(), uuid4()
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.pacing import until
-from flagstaff.concurrency.slots import LongSlots, Slots
+from flagstaff.concurrency.slots import WRITE_WAIT_SECONDS, LongSlots, Slots
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.database.turns import writing_as
 from flagstaff.http.bodies import read_body, replay
@@ -78,7 +78,7 @@ class Authentication:
         self._limits = limits
         self._limiter: SlidingWindow | None = limits.api
         self._read_slots = Slots()
-        self._write_slots = Slots()
+        self._write_slots = Slots(wait_seconds=WRITE_WAIT_SECONDS)
         self._long_slots = LongSlots(self._read_slots)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

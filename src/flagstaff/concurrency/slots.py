@@ -12,6 +12,8 @@ from flagstaff.values.errors import Code, Error
 AT_ONCE = 3
 # Further ones that wait. The rate limit alone would let more than a thousand wait, each with its body in memory.
 WAITING = 64
+# How long a write waits for a slot. While another program has SQLite's file locked, each before it takes seconds.
+WRITE_WAIT_SECONDS = 10.0
 # Requests that decide or compare flags, besides the slot of a read: of one account, and of all accounts together.
 LONG_AT_ONCE, LONG_IN_ALL = 1, 16
 _RETRY_AFTER_SECONDS = 1
@@ -28,9 +30,10 @@ class _Share:
 class Slots:
     """Grants each account's requests their slots, in the order in which they ask."""
 
-    def __init__(self, at_once: int = AT_ONCE) -> None:
-        """Each account has `at_once`."""
+    def __init__(self, at_once: int = AT_ONCE, wait_seconds: float | None = None) -> None:
+        """Each account has `at_once`. A request waits for `wait_seconds` at most, or for as long as it takes."""
         self._at_once = at_once
+        self._wait_seconds = wait_seconds
         self._shares: WeakValueDictionary[UUID, _Share] = WeakValueDictionary()
 
     def has_free(self, account_id: UUID) -> bool:
@@ -40,14 +43,16 @@ class Slots:
 
     @asynccontextmanager
     async def take(self, account_id: UUID) -> AsyncIterator[None]:
-        """Wait for a slot, and keep it until the context ends; raises Error LIMITED when too many requests wait."""
+        """Wait for a slot, and keep it until the context ends; raises Error LIMITED when too many wait, or too long."""
         share = self._shares.get(account_id) or self._shares.setdefault(account_id, _Share(self._at_once))
         if share.waiting >= WAITING:
-            message = "Too many requests of this account are waiting. Send fewer at a time, or try again shortly."
-            raise Error(Code.LIMITED, message, retry_after_seconds=_RETRY_AFTER_SECONDS)
+            raise _too_many()
         share.waiting += 1
         try:
-            await share.free.acquire()
+            async with asyncio.timeout(self._wait_seconds):
+                await share.free.acquire()
+        except TimeoutError:
+            raise _too_many() from None
         finally:
             share.waiting -= 1
         try:
@@ -87,6 +92,11 @@ class LongSlots:
                     yield give_back
             finally:
                 give_back()
+
+
+def _too_many() -> Error:
+    message = "Too many requests of this account are waiting. Send fewer at a time, or try again shortly."
+    return Error(Code.LIMITED, message, retry_after_seconds=_RETRY_AFTER_SECONDS)
 
 
 def _once(call: Callable[[], None]) -> Callable[[], None]:

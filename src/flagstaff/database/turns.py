@@ -12,8 +12,8 @@ from contextvars import ContextVar
 from flagstaff.concurrency.fair_queue import FairQueue
 from flagstaff.values.errors import unavailable
 
-WAIT_SECONDS = 10.0
-"""For how long a transaction waits for its turn. The transaction before it can last as long as the file is locked."""
+WAIT_SECONDS = 5.0
+"""For how long a transaction waits for its turn. Then it waits as long for a file that another program has locked."""
 _WAITING = 4096
 
 _writer: ContextVar[Hashable] = ContextVar("writer", default=None)
