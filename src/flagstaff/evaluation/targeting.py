@@ -6,6 +6,7 @@ of the response.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from operator import getitem
 from typing import Any, NamedTuple
 
@@ -20,11 +21,16 @@ from flagstaff.flags.flags import DEFAULT_STICKINESS
 _NO_BUCKETS: dict[int, int] = {}
 
 
-class User(NamedTuple):
-    """Who is evaluated: the default identifier in UTF-8, and the attributes that are looked at."""
+@dataclass(slots=True)
+class User:
+    """Who is evaluated: the default identifier in UTF-8, and the attributes that are looked at.
+
+    `identifiers` are those that attributes have given so far, because many flags can ask for the same one.
+    """
 
     identifier: bytes
     values: Mapping[str, object]
+    identifiers: dict[str, bytes] = field(default_factory=dict)
 
 
 def resolve(
@@ -235,10 +241,12 @@ def identifier_of(user: User, attribute: str) -> bytes:
     """What identifies the user: a text, or a number as text; empty for anything else."""
     if attribute == DEFAULT_STICKINESS:
         return user.identifier
-    value = user.values.get(attribute)
-    if isinstance(value, bool | list):
-        return b""
-    return "".join(read(Form.TEXT, value)).encode()
+    found = user.identifiers.get(attribute)
+    if found is None:
+        value = user.values.get(attribute)
+        found = b"" if isinstance(value, bool | list) else "".join(read(Form.TEXT, value)).encode()
+        user.identifiers[attribute] = found
+    return found
 
 
 def bucket_in(prefix: bytes, identifier: bytes) -> int:

@@ -1,0 +1,21 @@
+"""What an evaluation reads of a user is read once, however many flags ask for it."""
+
+from flagstaff.evaluation.targeting import User, identifier_of
+
+
+def test_an_attribute_that_many_flags_ask_for_is_encoded_once() -> None:
+    user = User(b"ada", {"company": "Åcme"})
+    first = identifier_of(user, "company")
+    assert first == "Åcme".encode()
+    assert identifier_of(user, "company") is first
+
+
+def test_users_do_not_share_identifiers() -> None:
+    assert identifier_of(User(b"ada", {"company": "a"}), "company") == b"a"
+    assert identifier_of(User(b"eve", {"company": "b"}), "company") == b"b"
+
+
+def test_what_identifies_nobody_is_empty_each_time() -> None:
+    user = User(b"ada", {"beta": True, "groups": ["a"], "none": None})
+    for name in ("beta", "groups", "none", "absent"):
+        assert [identifier_of(user, name), identifier_of(user, name)] == [b"", b""]
