@@ -77,6 +77,7 @@ def _translating_flag(targeted: TargetedFlag, setting: Setting) -> Generator[Non
         if lost - {variant}:
             message = "is left out: an earlier rule that gives another variant is not exact in SDKs"
             differences.append(_left_out(rule, message))
+            lost.add(variant)
             continue
         try:
             if isinstance(step, InexpressibleError):

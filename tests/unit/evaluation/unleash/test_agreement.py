@@ -12,9 +12,10 @@ from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.evaluation.unleash.differences import EMAIL_CASE
-from flagstaff.flags.flags import Flag, Rule
-from flagstaff.flags.targeting.conditions import Condition
-from tests.support.builders import AT, make_segment
+from flagstaff.flags.flags import Flag, Rule, RuleType
+from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.variants import Variant
+from tests.support.builders import AT, make_flag, make_rule, make_segment
 from tests.support.local_sdk import Engine, Result, context_of, is_unusual, translate, written
 from tests.support.strategies import (
     ENVIRONMENT,
@@ -46,6 +47,22 @@ def answer(
     return {
         key: Result(each["enabled"], each.get("variant"), written(each.get("value"))) for key, each in found.items()
     }
+
+
+_AB = (Variant("a", 0, '"a"'), Variant("b", 1, '"b"'))
+
+
+def test_users_of_a_rule_that_is_left_out_do_not_get_the_variant_of_a_later_step() -> None:
+    flag = make_flag(ENVIRONMENT, enabled=True, rollout_percentage=0, variants=_AB)
+    inexact = Condition("user_email", Operator.NOT_IN, ("production",))
+    plan = [Condition("plan", Operator.IN, (name,)) for name in ("gold", "silver")]
+    rules = [
+        make_rule(flag, rule_type=RuleType.ATTRIBUTES, rule_value=None, conditions=(plan[0], inexact), priority=2),
+        make_rule(flag, rule_type=RuleType.ATTRIBUTES, rule_value=None, conditions=(plan[1],), variant="a", priority=1),
+    ]
+    translated = translate([TargetedFlag(flag, rules)], {}, ENVIRONMENT.key)
+    engine = Engine(each.feature for each in translated.values())
+    assert not engine.ask(flag.key, context_of(None, None, {"plan": "silver"}, AT)).enabled
 
 
 @given(targeted_flags(), some_segments, users, addresses, texts)
