@@ -7,9 +7,12 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from flagstaff.api.auth import Authentication
+from flagstaff.api.operations import list_operations
+from flagstaff.assembly.app import create_api
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.limits import Limits
+from flagstaff.http.operations import Operations
 from flagstaff.identity.second_factors.requirement import SecondFactorDemand
 from flagstaff.values.errors import Code, Error
 from tests.support.api import Caller
@@ -88,6 +91,7 @@ async def refusal_after(
         "headers": [(b"authorization", f"Bearer {caller.token}".encode())],
         "state": {},
     }
+    Operations(list_operations(create_api().routes)).body_max_bytes(scope)  # as the bound of bodies does before it
     with pytest.raises(Error) as refusal:
         await authentication(scope, receive, send)
     return refusal.value.code

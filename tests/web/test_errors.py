@@ -99,7 +99,9 @@ async def test_the_first_twenty_of_many_invalid_fields_are_reported(client: Call
 
 async def test_a_crash_reports_only_its_request_id(ada: Caller, flagstaff: Flagstaff, log_stream: io.StringIO) -> None:
     async with flagstaff.database.transaction() as transaction:
-        await transaction.connection.execute(sa.text("ALTER TABLE projects RENAME TO no_projects"))
+        await transaction.connection.execute(
+            sa.text("ALTER TABLE projects RENAME COLUMN description TO no_description")
+        )
     transport = httpx.ASGITransport(flagstaff.asgi)
     async with httpx.AsyncClient(transport=transport, base_url=BASE_URL, headers=ada.headers) as bare:
         answer = await bare.get("/api/projects", headers={"x-request-id": "mine-1"})

@@ -24,10 +24,15 @@ _ALL_BUT_COLONS = bytes(set(range(256)) - set(b':"'))
 
 def require_simple(body: bytes) -> None:
     """Refuse a body that is nested more deeply or has more fields; raises Error INVALID."""
-    if len(body) > NESTING_MAX and body.count(b"[") + body.count(b"{") > NESTING_MAX and _is_deep(body):
-        raise invalid_field("body", f"must not be nested more than {NESTING_MAX} levels deep")
+    require_shallow(body)
     if body.count(b":") > FIELDS_MAX and _count_fields(body) > FIELDS_MAX:
         raise invalid_field("body", f"must not have more than {FIELDS_MAX:,} fields")
+
+
+def require_shallow(body: bytes) -> None:
+    """Refuse a body that is nested more deeply; raises Error INVALID. For reports, whose counts have a bound."""
+    if len(body) > NESTING_MAX and body.count(b"[") + body.count(b"{") > NESTING_MAX and _is_deep(body):
+        raise invalid_field("body", f"must not be nested more than {NESTING_MAX} levels deep")
 
 
 def _count_fields(body: bytes) -> int:

@@ -16,7 +16,7 @@ from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.http.bodies import read_body
 from flagstaff.http.errors import MethodNotAllowedError
-from flagstaff.http.nesting import require_simple
+from flagstaff.http.nesting import require_shallow
 from flagstaff.http.operations import CONTEXT_BODY, Endpoint
 from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.serving.access import SERVER_ONLY, Doors
@@ -117,7 +117,7 @@ class ClientRoute:
 
         A list without keys counts as one that is not valid.
         """
-        require_simple(body)
+        require_shallow(body)
         try:
             tokens = _read_tokens(body).tokens
         except UNREADABLE:

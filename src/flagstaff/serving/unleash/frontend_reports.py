@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from flagstaff.http.nesting import require_simple
+from flagstaff.http.nesting import require_shallow
 from flagstaff.serving.context import UNREADABLE
 from flagstaff.values.errors import invalid_field
 
@@ -52,7 +52,7 @@ def check_registration(body: bytes) -> None:
 
 
 def _check(decode: Callable[[bytes], object], body: bytes) -> None:
-    require_simple(body)
+    require_shallow(body)
     try:
         decode(body)
     except msgspec.ValidationError as error:

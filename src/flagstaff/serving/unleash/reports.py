@@ -15,7 +15,7 @@ import msgspec
 
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.flags.variants import MAX_VARIANTS
-from flagstaff.http.nesting import require_simple
+from flagstaff.http.nesting import require_shallow
 from flagstaff.serving.applications import COUNT_MAX, UNNAMED, Client, FlagCounts, Report, claimed, size_of
 from flagstaff.serving.context import UNREADABLE
 from flagstaff.values.errors import invalid_field
@@ -177,7 +177,7 @@ def _add(known: FlagCounts | None, more: FlagCounts) -> FlagCounts:
 
 
 def _decode(decode: Callable[[bytes], Read], body: bytes) -> Read:
-    require_simple(body)
+    require_shallow(body)
     try:
         return decode(body)
     except msgspec.ValidationError as error:
