@@ -17,7 +17,7 @@ from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout
 from flagstaff.evaluation.predicates import Predicate, assemble_predicates, compile_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.targets import Answers, Need, RuleMatch, Targeting, VariedFlag
-from flagstaff.flags.flags import DEFAULT_STICKINESS, RuleType
+from flagstaff.flags.flags import RuleType
 from flagstaff.flags.prerequisites import Prerequisite, in_order
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.projects.projects import Environment
@@ -202,7 +202,7 @@ def _varied(position: int, flag: CompiledFlag) -> VariedFlag:
     weights = tuple(accumulate(flag.weights))
     first = next(place for place, weight in enumerate(flag.weights) if weight)
     table = b""
-    if flag.stickiness == DEFAULT_STICKINESS and weights[-1] <= _TABLE_MAX_BYTES:
+    if weights[-1] <= _TABLE_MAX_BYTES:
         table = b"".join(bytes((variant,)) * weight for variant, weight in enumerate(flag.weights))
     return VariedFlag(position, flag.prefix, flag.stickiness, weights, first, table)
 

@@ -12,11 +12,9 @@ from flagstaff.evaluation import loops
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.targeting import (
     User,
-    bucket_in,
     decide,
     first_of_each_flag,
     follow,
-    identifier_of,
     looked_up_variants,
     render,
     resolve,
@@ -57,7 +55,7 @@ def evaluate(
             return _with_led(snapshot, targeting, encoded, buckets, led)
         user = User(encoded, values)
         if targeting.sticky:
-            buckets += bytes([bucket_in(prefix, identifier_of(user, name)) for name, prefix in targeting.sticky])
+            buckets = b"".join([buckets, *(user.buckets(*run) for run in targeting.sticky_runs)])
         decisions = decide(targeting, user, bytearray(buckets + snapshot.ruled_recorded), found, led)
         return b"".join((snapshot.head, *render(targeting, decisions), snapshot.constant_tail)), decisions.recorded
     if found:

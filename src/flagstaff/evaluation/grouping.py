@@ -58,13 +58,18 @@ class Groups:
             )
 
 
+def _stickiness(flag: CompiledFlag) -> str:
+    """Rollouts by the same attribute stand together, so that they are decided at once."""
+    return flag.stickiness if flag.answers_by_bucket and flag.stickiness != DEFAULT_STICKINESS else ""
+
+
 def group(flags: Iterable[CompiledFlag]) -> Generator[None, None, Groups]:
     """Group flags, in any order, in steps between which the caller may do other work."""
     by_key = {}
     for each in flags:
         by_key[each.layout.key] = each
         yield
-    keys = sorted(by_key)
+    keys = sorted(by_key, key=lambda key: (_stickiness(by_key[key]), key))
     yield
     groups = Groups()
     for is_varied in (False, True):  # one after the other, varied flags are rendered at once

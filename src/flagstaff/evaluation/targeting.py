@@ -32,6 +32,11 @@ class User:
     values: Mapping[str, object]
     identifiers: dict[str, bytes] = field(default_factory=dict)
 
+    def buckets(self, attribute: str, prefixes: tuple[bytes, ...]) -> bytes:
+        """The buckets of flags by what is hashed before an attribute that identifies the user; `NO_BUCKET` without."""
+        identifier = identifier_of(self, attribute)
+        return loops.find_buckets(prefixes, identifier) if identifier else bytes((NO_BUCKET,)) * len(prefixes)
+
 
 def resolve(
     snapshot: EnvironmentSnapshot, custom: Mapping[str, object], user_id: str | None, email: str
@@ -162,12 +167,12 @@ def first_of_each_flag(found: Iterable[RuleMatch]) -> dict[int, RuleMatch]:
 
 def _buckets(targeting: Targeting, user: User, decided: bytearray) -> dict[int, int]:
     """The buckets for the rules of flags, by position."""
-    return {
-        position: decided[position]
-        if decided[position] != NO_BUCKET
-        else bucket_in(prefix, identifier_of(user, attribute))
-        for position, attribute, prefix in targeting.with_buckets
-    }
+    found = dict(targeting.no_buckets)
+    for position in targeting.places_with_bucket:
+        found[position] = decided[position]
+    for attribute, positions, prefixes in targeting.buckets_by_attribute:
+        found.update(zip(positions, user.buckets(attribute, prefixes), strict=True))
+    return found
 
 
 def _inside(found: Iterable[RuleMatch], bucket_of: Mapping[int, int]) -> Iterator[RuleMatch]:
@@ -218,6 +223,13 @@ def looked_up_variants(targeting: Targeting, identifier: bytes) -> bytes:
 def _variants(targeting: Targeting, user: User) -> bytearray:
     """The variant of each varied flag."""
     found = bytearray(looked_up_variants(targeting, user.identifier))
+    for flags in targeting.variants_by_attribute:
+        identifier = identifier_of(user, flags.attribute)
+        variants = flags.without_identifier
+        if identifier:
+            variants = loops.find_variants(flags.prefixes, flags.tables, identifier)
+        for slot, variant in zip(flags.slots, variants, strict=True):
+            found[slot] = variant
     for slot, flag in targeting.without_table:
         found[slot] = _search_variant(flag, identifier_of(user, flag.stickiness))
     return found

@@ -1,8 +1,9 @@
 """What flags need besides look-ups by user and email, compiled: conditions, buckets, variants and prerequisites."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import NamedTuple, cast
 
 from flagstaff.evaluation.bucketing import BUCKETS
@@ -66,7 +67,7 @@ class VariedFlag(NamedTuple):
 
     `weights` are cumulated. The user is identified by the attribute `stickiness`; one without an identifier gets the
     variant `without_identifier`. `table` has the variant of each place, which takes less time to look up than to search
-    for; it is empty if it would be large, or if users are identified by an attribute.
+    for; it is empty if it would be large.
     """
 
     position: int
@@ -75,6 +76,28 @@ class VariedFlag(NamedTuple):
     weights: tuple[int, ...]
     without_identifier: int
     table: bytes
+
+
+class VariedFlags(NamedTuple):
+    """Varied flags whose users are identified by the same attribute: their places among all varied flags, and so on."""
+
+    attribute: str
+    slots: tuple[int, ...]
+    prefixes: tuple[bytes, ...]
+    tables: tuple[bytes, ...]
+    without_identifier: bytes
+
+    @classmethod
+    def of(cls, attribute: str, slots: Sequence[int], varied: Sequence[VariedFlag]) -> "VariedFlags":
+        """Some of the varied flags."""
+        flags = [varied[slot] for slot in slots]
+        return cls(
+            attribute,
+            tuple(slots),
+            tuple(flag.prefix for flag in flags),
+            tuple(flag.table for flag in flags),
+            bytes(flag.without_identifier for flag in flags),
+        )
 
 
 class Need(NamedTuple):
@@ -140,8 +163,50 @@ class Targeting:
 
     @cached_property
     def tables(self) -> tuple[bytes, ...]:
-        """The table of each varied flag; for a flag without, any table."""
+        """The table of each varied flag; for one whose variant is found otherwise, any table."""
         return tuple(flag.table or b"\0" for flag in self.varied)
+
+    @cached_property
+    def sticky_runs(self) -> tuple[tuple[str, tuple[bytes, ...]], ...]:
+        """The sticky rollouts in their order, those by the same attribute together: it, and what is hashed before."""
+        runs = groupby(self.sticky, lambda each: each[0])
+        return tuple((attribute, tuple(prefix for _, prefix in flags)) for attribute, flags in runs)
+
+    @cached_property
+    def places_with_bucket(self) -> tuple[int, ...]:
+        """The positions of the flags with buckets that are rollouts, whose bucket is computed anyway.
+
+        Where a part of the flags is decided, there are no answers, and such a bucket is computed again.
+        """
+        rollouts = {position for position, each in enumerate(self.answers) if isinstance(each, tuple)}
+        return tuple(position for position, _, _ in self.with_buckets if position in rollouts)
+
+    @cached_property
+    def buckets_by_attribute(self) -> tuple[tuple[str, tuple[int, ...], tuple[bytes, ...]], ...]:
+        """The others by the attribute that identifies the user: it, their positions, and what is hashed before it."""
+        known = frozenset(self.places_with_bucket)
+        found: dict[str, list[tuple[int, bytes]]] = {}
+        for position, attribute, prefix in self.with_buckets:
+            if position not in known:
+                found.setdefault(attribute, []).append((position, prefix))
+        return tuple(
+            (attribute, tuple(position for position, _ in flags), tuple(prefix for _, prefix in flags))
+            for attribute, flags in found.items()
+        )
+
+    @cached_property
+    def no_buckets(self) -> Mapping[int, int]:
+        """No bucket for each flag with rules for a percentage of users, in the order of the columns."""
+        return dict.fromkeys((position for position, _, _ in self.with_buckets), NO_BUCKET)
+
+    @cached_property
+    def variants_by_attribute(self) -> tuple["VariedFlags", ...]:
+        """The varied flags with a table whose users are identified by an attribute, those by the same one together."""
+        found: dict[str, list[int]] = {}
+        for slot, flag in enumerate(self.varied):
+            if flag.table and flag.stickiness != DEFAULT_STICKINESS:
+                found.setdefault(flag.stickiness, []).append(slot)
+        return tuple(VariedFlags.of(attribute, slots, self.varied) for attribute, slots in found.items())
 
     @cached_property
     def without_table(self) -> tuple[tuple[int, VariedFlag], ...]:
@@ -181,7 +246,8 @@ class Targeting:
     @cached_property
     def has_only_led(self) -> bool:
         """Whether all flags are rollouts by user, fixed or steady, and the variants can be looked up."""
-        others = self.sticky or self.with_buckets or self.needs or self.without_table or self.columns
+        by_attribute = self.sticky or self.variants_by_attribute
+        others = by_attribute or self.with_buckets or self.needs or self.without_table or self.columns
         return not others and not any(flag.position < self.fixed for flag in self.varied)
 
     @cached_property
