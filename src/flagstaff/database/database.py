@@ -52,11 +52,10 @@ _touch_history = (
 
 @dataclass
 class Transaction:
-    """One use case's writes; `changes` are announced after the commit, and `storage.changes.record` appends to them.
+    """One use case's writes; `changes` are announced after the commit, and `audit.changes_store.record` appends.
 
     `found` and `left` are those of `Committed`: the revisions of the projects when they were locked, and those that
-    `record` has given. `change` is the number of the latest change. `only_tries` says that nothing
-    written is kept.
+    `record` has given. `change` is the number of the latest change. `only_tries` says that nothing written is kept.
     """
 
     connection: AsyncConnection

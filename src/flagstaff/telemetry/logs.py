@@ -84,7 +84,7 @@ def configure_logging(
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
-    logging.getLogger("uvicorn.access").setLevel(logging.WARNING)  # web.edge logs requests in more detail
+    logging.getLogger("uvicorn.access").setLevel(logging.WARNING)  # http.middleware logs requests in more detail
     # The command itself tells a person of the start and the stop.
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING if is_short else logging.NOTSET)
     logging.getLogger("alembic").setLevel(logging.WARNING)  # the caller logs migrations

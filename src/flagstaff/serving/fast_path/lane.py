@@ -250,7 +250,7 @@ def _parse(data: bytes, entrance: Entrance) -> Head | None:
     if not _NEED_THE_ROUTE.isdisjoint(given) or len(collector.headers) > _MAX_HEADERS:
         return None
     if len(given) != len(collector.headers) or not is_host(given.get(b"host", b"/")):
-        return None  # a header twice, or a head that `heads.objection` judges
+        return None  # a header twice, or a head that `request_head.objection` judges
     length = content_length(given.get(b"content-length", b"")) or 0
     if not 0 < length <= entrance.way.body_max_bytes:
         return None
