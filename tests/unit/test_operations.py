@@ -105,7 +105,7 @@ def test_the_bound_of_a_body_is_that_of_the_operation_or_of_the_protocol() -> No
     large = operation(body_max_bytes=500_000)
     operations = Operations([("POST", "/a/{id}", large)], [Endpoint("/other/longer", 2), Endpoint("/other/", 1)])
     bounds = {"/a/1": 500_000, "/a": SMALL_BODY, "/other/longer/1": 2, "/other/1": 1}
-    found = {path: operations.body_max_bytes({"method": "POST", "path": path, "state": {}}) for path in bounds}
+    found = {path: operations.identify({"method": "POST", "path": path, "state": {}}) for path in bounds}
     assert found == bounds
 
 

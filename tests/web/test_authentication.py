@@ -91,7 +91,7 @@ async def refusal_after(
         "headers": [(b"authorization", f"Bearer {caller.token}".encode())],
         "state": {},
     }
-    Operations(list_operations(create_api().routes)).body_max_bytes(scope)  # as the bound of bodies does before it
+    Operations(list_operations(create_api().routes)).identify(scope)  # as the bound of bodies does before it
     with pytest.raises(Error) as refusal:
         await authentication(scope, receive, send)
     return refusal.value.code

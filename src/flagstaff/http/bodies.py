@@ -20,7 +20,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        bound = self._operations.body_max_bytes(scope)
+        bound = self._operations.identify(scope)
         for name, value in scope["headers"]:
             if name == b"content-length" and (content_length(value) or 0) > bound:
                 raise _too_large(bound)

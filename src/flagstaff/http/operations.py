@@ -99,8 +99,8 @@ class Operations:
             found = _find(self._root, path[:-1].split("/"), 0, method)
         return found
 
-    def body_max_bytes(self, scope: Scope) -> int:
-        """The bound of a request's body. Notes in the request which operation it is for."""
+    def identify(self, scope: Scope) -> int:
+        """Note in a request which operation it is for, and return the bound of its body in bytes."""
         path = scope["path"]
         for endpoint in self._endpoints:
             if path.startswith(endpoint.start):
