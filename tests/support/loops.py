@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from flagstaff.evaluation import evaluator, loops, python_loops
+from flagstaff.evaluation.bucketing import ROLLOUT_SEED
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from tests.support.debian import leave_out
 
-FUNCTIONS = ("find_buckets", "find_variants", "join")
+FUNCTIONS = ("apply_rules", "find_buckets", "find_variants", "join", "prepare", "select_bytes")
 
 
 def require_compiled() -> None:
@@ -33,5 +35,14 @@ def evaluate(snapshot: EnvironmentSnapshot, *user: Any, **known: Any) -> tuple[b
     """What the evaluator returns: the same with the loops in use, mostly compiled, as with those in Python."""
     found = evaluator.evaluate(snapshot, *user, **known)
     with loops_of(python_loops):
-        assert evaluator.evaluate(snapshot, *user, **known) == found
+        assert evaluator.evaluate(_prepared_again(snapshot), *user, **known) == found
     return found
+
+
+def _prepared_again(snapshot: EnvironmentSnapshot) -> EnvironmentSnapshot:
+    """The same snapshot with its prefixes prepared by the loops in use."""
+    return replace(
+        snapshot,
+        prepared_rollouts=loops.prepare(snapshot.rollouts, ROLLOUT_SEED),
+        targeting=snapshot.targeting and replace(snapshot.targeting, kept={}),
+    )

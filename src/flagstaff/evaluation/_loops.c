@@ -1,19 +1,19 @@
 /* The loops over flags that every evaluation runs, compiled. python_loops.py has the same in Python.
 
    Only the stable ABI of Python 3.11 is used, so one build serves all later versions. The functions keep no state and
-   no references. They hold the GIL, and read only tuples and bytes, which nothing can change meanwhile: borrowed
-   references stay valid as long as the arguments. A wrong type raises a TypeError, a place beyond a
-   flag's fragments an IndexError, and any other mistake a ValueError. */
+   no references. They hold the GIL, read only tuples, bytes and integers, and run no code of Python, so nothing changes
+   meanwhile: borrowed references stay valid as long as the arguments. A wrong type raises a TypeError, a number out of
+   its range an IndexError, and any other mistake a ValueError. */
 
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
 #define BUCKETS 100
-#define VARIANT_SEED UINT32_C(86028157) /* as in bucketing.py */
 
 /* A view of bytes that another object owns. */
 typedef struct {
@@ -52,13 +52,26 @@ static int check_arguments(const char *name, Py_ssize_t given, Py_ssize_t least,
     return -1;
 }
 
-/* MurmurHash3_x86_32 by Austin Appleby, which is in the public domain, of texts that are given in parts. */
+/* MurmurHash3_x86_32 by Austin Appleby, which is in the public domain, of a prefix and an identifier.
+
+   A prefix is absorbed once, by `prepare`. All flags hash the same identifier, so its blocks are read and scrambled
+   once, for each number of bytes that a prefix leaves pending. What remains is a chain of operations for each flag. */
+
+/* A prefix: the hash of its whole blocks, and the bytes that remain, the first one lowest. */
 typedef struct {
     uint32_t hash;
+    uint32_t pending;
     uint32_t size;
-    uint64_t pending; /* the bytes that do not fill a block yet, the first one lowest */
-    int bits;         /* of these: 0, 8, 16 or 24 */
-} Murmur;
+} Prefix;
+
+/* An identifier after so many pending bytes: those that complete the first block, or all if they do not; the blocks
+   after it, scrambled; and those at the end, scrambled. */
+typedef struct {
+    uint32_t first;
+    const uint32_t *blocks;
+    Py_ssize_t count; /* of the blocks, or -1 if not even the first one is complete */
+    uint32_t last;
+} Aligned;
 
 static inline uint32_t rotate(uint32_t value, int bits)
 {
@@ -70,102 +83,406 @@ static inline uint32_t scramble(uint32_t block)
     return rotate(block * UINT32_C(0xcc9e2d51), 15) * UINT32_C(0x1b873593);
 }
 
-static inline void absorb_block(Murmur *murmur)
+static inline uint32_t advance(uint32_t hash, uint32_t scrambled)
 {
-    murmur->hash = rotate(murmur->hash ^ scramble((uint32_t)murmur->pending), 13) * 5 + UINT32_C(0xe6546b64);
-    murmur->pending >>= 32;
+    return rotate(hash ^ scrambled, 13) * 5 + UINT32_C(0xe6546b64);
 }
 
-static inline void absorb(Murmur *murmur, View view)
+/* Up to four bytes, the first one lowest on every machine. */
+static inline uint32_t read_bytes(const unsigned char *next, Py_ssize_t count)
 {
-    const unsigned char *next = view.start, *end = view.start + view.size;
-    for (; end - next >= 4; next += 4) {
-        /* Little-endian on every machine; compilers make one read of it where they can. */
-        uint32_t block = (uint32_t)next[0] | (uint32_t)next[1] << 8 | (uint32_t)next[2] << 16 | (uint32_t)next[3] << 24;
-        murmur->pending |= (uint64_t)block << murmur->bits;
-        absorb_block(murmur);
+    uint32_t block = 0;
+    for (Py_ssize_t byte = 0; byte < count; byte++) {
+        block |= (uint32_t)next[byte] << (8 * byte);
     }
-    for (; next < end; next++) {
-        murmur->pending |= (uint64_t)*next << murmur->bits;
-        murmur->bits += 8;
-        if (murmur->bits == 32) {
-            absorb_block(murmur);
-            murmur->bits = 0;
+    return block;
+}
+
+static Aligned align(View identifier, uint32_t pending, uint32_t *blocks)
+{
+    const unsigned char *next = identifier.start, *end = identifier.start + identifier.size;
+    Py_ssize_t missing = 4 - (Py_ssize_t)pending;
+    if (identifier.size < missing) {
+        return (Aligned){read_bytes(next, identifier.size), blocks, -1, 0};
+    }
+    Aligned aligned = {read_bytes(next, missing), blocks, 0, 0};
+    for (next += missing; end - next >= 4; next += 4) {
+        blocks[aligned.count++] = scramble(read_bytes(next, 4));
+    }
+    aligned.last = scramble(read_bytes(next, end - next));
+    return aligned;
+}
+
+typedef uint32_t Vector __attribute__((vector_size(16))); /* of gcc and clang, on every processor */
+#define LANES 16
+
+/* Advance up to 16 hashes over blocks: in four vectors, because each step of one waits for the step before. */
+static void advance_lanes(uint32_t *hashes, Py_ssize_t count, const uint32_t *blocks, Py_ssize_t block_count)
+{
+    Vector lanes[LANES / 4] = {{0}};
+    memcpy(lanes, hashes, (size_t)count * sizeof(uint32_t));
+    Vector a = lanes[0], b = lanes[1], c = lanes[2], d = lanes[3];
+    for (Py_ssize_t block = 0; block < block_count; block++) {
+        a ^= blocks[block], b ^= blocks[block], c ^= blocks[block], d ^= blocks[block];
+        a = (a << 13 | a >> 19) * 5 + UINT32_C(0xe6546b64);
+        b = (b << 13 | b >> 19) * 5 + UINT32_C(0xe6546b64);
+        c = (c << 13 | c >> 19) * 5 + UINT32_C(0xe6546b64);
+        d = (d << 13 | d >> 19) * 5 + UINT32_C(0xe6546b64);
+    }
+    lanes[0] = a, lanes[1] = b, lanes[2] = c, lanes[3] = d;
+    memcpy(hashes, lanes, (size_t)count * sizeof(uint32_t));
+}
+
+/* Hash the identifier after prefixes that leave as many bytes pending. */
+static void hash_run(const Prefix *prefixes, Py_ssize_t count, const Aligned *aligned, uint32_t size, uint32_t *found)
+{
+    int bits = 8 * (int)(prefixes[0].size & 3), is_short = aligned->count < 0;
+    for (Py_ssize_t flag = 0; flag < count; flag++) {
+        uint32_t first = scramble(prefixes[flag].pending | aligned->first << bits);
+        found[flag] = is_short ? prefixes[flag].hash ^ first : advance(prefixes[flag].hash, first);
+    }
+    for (Py_ssize_t flag = 0; flag < count; flag += LANES) {
+        Py_ssize_t lanes = count - flag < LANES ? count - flag : LANES;
+        advance_lanes(found + flag, lanes, aligned->blocks, aligned->count);
+    }
+    for (Py_ssize_t flag = 0; flag < count; flag++) {
+        uint32_t hash = found[flag] ^ aligned->last ^ (prefixes[flag].size + size);
+        hash = (hash ^ hash >> 16) * UINT32_C(0x85ebca6b);
+        hash = (hash ^ hash >> 13) * UINT32_C(0xc2b2ae35);
+        found[flag] = hash ^ hash >> 16;
+    }
+}
+
+/* Hash the identifier after each prefix. */
+static int hash_all(View prepared, View identifier, uint32_t *found)
+{
+    const Prefix *prefixes = (const Prefix *)(const void *)prepared.start;
+    Py_ssize_t flags = prepared.size / (Py_ssize_t)sizeof(Prefix), count = 0;
+    uint32_t *blocks = PyMem_New(uint32_t, (size_t)(identifier.size / 4 + 1));
+    if (blocks == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t flag = 0; flag < flags; flag += count) {
+        uint32_t pending = prefixes[flag].size & 3;
+        for (count = 1; flag + count < flags && (prefixes[flag + count].size & 3) == pending; count++) {
         }
+        Aligned aligned = align(identifier, pending, blocks);
+        hash_run(prefixes + flag, count, &aligned, (uint32_t)identifier.size, found + flag);
     }
-    murmur->size += (uint32_t)view.size;
+    PyMem_Free(blocks);
+    return 0;
 }
 
-static inline uint32_t murmur3(View prefix, View identifier, uint32_t seed)
+static int view_prepared(PyObject *object, View *prepared)
 {
-    Murmur murmur = {seed, 0, 0, 0};
-    absorb(&murmur, prefix);
-    absorb(&murmur, identifier);
-    uint32_t hash = murmur.hash ^ scramble((uint32_t)murmur.pending) ^ murmur.size;
-    hash = (hash ^ hash >> 16) * UINT32_C(0x85ebca6b);
-    hash = (hash ^ hash >> 13) * UINT32_C(0xc2b2ae35);
-    return hash ^ hash >> 16;
+    if (view_bytes(object, prepared) < 0) {
+        return -1;
+    }
+    if (prepared->size % (Py_ssize_t)sizeof(Prefix) != 0) {
+        PyErr_SetString(PyExc_ValueError, "these prefixes were not prepared");
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *prepare(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t given)
+{
+    Py_ssize_t flags;
+    if (check_arguments("prepare", given, 2, 2) < 0 || check_tuple(arguments[0], &flags) < 0) {
+        return NULL;
+    }
+    unsigned long seed = PyLong_AsUnsignedLong(arguments[1]);
+    if (seed == (unsigned long)-1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    PyObject *result = PyBytes_FromStringAndSize(NULL, flags * (Py_ssize_t)sizeof(Prefix));
+    if (result == NULL) {
+        return NULL;
+    }
+    Prefix *prepared = (Prefix *)(void *)PyBytes_AsString(result); /* nothing else refers to it yet */
+    for (Py_ssize_t flag = 0; flag < flags; flag++) {
+        View prefix;
+        if (view_bytes(PyTuple_GetItem(arguments[0], flag), &prefix) < 0) {
+            Py_DECREF(result);
+            return NULL;
+        }
+        const unsigned char *next = prefix.start, *end = prefix.start + prefix.size;
+        uint32_t hash = (uint32_t)seed;
+        for (; end - next >= 4; next += 4) {
+            hash = advance(hash, scramble(read_bytes(next, 4)));
+        }
+        prepared[flag] = (Prefix){hash, read_bytes(next, end - next), (uint32_t)prefix.size};
+    }
+    return result;
+}
+
+/* The hashes of the identifier after prepared prefixes, which the caller frees, or NULL with an exception set. */
+static uint32_t *find_hashes(PyObject *prefixes, PyObject *identifier, Py_ssize_t *flags)
+{
+    View prepared, hashed;
+    if (view_prepared(prefixes, &prepared) < 0 || view_bytes(identifier, &hashed) < 0) {
+        return NULL;
+    }
+    *flags = prepared.size / (Py_ssize_t)sizeof(Prefix);
+    uint32_t *found = PyMem_New(uint32_t, (size_t)*flags);
+    if (found == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    if (hash_all(prepared, hashed, found) < 0) {
+        PyMem_Free(found);
+        return NULL;
+    }
+    return found;
 }
 
 static PyObject *find_buckets(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t given)
 {
     Py_ssize_t flags;
-    View identifier, prefix;
-    if (check_arguments("find_buckets", given, 2, 2) < 0 || check_tuple(arguments[0], &flags) < 0
-        || view_bytes(arguments[1], &identifier) < 0) {
+    uint32_t *hashes;
+    if (check_arguments("find_buckets", given, 2, 2) < 0
+        || (hashes = find_hashes(arguments[0], arguments[1], &flags)) == NULL) {
         return NULL;
     }
     PyObject *result = PyBytes_FromStringAndSize(NULL, flags);
-    if (result == NULL) {
-        return NULL;
-    }
-    unsigned char *found = (unsigned char *)PyBytes_AsString(result); /* nothing else refers to it yet */
-    for (Py_ssize_t flag = 0; flag < flags; flag++) {
-        if (view_bytes(PyTuple_GetItem(arguments[0], flag), &prefix) < 0) {
-            Py_DECREF(result);
-            return NULL;
+    if (result != NULL) {
+        unsigned char *found = (unsigned char *)PyBytes_AsString(result); /* nothing else refers to it yet */
+        for (Py_ssize_t flag = 0; flag < flags; flag++) {
+            found[flag] = (unsigned char)(hashes[flag] % BUCKETS);
         }
-        found[flag] = (unsigned char)(murmur3(prefix, identifier, 0) % BUCKETS);
     }
+    PyMem_Free(hashes);
     return result;
 }
 
-static int find_variant(PyObject *prefix, PyObject *table, View identifier, unsigned char *found)
+/* The first variant whose weight, added to those before it, is above the place that a hash takes. */
+static int find_variant(PyObject *weights, uint32_t hash, unsigned char *found)
 {
-    View hashed, variants;
-    if (view_bytes(prefix, &hashed) < 0 || view_bytes(table, &variants) < 0) {
+    View view;
+    if (view_bytes(weights, &view) < 0) {
         return -1;
     }
-    if (variants.size == 0 || (uint64_t)variants.size > UINT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "a table is empty or too long");
+    Py_ssize_t variants = view.size / (Py_ssize_t)sizeof(uint32_t);
+    const uint32_t *sums = (const uint32_t *)(const void *)view.start;
+    if (variants == 0 || variants > UCHAR_MAX || sums[variants - 1] == 0) {
+        PyErr_SetString(PyExc_ValueError, "there are no weights, or too many");
         return -1;
     }
-    *found = variants.start[murmur3(hashed, identifier, VARIANT_SEED) % (uint32_t)variants.size];
+    uint32_t place = hash % sums[variants - 1];
+    Py_ssize_t variant = 0;
+    while (sums[variant] <= place) { /* it ends: the last one is above */
+        variant++;
+    }
+    *found = (unsigned char)variant;
     return 0;
 }
 
 static PyObject *find_variants(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t given)
 {
-    Py_ssize_t flags, tables;
-    View identifier;
-    if (check_arguments("find_variants", given, 3, 3) < 0 || check_tuple(arguments[0], &flags) < 0
-        || check_tuple(arguments[1], &tables) < 0 || view_bytes(arguments[2], &identifier) < 0) {
+    Py_ssize_t flags, with_weights;
+    uint32_t *hashes;
+    if (check_arguments("find_variants", given, 3, 3) < 0 || check_tuple(arguments[1], &with_weights) < 0
+        || (hashes = find_hashes(arguments[0], arguments[2], &flags)) == NULL) {
         return NULL;
     }
-    if (tables != flags) {
-        PyErr_SetString(PyExc_ValueError, "one table is required for each flag");
+    PyObject *result = NULL;
+    if (with_weights != flags) {
+        PyErr_SetString(PyExc_ValueError, "weights are required for each flag");
+    } else {
+        result = PyBytes_FromStringAndSize(NULL, flags);
+    }
+    for (Py_ssize_t flag = 0; result != NULL && flag < flags; flag++) {
+        unsigned char *found = (unsigned char *)PyBytes_AsString(result); /* nothing else refers to it yet */
+        if (find_variant(PyTuple_GetItem(arguments[1], flag), hashes[flag], found + flag) < 0) {
+            Py_CLEAR(result);
+        }
+    }
+    PyMem_Free(hashes);
+    return result;
+}
+
+/* The places of a match's fields, as in matches.py. */
+enum { POSITION, RANK, BYTE, NEEDS, PERCENTAGE, VARIANT, SLOT, BY_BUCKET, FIELDS };
+
+static int check_match(PyObject *match)
+{
+    if (!PyTuple_Check(match) || PyTuple_Size(match) != FIELDS) {
+        PyErr_SetString(PyExc_TypeError, "a match is required");
+        return -1;
+    }
+    return 0;
+}
+
+/* A number of a match, from 0 to `end` - 1, or -1 with an exception set. */
+static Py_ssize_t number_of(PyObject *match, Py_ssize_t field, Py_ssize_t end)
+{
+    Py_ssize_t number = PyLong_AsSsize_t(PyTuple_GetItem(match, field));
+    if (number < 0 || number >= end) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_IndexError, "a number of a match is out of its range");
+        }
+        return -1;
+    }
+    return number;
+}
+
+/* 1 if the predicates that a match needs hold, 0 if not, or -1 with an exception set. */
+static int has_needs(PyObject *match, PyObject *holding)
+{
+    PyObject *needs = PyTuple_GetItem(match, NEEDS);
+    int any = PyObject_IsTrue(needs);
+    if (any <= 0) {
+        return any < 0 ? -1 : 1;
+    }
+    PyObject *held = PyNumber_And(needs, holding);
+    if (held == NULL) {
+        return -1;
+    }
+    int has = PyObject_RichCompareBool(held, needs, Py_EQ);
+    Py_DECREF(held);
+    return has;
+}
+
+/* Set `match` to the one that includes the user's bucket, or to NULL if none does. */
+static int narrow_to_bucket(PyObject **match, View buckets)
+{
+    Py_ssize_t percentage = number_of(*match, PERCENTAGE, BUCKETS + 1);
+    if (percentage < 0 || percentage == BUCKETS) {
+        return percentage < 0 ? -1 : 0;
+    }
+    Py_ssize_t position = number_of(*match, POSITION, buckets.size);
+    if (position < 0) {
+        return -1;
+    }
+    unsigned char bucket = buckets.start[position];
+    PyObject *by_bucket = PyTuple_GetItem(*match, BY_BUCKET);
+    if (by_bucket == Py_None) {
+        *match = bucket < percentage ? *match : NULL;
+        return 0;
+    }
+    Py_ssize_t buckets_known;
+    if (check_tuple(by_bucket, &buckets_known) < 0) {
+        return -1;
+    }
+    PyObject *inside = PyTuple_GetItem(by_bucket, bucket); /* an IndexError beyond the last one */
+    if (inside == NULL || (inside != Py_None && check_match(inside) < 0)) {
+        return -1;
+    }
+    *match = inside == Py_None ? NULL : inside;
+    return 0;
+}
+
+/* The first match of each flag so far, by the flag's position; and the positions, in the order in which they came. */
+typedef struct {
+    Py_ssize_t flags;
+    PyObject **first;
+    Py_ssize_t *positions;
+    Py_ssize_t count;
+} Matches;
+
+/* Let each match be the first of its flag if its rank is the lowest; `holding` is NULL if it is known to hold. */
+static int consider(Matches *matches, PyObject *found, PyObject *holding, View buckets)
+{
+    Py_ssize_t count;
+    if (check_tuple(found, &count) < 0) {
+        return -1;
+    }
+    for (Py_ssize_t place = 0; place < count; place++) {
+        PyObject *match = PyTuple_GetItem(found, place);
+        int holds = check_match(match) < 0 ? -1 : holding == NULL ? 1 : has_needs(match, holding);
+        if (holds < 0 || (holds && narrow_to_bucket(&match, buckets) < 0)) {
+            return -1;
+        }
+        if (!holds || match == NULL) {
+            continue;
+        }
+        Py_ssize_t position = number_of(match, POSITION, matches->flags);
+        Py_ssize_t rank = position < 0 ? -1 : number_of(match, RANK, PY_SSIZE_T_MAX);
+        if (rank < 0) {
+            return -1;
+        }
+        PyObject *other = matches->first[position];
+        if (other == NULL) {
+            matches->positions[matches->count++] = position;
+        }
+        if (other == NULL || rank < PyLong_AsSsize_t(PyTuple_GetItem(other, RANK))) {
+            matches->first[position] = match;
+        }
+    }
+    return 0;
+}
+
+/* Write the first matches to the decisions, and return a list of them. */
+static PyObject *apply(const Matches *matches, PyObject *decided, PyObject *variants)
+{
+    unsigned char *bytes = (unsigned char *)PyByteArray_AsString(decided);
+    unsigned char *of_variants = (unsigned char *)PyByteArray_AsString(variants);
+    PyObject *result = PyList_New(matches->count);
+    for (Py_ssize_t place = 0; result != NULL && place < matches->count; place++) {
+        Py_ssize_t position = matches->positions[place];
+        PyObject *match = matches->first[position];
+        Py_ssize_t byte = number_of(match, BYTE, UCHAR_MAX + 1), slot = 0, variant = 0;
+        int varies = PyTuple_GetItem(match, VARIANT) != Py_None;
+        if (varies) {
+            slot = number_of(match, SLOT, PyByteArray_Size(variants));
+            variant = slot < 0 ? -1 : number_of(match, VARIANT, UCHAR_MAX + 1);
+        }
+        if (byte < 0 || variant < 0) {
+            Py_CLEAR(result);
+            break;
+        }
+        bytes[position] = (unsigned char)byte;
+        if (varies) {
+            of_variants[slot] = (unsigned char)variant;
+        }
+        Py_INCREF(match);
+        PyList_SetItem(result, place, match);
+    }
+    return result;
+}
+
+static PyObject *apply_rules(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t given)
+{
+    View buckets;
+    if (check_arguments("apply_rules", given, 6, 6) < 0 || view_bytes(arguments[3], &buckets) < 0) {
         return NULL;
     }
-    PyObject *result = PyBytes_FromStringAndSize(NULL, flags);
-    if (result == NULL) {
+    if (!PyLong_Check(arguments[1]) || !PyByteArray_Check(arguments[4]) || !PyByteArray_Check(arguments[5])) {
+        PyErr_SetString(PyExc_TypeError, "an integer and two bytearrays are required");
         return NULL;
     }
-    unsigned char *found = (unsigned char *)PyBytes_AsString(result); /* nothing else refers to it yet */
-    for (Py_ssize_t flag = 0; flag < flags; flag++) {
-        PyObject *prefix = PyTuple_GetItem(arguments[0], flag), *table = PyTuple_GetItem(arguments[1], flag);
-        if (find_variant(prefix, table, identifier, found + flag) < 0) {
-            Py_DECREF(result);
-            return NULL;
+    Matches matches = {PyByteArray_Size(arguments[4]), NULL, NULL, 0};
+    matches.first = PyMem_Calloc((size_t)matches.flags, sizeof(PyObject *));
+    matches.positions = PyMem_New(Py_ssize_t, (size_t)matches.flags);
+    PyObject *result = NULL;
+    if (matches.first == NULL || matches.positions == NULL) {
+        PyErr_NoMemory();
+    } else if (consider(&matches, arguments[0], arguments[1], buckets) == 0
+               && consider(&matches, arguments[2], NULL, buckets) == 0) {
+        result = apply(&matches, arguments[4], arguments[5]);
+    }
+    PyMem_Free(matches.first);
+    PyMem_Free(matches.positions);
+    return result;
+}
+
+static PyObject *select_bytes(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t given)
+{
+    View source, view;
+    if (check_arguments("select_bytes", given, 2, 2) < 0 || view_bytes(arguments[0], &source) < 0
+        || view_bytes(arguments[1], &view) < 0) {
+        return NULL;
+    }
+    const uint32_t *places = (const uint32_t *)(const void *)view.start;
+    Py_ssize_t count = view.size / (Py_ssize_t)sizeof(uint32_t);
+    PyObject *result = PyBytes_FromStringAndSize(NULL, count);
+    for (Py_ssize_t place = 0; result != NULL && place < count; place++) {
+        if ((Py_ssize_t)places[place] >= source.size) {
+            PyErr_SetString(PyExc_IndexError, "a place is beyond the end");
+            Py_CLEAR(result);
+        } else {
+            ((unsigned char *)PyBytes_AsString(result))[place] = source.start[places[place]];
         }
     }
     return result;
@@ -248,8 +565,11 @@ static PyObject *join(PyObject *Py_UNUSED(module), PyObject *const *arguments, P
 }
 
 static PyMethodDef methods[] = {
+    {"prepare", (PyCFunction)(void (*)(void))prepare, METH_FASTCALL, NULL},
     {"find_buckets", (PyCFunction)(void (*)(void))find_buckets, METH_FASTCALL, NULL},
     {"find_variants", (PyCFunction)(void (*)(void))find_variants, METH_FASTCALL, NULL},
+    {"apply_rules", (PyCFunction)(void (*)(void))apply_rules, METH_FASTCALL, NULL},
+    {"select_bytes", (PyCFunction)(void (*)(void))select_bytes, METH_FASTCALL, NULL},
     {"join", (PyCFunction)(void (*)(void))join, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -9,21 +9,22 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, cast
 
-from flagstaff.evaluation.bucketing import BUCKETS
+from flagstaff.evaluation import loops
+from flagstaff.evaluation.bucketing import BUCKETS, ROLLOUT_SEED
 from flagstaff.evaluation.compiler import CompiledFlag, CompiledRule, TargetedFlag, compile_flag
 from flagstaff.evaluation.fragments import EVALUATE
 from flagstaff.evaluation.grouping import Groups, group
 from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout
+from flagstaff.evaluation.matches import RuleMatch
 from flagstaff.evaluation.predicates import Predicate, assemble_predicates, compile_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
-from flagstaff.evaluation.targets import Answers, Need, RuleMatch, Targeting, VariedFlag
+from flagstaff.evaluation.targets import Answers, Need, Targeting, VariedFlag
 from flagstaff.flags.flags import RuleType
 from flagstaff.flags.prerequisites import Prerequisite, in_order
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.projects.projects import Environment
 
 LookUp = dict[str, list[RuleMatch]]
-_TABLE_MAX_BYTES = 1000  # what weights usually add up to
 # By an environment: users mostly fall into few groups by the predicates that hold for them.
 _KEPT_MATCHES, _KEPT_BYTES = 200, 1_000_000
 NO_SEGMENTS: Mapping[str, Predicate] = {}
@@ -40,14 +41,14 @@ class _Rules:
     segment_numbers: dict[str, int] = field(default_factory=dict)
     by_predicate: defaultdict[int, list[RuleMatch]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, position: int, rule: CompiledRule) -> None:
-        """Add a rule of the flag at a position; `end_flag` follows the last one."""
+    def add(self, position: int, slot: int, rule: CompiledRule) -> None:
+        """Add a rule of the flag at a position, and at a slot among the varied; `end_flag` follows the last one."""
         number = None if rule.predicate is None else self._number_of(rule.predicate)
         leading = self._number_of_segment(rule.value) if rule.kind is RuleType.SEGMENT else number
         is_led = rule.kind in (RuleType.SEGMENT, RuleType.ATTRIBUTES)
         # The predicate by which a rule is found holds when the rule is looked at.
         needs = 0 if number is None or (is_led and number == leading) else 1 << number
-        match = RuleMatch(position, rule.rank, rule.byte, needs, rule.percentage, rule.variant)
+        match = RuleMatch(position, rule.rank, rule.byte, needs, rule.percentage, rule.variant, slot)
         if is_led:
             assert leading is not None
             self.by_predicate[leading].append(match)
@@ -103,11 +104,13 @@ def assemble(
     groups = yield from group(flags)
     recorded = groups.recorded
     rules = _Rules(segments)
+    slot = 0
     for position, each in enumerate(recorded):
         for rule in each.rules:
-            rules.add(position, rule)
+            rules.add(position, slot, rule)
             yield
         rules.end_flag()
+        slot += bool(each.weights)
     look_ups = {}
     for kind, found in rules.look_ups.items():
         look_ups[kind] = yield from _freeze(found)
@@ -118,6 +121,8 @@ def assemble(
     yield
     looked_at = tuple(sorted(targeting.custom)) if targeting else ()
     yield
+    rollouts = tuple(each.prefix for each in groups.rollouts)
+    yield
     plain = yield from _plain_answers(groups, is_targeted=targeting is not None)
     return EnvironmentSnapshot(
         project_id=environment.project_id,
@@ -125,7 +130,8 @@ def assemble(
         environment_key=environment.key,
         layout=Layout(recorded_layouts, constant_layouts, looked_at),
         targeting=targeting,
-        rollout_prefixes=tuple(each.prefix for each in groups.rollouts),
+        rollouts=rollouts,
+        prepared_rollouts=loops.prepare(rollouts, ROLLOUT_SEED),
         without_bucket=bytes((NO_BUCKET,)) * len(groups.rollouts),
         ruled_recorded=bytes((NO_BUCKET,)) * (len(recorded) - len(groups.rollouts) - len(groups.sticky)),
         by_user_id=look_ups[RuleType.USER_ID],
@@ -168,7 +174,7 @@ def _target(groups: Groups, rules: _Rules) -> Generator[None, None, Targeting | 
         if each.layout.has_bucket:
             with_buckets.append((position, each.stickiness, each.prefix))
         if each.weights:
-            varied.append(_varied(position, each))
+            varied.append(_varied(position, len(varied), each))
         answers.append(_answers(each))
         yield
     needs = yield from _needs(recorded, groups.constant)
@@ -185,6 +191,8 @@ def _target(groups: Groups, rules: _Rules) -> Generator[None, None, Targeting | 
         answers=tuple(answers),
         fixed=len(recorded) - len(groups.fixed) - len(groups.steady),
         steady=len(recorded) - len(groups.steady),
+        recorded=len(recorded),
+        slots_in_all=len(varied),
         kept_matches=_how_many_to_keep(groups.steady),
     )
     yield
@@ -198,13 +206,9 @@ def _how_many_to_keep(steady: Iterable[CompiledFlag]) -> int:
     return min(_KEPT_MATCHES, _KEPT_BYTES // (size + 1) + 1)
 
 
-def _varied(position: int, flag: CompiledFlag) -> VariedFlag:
-    weights = tuple(accumulate(flag.weights))
+def _varied(position: int, slot: int, flag: CompiledFlag) -> VariedFlag:
     first = next(place for place, weight in enumerate(flag.weights) if weight)
-    table = b""
-    if weights[-1] <= _TABLE_MAX_BYTES:
-        table = b"".join(bytes((variant,)) * weight for variant, weight in enumerate(flag.weights))
-    return VariedFlag(position, flag.prefix, flag.stickiness, weights, first, table)
+    return VariedFlag(position, slot, flag.prefix, flag.stickiness, loops.pack(accumulate(flag.weights)), first)
 
 
 def _answers(flag: CompiledFlag) -> Answers:

@@ -4,6 +4,7 @@ from mmh3 import mmh3_32_uintdigest
 
 murmur3_x86_32 = mmh3_32_uintdigest  # seed 0, unsigned
 BUCKETS = 100
+ROLLOUT_SEED = 0
 VARIANT_SEED = 86028157  # as in Unleash
 
 

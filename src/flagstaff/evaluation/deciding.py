@@ -1,10 +1,11 @@
 """Decides flags that are compiled apart from the snapshots that are served. The kernel decides, as in an evaluation."""
 
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 
 from flagstaff.evaluation.compiler import CompiledFlag
 from flagstaff.evaluation.flag_sets import FlagSet, compile_flags
 from flagstaff.evaluation.history.layout import Decision
+from flagstaff.evaluation.matches import RuleMatch
 from flagstaff.evaluation.parts import all_flags, deciding_part
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.targeting import Decisions
@@ -30,13 +31,14 @@ class Decider:
         decisions = yield from deciding_part(
             self._snapshot, self._part, subject.user_id, subject.user_email, subject.attributes
         )
-        return (self._decided(key, decisions) for key in keys)
+        rules = decisions.rules()
+        return (self._decided(key, decisions, rules) for key in keys)
 
-    def _decided(self, key: str, decisions: Decisions) -> DecidedFlag:
+    def _decided(self, key: str, decisions: Decisions, rules: Mapping[int, RuleMatch]) -> DecidedFlag:
         position = self._positions.get(key)
         if position is None:
             return DecidedFlag(self._flags[key], self._compiled[key], self._constant[key], None)
-        decision, match = self._snapshot.layout.decision_of(position, decisions.recorded), decisions.rule_of(position)
+        decision, match = self._snapshot.layout.decision_of(position, decisions.recorded), rules.get(position)
         return DecidedFlag(self._flags[key], self._compiled[key], decision, None if match is None else match.rank)
 
 

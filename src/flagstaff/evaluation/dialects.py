@@ -108,7 +108,7 @@ def _used_bytes(snapshot: EnvironmentSnapshot) -> Iterator[Iterable[int]]:
             yield range(len(known)) if isinstance(known, tuple) else known
         return
     for position, by_rule in enumerate(snapshot.rule_answers):
-        yield [*range(NO_BUCKET + 1), *by_rule] if position < len(snapshot.rollout_prefixes) else by_rule
+        yield [*range(NO_BUCKET + 1), *by_rule] if position < len(snapshot.rollouts) else by_rule
 
 
 def _tabulate(snapshot: EnvironmentSnapshot, dialect: Dialect, flag: LayoutFlag, used: Iterable[int]) -> _Table:
@@ -123,7 +123,7 @@ def _tabulate(snapshot: EnvironmentSnapshot, dialect: Dialect, flag: LayoutFlag,
 
 def _look_ups(snapshot: EnvironmentSnapshot, tables: Sequence[_Table]) -> Generator[None, None, dict[str, Any]]:
     """What a snapshot without targeting has for its recorded flags."""
-    rollouts = len(snapshot.rollout_prefixes)
+    rollouts = len(snapshot.rollouts)
     rollout_answers: list[tuple[Fragment, ...]] = []
     rule_answers: list[Answers] = []
     for table, known in zip(tables, snapshot.rule_answers, strict=True):
@@ -147,7 +147,7 @@ def _targeting(targeting: Targeting, tables: Sequence[_Table]) -> Generator[None
         else:
             answers.append({byte: table.of(byte) for byte in known})
         yield
-    translated = replace(targeting, answers=tuple(answers), led={})
+    translated = replace(targeting, answers=tuple(answers), kept={})
     yield
     yield from translated.prepare()
     return {"targeting": translated}

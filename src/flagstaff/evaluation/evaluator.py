@@ -9,17 +9,19 @@ from collections.abc import Mapping
 from operator import getitem
 
 from flagstaff.evaluation import loops
+from flagstaff.evaluation.matches import PredicateMatches, RuleMatch
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.targeting import (
     User,
     decide,
-    first_of_each_flag,
+    find_buckets,
+    find_variants,
     follow,
-    looked_up_variants,
+    identifier_of,
     render,
     resolve,
 )
-from flagstaff.evaluation.targets import LedMatches, RuleMatch, Targeting
+from flagstaff.evaluation.targets import Targeting
 
 NO_ATTRIBUTES: Mapping[str, object] = {}
 
@@ -42,21 +44,23 @@ def evaluate(
     email = user_email.lower() if user_email else ""
     identifier = user_id or email
     encoded = identifier.encode()
-    if identifier and snapshot.rollout_prefixes:
-        buckets = loops.find_buckets(snapshot.rollout_prefixes, encoded)
+    if identifier and snapshot.rollouts:
+        buckets = loops.find_buckets(snapshot.prepared_rollouts, encoded)
     else:
         buckets = snapshot.without_bucket
     found = find_matches(snapshot, user_id, email)
     targeting = snapshot.targeting
     if targeting is not None:
         values = resolve(snapshot, attributes, user_id, email)
-        led = follow(targeting, values, custom_holding)
-        if targeting.has_only_led and not found and not led.first_varying:
-            return _with_led(snapshot, targeting, encoded, buckets, led)
+        held = follow(targeting, values, custom_holding)
+        if targeting.has_only_predicates and not found and not held.varying:
+            return _with_predicates(snapshot, targeting, encoded, buckets, held)
         user = User(encoded, values)
         if targeting.sticky:
-            buckets = b"".join([buckets, *(user.buckets(*run) for run in targeting.sticky_runs)])
-        decisions = decide(targeting, user, bytearray(buckets + snapshot.ruled_recorded), found, led)
+            buckets = b"".join(
+                [buckets, *(find_buckets(run, identifier_of(user, run.attribute)) for run in targeting.sticky_runs)]
+            )
+        decisions = decide(targeting, user, bytearray(buckets + snapshot.ruled_recorded), found, held)
         return b"".join((snapshot.head, *render(targeting, decisions), snapshot.constant_tail)), decisions.recorded
     if found:
         return _with_matches(snapshot, buckets, found)
@@ -79,23 +83,24 @@ def find_matches(snapshot: EnvironmentSnapshot, user_id: str | None, email: str)
     return found
 
 
-def _with_led(
-    snapshot: EnvironmentSnapshot, targeting: Targeting, identifier: bytes, buckets: bytes, led: LedMatches
+def _with_predicates(
+    snapshot: EnvironmentSnapshot, targeting: Targeting, identifier: bytes, buckets: bytes, held: PredicateMatches
 ) -> tuple[bytes, bytes]:
-    """The same as `decide` and `render` in fewer steps, where nothing but `led` decides.
+    """The same as `decide` and `render` in fewer steps, where nothing but `held` decides.
 
     This is most of what environments with conditions or variants need.
     """
-    variants = looked_up_variants(targeting, identifier) if targeting.varied else b""
+    variants = b""
+    for _, run in targeting.variant_runs:  # at most one: no attribute identifies users
+        variants = find_variants(run, identifier)
     places = buckets + variants
-    body = loops.join(snapshot.head, targeting.placed_answers, places, led.fragments, snapshot.constant_tail)
-    return body, b"".join((buckets, targeting.fixed_decided, led.decided, variants))
+    body = loops.join(snapshot.head, targeting.placed_answers, places, held.fragments, snapshot.constant_tail)
+    return body, b"".join((buckets, targeting.fixed_decided, held.decided, variants))
 
 
 def _with_matches(snapshot: EnvironmentSnapshot, buckets: bytes, found: tuple[RuleMatch, ...]) -> tuple[bytes, bytes]:
     fragments = [*map(getitem, snapshot.rollout_answers, buckets), *snapshot.ruled_defaults]
     recorded = bytearray(buckets + snapshot.ruled_recorded)
-    for position, match in first_of_each_flag(found).items():
-        fragments[position] = snapshot.rule_answers[position][match.byte]
-        recorded[position] = match.byte
+    for match in loops.apply_rules(found, 0, (), b"", recorded, bytearray()):
+        fragments[match.position] = snapshot.rule_answers[match.position][match.byte]
     return b"".join((snapshot.head, *fragments, snapshot.constant_tail)), bytes(recorded)

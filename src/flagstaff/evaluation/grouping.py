@@ -58,9 +58,15 @@ class Groups:
             )
 
 
-def _stickiness(flag: CompiledFlag) -> str:
-    """Rollouts by the same attribute stand together, so that they are decided at once."""
-    return flag.stickiness if flag.answers_by_bucket and flag.stickiness != DEFAULT_STICKINESS else ""
+def _order(flag: CompiledFlag) -> tuple[str, bool, int, str]:
+    """Flags whose users are identified by the same attribute stand together, so that they are decided at once.
+
+    Among these, those with buckets for rules do, and those whose prefixes are hashed at once (loops.py).
+    """
+    if not (flag.answers_by_bucket or flag.weights or flag.layout.has_bucket):
+        return "", False, 0, flag.layout.key
+    stickiness = "" if flag.stickiness == DEFAULT_STICKINESS else flag.stickiness
+    return stickiness, not flag.layout.has_bucket, len(flag.prefix) % 4, flag.layout.key
 
 
 def group(flags: Iterable[CompiledFlag]) -> Generator[None, None, Groups]:
@@ -69,7 +75,7 @@ def group(flags: Iterable[CompiledFlag]) -> Generator[None, None, Groups]:
     for each in flags:
         by_key[each.layout.key] = each
         yield
-    keys = sorted(by_key, key=lambda key: (_stickiness(by_key[key]), key))
+    keys = sorted(by_key, key=lambda key: _order(by_key[key]))
     yield
     groups = Groups()
     for is_varied in (False, True):  # one after the other, varied flags are rendered at once

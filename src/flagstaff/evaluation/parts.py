@@ -6,6 +6,7 @@ A flag that is evaluated alone is decided with those that it needs. An explanati
 from collections.abc import Collection, Generator, Mapping
 from dataclasses import replace
 
+from flagstaff.evaluation import loops
 from flagstaff.evaluation.evaluator import NO_ATTRIBUTES, find_matches
 from flagstaff.evaluation.fragments import render_decision
 from flagstaff.evaluation.history.layout import NO_BUCKET, Decision, Layout
@@ -15,7 +16,6 @@ from flagstaff.evaluation.targeting import (
     User,
     bucket_in,
     decide,
-    first_of_each_flag,
     follow,
     follow_holding,
     identifier_of,
@@ -73,12 +73,10 @@ def decide_part(
         decided[position] = bucket_in(prefix, identifier_of(user, stickiness))
     found = tuple(match for match in find_matches(snapshot, user_id, email) if match.position in part.positions)
     if part.targeting is not None:
-        led = follow(part.targeting, user.values) if holding is None else follow_holding(part.targeting, holding)
-        return decide(part.targeting, user, decided, found, led)
-    rules = first_of_each_flag(found)
-    for position, match in rules.items():
-        decided[position] = match.byte
-    return Decisions(decided, bytearray(), bytes(decided), rules)
+        held = follow(part.targeting, user.values) if holding is None else follow_holding(part.targeting, holding)
+        return decide(part.targeting, user, decided, found, held)
+    matches = loops.apply_rules(found, 0, (), b"", decided, bytearray())
+    return Decisions(decided, bytearray(), bytes(decided), matches)
 
 
 def deciding_part(
@@ -130,7 +128,7 @@ def _prepare(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
 
 
 def _rollouts(snapshot: EnvironmentSnapshot, positions: Collection[int]) -> list[tuple[int, str, bytes]]:
-    rollouts = [(DEFAULT_STICKINESS, prefix) for prefix in snapshot.rollout_prefixes]
+    rollouts = [(DEFAULT_STICKINESS, prefix) for prefix in snapshot.rollouts]
     rollouts += snapshot.targeting.sticky if snapshot.targeting else ()
     return [(place, *rollout) for place, rollout in enumerate(rollouts) if place in positions]
 
@@ -153,7 +151,7 @@ def _narrow(targeting: Targeting, positions: Collection[int], position: int, rec
         answers=(),
         fixed=recorded,
         steady=recorded,
-        led={},
+        kept={},
         kept_matches=1,
         only=position,
     )

@@ -1,22 +1,79 @@
 """The loops over flags that every evaluation runs, in Python. _loops.c has the same for a C compiler."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from operator import getitem
+from typing import NewType, cast
 
-from flagstaff.evaluation.bucketing import BUCKETS, VARIANT_SEED, murmur3_x86_32
+from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
+from flagstaff.evaluation.matches import RuleMatch
+
+Prefixes = NewType("Prefixes", object)
+"""What is hashed before the identifier for each of some flags, as `prepare` returns it."""
 
 
-def find_buckets(prefixes: Sequence[bytes], identifier: bytes) -> bytes:
-    """The user's bucket for each flag, 0 to 99; the prefix of each is hashed before the identifier."""
-    return bytes([murmur3_x86_32(prefix + identifier) % BUCKETS for prefix in prefixes])
+def prepare(prefixes: tuple[bytes, ...], seed: int) -> Prefixes:
+    """Prepare prefixes to be hashed with a seed. Those whose lengths modulo 4 are equal should follow each other."""
+    return Prefixes((prefixes, seed))
 
 
-def find_variants(prefixes: Sequence[bytes], tables: Sequence[bytes], identifier: bytes) -> bytes:
-    """The user's variant of each flag; each table has the variant of each place among a flag's weights."""
-    flags = zip(prefixes, tables, strict=True)
-    return bytes([table[murmur3_x86_32(prefix + identifier, VARIANT_SEED) % len(table)] for prefix, table in flags])
+def find_buckets(prefixes: Prefixes, identifier: bytes) -> bytes:
+    """The user's bucket for each flag, 0 to 99."""
+    return bytes([each % BUCKETS for each in _hashes(prefixes, identifier)])
+
+
+def find_variants(prefixes: Prefixes, weights: tuple[bytes, ...], identifier: bytes) -> bytes:
+    """The user's variant of each flag, by the weights of its variants: cumulated, in four bytes each (`pack`)."""
+    sums = [memoryview(each).cast("I") for each in weights]
+    flags = zip(sums, _hashes(prefixes, identifier), strict=True)
+    return bytes([bisect_right(each, found % each[-1]) for each, found in flags])
+
+
+def apply_rules(
+    looked_up: tuple[RuleMatch, ...],
+    holding: int,
+    others: tuple[RuleMatch, ...],
+    buckets: bytes,
+    decided: bytearray,
+    variants: bytearray,
+) -> list[RuleMatch]:
+    """Write the rules that decide to the bytes of the flags and the variants, and return them, one for each flag.
+
+    The rule with the lowest rank decides, of those that match with the predicates whose bits are `holding`. Those of
+    `others` are known to. `buckets` are the user's, by the flag's position.
+    """
+    first: dict[int, RuleMatch] = {}
+    for match in (*(each for each in looked_up if each.needs & holding == each.needs), *others):
+        inside = _inside(match, buckets)
+        if inside is not None and (inside.position not in first or inside.rank < first[inside.position].rank):
+            first[inside.position] = inside
+    for position, match in first.items():
+        decided[position] = match.byte
+        if match.variant is not None:
+            variants[match.slot] = match.variant
+    return list(first.values())
+
+
+def select_bytes(source: bytes, places: bytes) -> bytes:
+    """The bytes at some places, which have four bytes each (`pack`)."""
+    return bytes(map(source.__getitem__, memoryview(places).cast("I")))
 
 
 def join(head: bytes, answers: Sequence[tuple[bytes, ...]], places: bytes, *tails: bytes) -> bytes:
     """A response: the head, one fragment of each flag, by its place among the flag's fragments, and the tails."""
     return b"".join((head, *map(getitem, answers, places), *tails))
+
+
+def _hashes(prefixes: Prefixes, identifier: bytes) -> list[int]:
+    hashed, seed = cast("tuple[tuple[bytes, ...], int]", prefixes)
+    return [murmur3_x86_32(each + identifier, seed) for each in hashed]
+
+
+def _inside(match: RuleMatch, buckets: bytes) -> RuleMatch | None:
+    """The match, or that of its rules whose share has the user's bucket, if it is in a share."""
+    if match.percentage == BUCKETS:
+        return match
+    bucket = buckets[match.position]
+    if match.by_bucket is not None:
+        return match.by_bucket[bucket]
+    return match if bucket < match.percentage else None

@@ -6,7 +6,9 @@ from typing import NamedTuple
 from uuid import UUID
 
 from flagstaff.evaluation.history.layout import Layout
-from flagstaff.evaluation.targets import RuleMatch, Targeting, Values, Write
+from flagstaff.evaluation.loops import Prefixes
+from flagstaff.evaluation.matches import RuleMatch
+from flagstaff.evaluation.targets import Targeting, Values, Write
 from flagstaff.projects.sdk_keys import KeyInForce
 
 
@@ -78,7 +80,7 @@ class Translation:
 class EnvironmentSnapshot:
     """A compiled environment. Each flag's JSON fragment ends with a comma, except the last one in the response.
 
-    The recorded flags are those with a rollout by user (in `rollout_prefixes` and `rollout_answers`), those with a
+    The recorded flags are those with a rollout by user (in `rollouts` and `rollout_answers`), those with a
     rollout by an attribute (in `targeting` and `rollout_answers`), and those with rules but no rollout.
 
     `revision` tells its states apart, and rises with each change. `read_at` is the project's revision when the state
@@ -90,7 +92,8 @@ class EnvironmentSnapshot:
     environment_key: str
     layout: Layout
     targeting: Targeting | None
-    rollout_prefixes: tuple[bytes, ...]  # b"flag-key:" or b"bucketing-key:"
+    rollouts: tuple[bytes, ...]  # what is hashed before the identifier: b"flag-key:" or b"bucketing-key:"
+    prepared_rollouts: Prefixes  # the same
     rollout_answers: tuple[tuple[bytes, ...], ...]  # per rollout: 101 fragments by bucket; the last is for no bucket
     without_bucket: bytes  # the bytes to record for the rollouts of a user without an identifier
     ruled_defaults: tuple[bytes, ...]  # per flag with rules but no rollout: the fragment if no rule matches

@@ -1,13 +1,16 @@
 """What flags need besides look-ups by user and email, compiled: conditions, buckets, variants and prerequisites."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple, cast
 
-from flagstaff.evaluation.bucketing import BUCKETS
+from flagstaff.evaluation import loops
+from flagstaff.evaluation.bucketing import ROLLOUT_SEED, VARIANT_SEED
 from flagstaff.evaluation.history.layout import NO_BUCKET, Decision
+from flagstaff.evaluation.loops import Prefixes
+from flagstaff.evaluation.matches import PredicateMatches, RuleMatch
 from flagstaff.evaluation.predicates import Predicates
 from flagstaff.flags.flags import DEFAULT_STICKINESS
 
@@ -24,80 +27,47 @@ Write = Callable[[Decision, Values], bytes]
 """Writes a flag's part of a response, with a comma at its end; or nothing, if the response leaves the flag out."""
 
 
-class RuleMatch(NamedTuple):
-    """A rule found by a look-up.
-
-    `position` is its flag's position among the recorded flags. `rank` is the rule's rank in the flag; the lowest rank
-    decides. `byte` is recorded if it does. The rule matches only if the predicates with the bits `needs` hold, besides
-    the one by which it was found, and the user's bucket is below `percentage`.
-
-    Several rules of a flag for shares of the users with the same value are found as one, because a user is in the same
-    bucket for all of them: `by_bucket` has the one that matches first in each bucket, if one does.
-    """
-
-    position: int
-    rank: int
-    byte: int
-    needs: int = 0
-    percentage: int = BUCKETS
-    variant: int | None = None
-    by_bucket: "tuple[RuleMatch | None, ...] | None" = None
-
-
-class LedMatches(NamedTuple):
-    """What follows from the predicates that hold, whose bits are `holding`.
-
-    `matches` are the rules that are found by them; `varying` are those of the flags that depend on more, and
-    `first_varying` the one with the lowest rank of each. If no other rules are found, the steady flags depend on
-    nothing else: `steady` has the rule that decides each, `decided` their bytes, and `fragments` their part of the
-    response.
-    """
-
-    holding: int
-    matches: tuple[RuleMatch, ...]
-    varying: tuple[RuleMatch, ...]
-    first_varying: Mapping[int, RuleMatch]
-    steady: Mapping[int, RuleMatch]
-    decided: bytes
-    fragments: bytes
-
-
 class VariedFlag(NamedTuple):
     """A flag that is on with one of several variants, by the place that the hash of the user takes among the weights.
 
-    `weights` are cumulated. The user is identified by the attribute `stickiness`; one without an identifier gets the
-    variant `without_identifier`. `table` has the variant of each place, which takes less time to look up than to search
-    for; it is empty if it would be large.
+    `slot` is its place among all varied flags of the environment. `weights` are cumulated and packed. The user is
+    identified by the attribute `stickiness`; one without an identifier gets the variant `without_identifier`.
     """
 
     position: int
+    slot: int
     prefix: bytes
     stickiness: str
-    weights: tuple[int, ...]
+    weights: bytes
     without_identifier: int
-    table: bytes
 
 
-class VariedFlags(NamedTuple):
-    """Varied flags whose users are identified by the same attribute: their places among all varied flags, and so on."""
+class Buckets(NamedTuple):
+    """Flags one after the other whose buckets are by the same attribute. A user without it has no bucket."""
 
     attribute: str
-    slots: tuple[int, ...]
-    prefixes: tuple[bytes, ...]
-    tables: tuple[bytes, ...]
+    prefixes: Prefixes
     without_identifier: bytes
 
     @classmethod
-    def of(cls, attribute: str, slots: Sequence[int], varied: Sequence[VariedFlag]) -> "VariedFlags":
-        """Some of the varied flags."""
-        flags = [varied[slot] for slot in slots]
-        return cls(
-            attribute,
-            tuple(slots),
-            tuple(flag.prefix for flag in flags),
-            tuple(flag.table for flag in flags),
-            bytes(flag.without_identifier for flag in flags),
-        )
+    def of(cls, attribute: str, prefixes: tuple[bytes, ...]) -> "Buckets":
+        """Flags with these prefixes."""
+        return cls(attribute, loops.prepare(prefixes, ROLLOUT_SEED), bytes((NO_BUCKET,)) * len(prefixes))
+
+
+class Variants(NamedTuple):
+    """Varied flags one after the other whose users are identified by the same attribute."""
+
+    attribute: str
+    prefixes: Prefixes
+    weights: tuple[bytes, ...]
+    without_identifier: bytes
+
+    @classmethod
+    def of(cls, attribute: str, varied: Iterable[VariedFlag]) -> "Variants":
+        """Some varied flags."""
+        _, _, prefixes, _, weights, without_identifier = zip(*varied, strict=True)
+        return cls(attribute, loops.prepare(prefixes, VARIANT_SEED), weights, bytes(without_identifier))
 
 
 class Need(NamedTuple):
@@ -126,8 +96,9 @@ class Targeting:
     flag comes after those that it needs. `with_buckets` and `varied` are in the order of the positions.
     `answers` are each recorded flag's fragments by recorded byte and, for a varied flag, by variant. From the position
     `fixed`, flags are on for everyone with a variant; from `steady`, they depend only on rules that are found by a
-    predicate, the id or the email. `led` remembers what follows from predicates that held, up to `kept_matches` times.
-    `only` is the position of the only flag whose columns are recorded; None for all.
+    predicate, the id or the email. `kept` remembers what follows from predicates that held, up to `kept_matches` times.
+    `recorded` is how many flags are recorded, `slots_in_all` how many are varied, and `only` the position of the only
+    flag whose columns are recorded; None for all.
     """
 
     sticky: tuple[tuple[str, bytes], ...]
@@ -140,8 +111,10 @@ class Targeting:
     answers: tuple[Answers, ...] = ()
     fixed: int = 0
     steady: int = 0
-    led: dict[int, LedMatches] = field(default_factory=dict, compare=False, repr=False)
+    kept: dict[int, PredicateMatches] = field(default_factory=dict, compare=False, repr=False)
     kept_matches: int = 1
+    recorded: int = 0
+    slots_in_all: int = 0
     only: int | None = None
 
     def prepare(self) -> Generator[None, None, None]:
@@ -154,69 +127,39 @@ class Targeting:
     @cached_property
     def slots(self) -> Mapping[int, int]:
         """The places among the varied flags, by position."""
-        return {flag.position: slot for slot, flag in enumerate(self.varied)}
+        return {flag.position: flag.slot for flag in self.varied}
 
     @cached_property
-    def variant_prefixes(self) -> tuple[bytes, ...]:
-        """What is hashed before the identifier for each varied flag."""
-        return tuple(flag.prefix for flag in self.varied)
-
-    @cached_property
-    def tables(self) -> tuple[bytes, ...]:
-        """The table of each varied flag; for one whose variant is found otherwise, any table."""
-        return tuple(flag.table or b"\0" for flag in self.varied)
-
-    @cached_property
-    def sticky_runs(self) -> tuple[tuple[str, tuple[bytes, ...]], ...]:
-        """The sticky rollouts in their order, those by the same attribute together: it, and what is hashed before."""
+    def sticky_runs(self) -> tuple[Buckets, ...]:
+        """The sticky rollouts in their order, those by the same attribute together."""
         runs = groupby(self.sticky, lambda each: each[0])
-        return tuple((attribute, tuple(prefix for _, prefix in flags)) for attribute, flags in runs)
+        return tuple(Buckets.of(attribute, tuple(prefix for _, prefix in flags)) for attribute, flags in runs)
 
     @cached_property
-    def places_with_bucket(self) -> tuple[int, ...]:
-        """The positions of the flags with buckets that are rollouts, whose bucket is computed anyway.
+    def bucket_runs(self) -> tuple[tuple[int, Buckets], ...]:
+        """The flags with rules for a percentage of users, but for rollouts, whose bucket is computed anyway.
 
-        Where a part of the flags is decided, there are no answers, and such a bucket is computed again.
+        Each run has the position of its first flag. Where a part of the flags is decided, there are no answers, and
+        such a bucket is computed again.
         """
         rollouts = {position for position, each in enumerate(self.answers) if isinstance(each, tuple)}
-        return tuple(position for position, _, _ in self.with_buckets if position in rollouts)
+        others = enumerate(each for each in self.with_buckets if each[0] not in rollouts)
+        runs = groupby(others, lambda each: (each[1][0] - each[0], each[1][1]))  # positions and numbers grow alike
+        found = []
+        for (_, attribute), run in runs:
+            flags = [flag for _, flag in run]
+            found.append((flags[0][0], Buckets.of(attribute, tuple(prefix for _, _, prefix in flags))))
+        return tuple(found)
 
     @cached_property
-    def buckets_by_attribute(self) -> tuple[tuple[str, tuple[int, ...], tuple[bytes, ...]], ...]:
-        """The others by the attribute that identifies the user: it, their positions, and what is hashed before it."""
-        known = frozenset(self.places_with_bucket)
-        found: dict[str, list[tuple[int, bytes]]] = {}
-        for position, attribute, prefix in self.with_buckets:
-            if position not in known:
-                found.setdefault(attribute, []).append((position, prefix))
-        return tuple(
-            (attribute, tuple(position for position, _ in flags), tuple(prefix for _, prefix in flags))
-            for attribute, flags in found.items()
-        )
-
-    @cached_property
-    def no_buckets(self) -> Mapping[int, int]:
-        """No bucket for each flag with rules for a percentage of users, in the order of the columns."""
-        return dict.fromkeys((position for position, _, _ in self.with_buckets), NO_BUCKET)
-
-    @cached_property
-    def variants_by_attribute(self) -> tuple["VariedFlags", ...]:
-        """The varied flags with a table whose users are identified by an attribute, those by the same one together."""
-        found: dict[str, list[int]] = {}
-        for slot, flag in enumerate(self.varied):
-            if flag.table and flag.stickiness != DEFAULT_STICKINESS:
-                found.setdefault(flag.stickiness, []).append(slot)
-        return tuple(VariedFlags.of(attribute, slots, self.varied) for attribute, slots in found.items())
-
-    @cached_property
-    def without_table(self) -> tuple[tuple[int, VariedFlag], ...]:
-        """The varied flags whose variant is searched for, with their places among all of them."""
-        return tuple((slot, flag) for slot, flag in enumerate(self.varied) if not flag.table)
-
-    @cached_property
-    def without_identifier(self) -> bytes:
-        """The variants of a user without an identifier."""
-        return bytes(flag.without_identifier for flag in self.varied)
+    def variant_runs(self) -> tuple[tuple[int, Variants], ...]:
+        """The varied flags, those by the same attribute together; each run has the slot of its first flag."""
+        runs = groupby(enumerate(self.varied), lambda each: (each[1].slot - each[0], each[1].stickiness))
+        found = []
+        for (_, attribute), run in runs:
+            flags = [flag for _, flag in run]
+            found.append((flags[0].slot, Variants.of(attribute, flags)))
+        return tuple(found)
 
     @cached_property
     def varying_answers(self) -> tuple[Answers, ...]:
@@ -230,13 +173,13 @@ class Targeting:
 
     @cached_property
     def placed_answers(self) -> tuple[tuple[bytes, ...], ...]:
-        """With only led rules: the fragments of the rollouts by bucket, and of the fixed flags by variant."""
+        """If only predicates find rules: the fragments of the rollouts by bucket, and of the fixed flags by variant."""
         return cast("tuple[tuple[bytes, ...], ...]", (*self.varying_answers, *self.fixed_answers))
 
     @cached_property
     def first_fixed_slot(self) -> int:
         """The place of the first fixed flag among the varied flags."""
-        return len(self.varied) - (self.steady - self.fixed)
+        return self.slots_in_all - (self.steady - self.fixed)
 
     @cached_property
     def fixed_decided(self) -> bytes:
@@ -244,10 +187,9 @@ class Targeting:
         return bytes((NO_BUCKET,)) * (self.steady - self.fixed)
 
     @cached_property
-    def has_only_led(self) -> bool:
-        """Whether all flags are rollouts by user, fixed or steady, and the variants can be looked up."""
-        by_attribute = self.sticky or self.variants_by_attribute
-        others = by_attribute or self.with_buckets or self.needs or self.without_table or self.columns
+    def has_only_predicates(self) -> bool:
+        """Whether all flags are rollouts by user, fixed or steady."""
+        others = self.identifiers or self.with_buckets or self.needs or self.columns
         return not others and not any(flag.position < self.fixed for flag in self.varied)
 
     @cached_property
@@ -262,20 +204,21 @@ class Targeting:
         return tuple(found)
 
     @cached_property
-    def columns(self) -> tuple[int, ...] | None:
-        """The order of the history's further columns: places among the buckets of rules, followed by the variants.
+    def columns(self) -> bytes | None:
+        """The history's further columns: packed places among the buckets of all flags, followed by the variants.
 
-        None if they are in this order.
+        None if they are the variants.
         """
-        buckets = {position: place for place, (position, _, _) in enumerate(self.with_buckets)}
-        variants = {position: len(buckets) + slot for position, slot in self.slots.items()}
-        order = tuple(
+        if not self.with_buckets and self.only is None:
+            return None
+        buckets = {position: position for position, _, _ in self.with_buckets}
+        variants = {position: self.recorded + slot for position, slot in self.slots.items()}
+        return loops.pack(
             places[position]
             for position in (sorted({*buckets, *variants}) if self.only is None else [self.only])
             for places in (buckets, variants)
             if position in places
         )
-        return None if order == tuple(range(len(buckets) + len(variants))) else order
 
     @cached_property
     def identifiers(self) -> frozenset[str]:

@@ -127,7 +127,7 @@ def test_users_get_the_same_after_others_whatever_is_remembered_of_those(
     targeted = [TargetedFlag(flag, rules) for flag, rules in flags]
     shared = compile_environment(ENVIRONMENT, targeted, made)
     assert shared.targeting is None or shared.targeting.kept_matches > kept
-    bounded = replace(shared, targeting=shared.targeting and replace(shared.targeting, led={}, kept_matches=kept))
+    bounded = replace(shared, targeting=shared.targeting and replace(shared.targeting, kept={}, kept_matches=kept))
     for asker in [*askers, *askers]:
         fresh = evaluate(compile_environment(ENVIRONMENT, targeted, made), *asker)
         assert evaluate(shared, *asker) == fresh
@@ -135,7 +135,7 @@ def test_users_get_the_same_after_others_whatever_is_remembered_of_those(
             custom_holding = shared.targeting.custom_predicates.holding(asker[2])
             assert evaluate(shared, *asker, custom_holding=custom_holding) == fresh
         assert evaluate(bounded, *asker) == fresh
-    assert bounded.targeting is None or len(bounded.targeting.led) <= kept
+    assert bounded.targeting is None or len(bounded.targeting.kept) <= kept
 
 
 @given(targeted_flags(), st.randoms())

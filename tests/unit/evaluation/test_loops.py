@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,50 @@ from hypothesis import strategies as st
 
 import hatch_build
 from flagstaff.evaluation import loops, python_loops
+from flagstaff.evaluation.bucketing import BUCKETS, VARIANT_SEED
+from flagstaff.evaluation.matches import RuleMatch
 from tests.support.loops import require_compiled
 
 ADA = b"ada"
 FRAGMENTS = (b'"a":{},', b'"a":{"enabled":true},')
 
+PREFIXES = loops.prepare((b"a:",), 0)
+WEIGHTS = loops.pack([1, 1000])
+MATCH = RuleMatch(0, 5, 101)
+SHARES = RuleMatch(0, 5, 101, percentage=50, by_bucket=(MATCH,) * 50 + (None,) * 51)
+
 prefixes = st.binary(max_size=40) | st.text(max_size=40).map(str.encode)
 identifiers = st.text(max_size=40).map(str.encode) | st.binary(max_size=9) | st.binary(min_size=1000, max_size=5000)
-tables = st.binary(min_size=1, max_size=1000)
+weights = (
+    st.lists(st.integers(0, 100_000), min_size=1, max_size=255)
+    .filter(any)
+    .map(lambda each: loops.pack(accumulate(each)))
+)
+FLAGS = 12
+numbers = st.integers(0, FLAGS - 1)
+plain_matches = st.builds(
+    RuleMatch,
+    position=numbers,
+    rank=st.integers(0, 20),
+    byte=st.integers(101, 255),
+    needs=st.just(0) | st.integers(0, 7) | st.integers(0, 2**100),
+    percentage=st.just(BUCKETS) | st.integers(0, BUCKETS),
+    variant=st.none() | st.integers(0, 254),
+    slot=numbers,
+    by_bucket=st.none(),
+)
+
+
+@st.composite
+def matches_by_bucket(draw: st.DrawFn) -> RuleMatch:
+    """Rules of a flag for shares of the users with the same value."""
+    match = draw(plain_matches)
+    inside = st.none() | st.just(match._replace(rank=draw(st.integers(0, 20)))) | st.just(match)
+    shares = draw(st.lists(inside, min_size=BUCKETS + 1, max_size=BUCKETS + 1))
+    return match._replace(percentage=draw(st.integers(0, BUCKETS - 1)), by_bucket=tuple(shares))
+
+
+some_matches = st.lists(plain_matches | matches_by_bucket(), max_size=30).map(tuple)
 
 
 @pytest.fixture
@@ -31,22 +68,53 @@ def compiled() -> None:
 
 
 CALLS_WITH_MISTAKES: list[tuple[Callable[..., Any], tuple[Any, ...], type[Exception]]] = [
+    (loops.prepare, ((b"a:",),), TypeError),
+    (loops.prepare, ([b"a:"], 0), TypeError),
+    (loops.prepare, ((b"a:", "b:"), 0), TypeError),
+    (loops.prepare, ((b"a:",), None), TypeError),
+    (loops.prepare, ((b"a:",), -1), OverflowError),
     (loops.find_buckets, (), TypeError),
-    (loops.find_buckets, ((b"a:",),), TypeError),
-    (loops.find_buckets, ((b"a:",), ADA, ADA), TypeError),
-    (loops.find_buckets, ([b"a:"], ADA), TypeError),
+    (loops.find_buckets, (PREFIXES,), TypeError),
+    (loops.find_buckets, (PREFIXES, ADA, ADA), TypeError),
+    (loops.find_buckets, ((b"a:",), ADA), TypeError),
     (loops.find_buckets, (None, ADA), TypeError),
-    (loops.find_buckets, ((b"a:",), "ada"), TypeError),
-    (loops.find_buckets, ((b"a:",), bytearray(ADA)), TypeError),
-    (loops.find_buckets, ((b"a:", "b:"), ADA), TypeError),
-    (loops.find_variants, ((b"a:",), ADA), TypeError),
-    (loops.find_variants, ([b"a:"], (b"\0",), ADA), TypeError),
-    (loops.find_variants, ((b"a:",), [b"\0"], ADA), TypeError),
-    (loops.find_variants, ((b"a:",), (b"\0",), None), TypeError),
-    (loops.find_variants, ((b"a:", None), (b"\0", b"\0"), ADA), TypeError),
-    (loops.find_variants, ((b"a:", b"b:"), (b"\0", "\0"), ADA), TypeError),
-    (loops.find_variants, ((b"a:", b"b:"), (b"\0",), ADA), ValueError),
-    (loops.find_variants, ((b"a:", b"b:"), (b"\0", b""), ADA), ValueError),
+    (loops.find_buckets, (b"a:", ADA), ValueError),
+    (loops.find_buckets, (PREFIXES, "ada"), TypeError),
+    (loops.find_buckets, (PREFIXES, bytearray(ADA)), TypeError),
+    (loops.find_variants, (PREFIXES, ADA), TypeError),
+    (loops.find_variants, ((b"a:",), (WEIGHTS,), ADA), TypeError),
+    (loops.find_variants, (PREFIXES, [WEIGHTS], ADA), TypeError),
+    (loops.find_variants, (PREFIXES, (WEIGHTS,), None), TypeError),
+    (loops.find_variants, (PREFIXES, ("\0",), ADA), TypeError),
+    (loops.find_variants, (PREFIXES, (), ADA), ValueError),
+    (loops.find_variants, (PREFIXES, (b"",), ADA), ValueError),
+    (loops.find_variants, (PREFIXES, (loops.pack([0, 0]),), ADA), ValueError),
+    (loops.find_variants, (PREFIXES, (loops.pack(range(256)),), ADA), ValueError),
+    (loops.apply_rules, ((), 0, (), b"", bytearray()), TypeError),
+    (loops.apply_rules, ([], 0, (), b"", bytearray(), bytearray()), TypeError),
+    (loops.apply_rules, ((), None, (), b"", bytearray(), bytearray()), TypeError),
+    (loops.apply_rules, ((), 0, (), bytearray(), bytearray(), bytearray()), TypeError),
+    (loops.apply_rules, ((), 0, (), b"", b"", bytearray()), TypeError),
+    (loops.apply_rules, ((), 0, (), b"", bytearray(), b""), TypeError),
+    (loops.apply_rules, ((None,), 0, (), b"", bytearray(1), bytearray()), TypeError),
+    (loops.apply_rules, ((MATCH[:5],), 0, (), b"", bytearray(1), bytearray()), TypeError),
+    (loops.apply_rules, ((MATCH._replace(rank="5"),), 0, (), b"", bytearray(1), bytearray()), TypeError),
+    (loops.apply_rules, ((MATCH._replace(needs="5"),), 0, (), b"", bytearray(1), bytearray()), TypeError),
+    (loops.apply_rules, ((MATCH,), 0, (), b"", bytearray(), bytearray()), IndexError),
+    (loops.apply_rules, ((), 0, (MATCH._replace(position=-1),), b"", bytearray(1), bytearray()), IndexError),
+    (loops.apply_rules, ((MATCH._replace(rank=-1),), 0, (), b"", bytearray(1), bytearray()), IndexError),
+    (loops.apply_rules, ((MATCH._replace(byte=256),), 0, (), b"", bytearray(1), bytearray()), IndexError),
+    (loops.apply_rules, ((MATCH._replace(percentage=101),), 0, (), b"", bytearray(1), bytearray()), IndexError),
+    (loops.apply_rules, ((MATCH._replace(percentage=50),), 0, (), b"", bytearray(1), bytearray()), IndexError),
+    (loops.apply_rules, ((MATCH._replace(variant=0),), 0, (), b"", bytearray(1), bytearray()), IndexError),
+    (loops.apply_rules, ((MATCH._replace(variant=256),), 0, (), b"", bytearray(1), bytearray(1)), IndexError),
+    (loops.apply_rules, ((SHARES,), 0, (), b"\x65", bytearray(1), bytearray()), IndexError),
+    (loops.apply_rules, ((SHARES._replace(by_bucket=(5,)),), 0, (), b"\0", bytearray(1), bytearray()), TypeError),
+    (loops.apply_rules, ((SHARES._replace(by_bucket=[MATCH]),), 0, (), b"\0", bytearray(1), bytearray()), TypeError),
+    (loops.select_bytes, (ADA,), TypeError),
+    (loops.select_bytes, (ADA, [0]), TypeError),
+    (loops.select_bytes, ("ada", loops.pack([0])), TypeError),
+    (loops.select_bytes, (ADA, loops.pack([3])), IndexError),
     (loops.join, (b"{", (FRAGMENTS,)), TypeError),
     (loops.join, ("{", (FRAGMENTS,), b"\0"), TypeError),
     (loops.join, (b"{", [FRAGMENTS], b"\0"), TypeError),
@@ -70,14 +138,17 @@ def test_arguments_that_do_not_fit_are_refused(
 
 
 def test_no_call_keeps_memory_or_a_reference(compiled: None) -> None:
-    prefix, table, identifier, fragments = b"flag-%d:" % 1, bytes([0, 1] * 500), b"user-%d" % 1, (*FRAGMENTS,)
-    held = prefix, table, identifier, fragments, *fragments
+    prefix, sums, identifier, fragments = b"flag-%d:" % 1, loops.pack([1, 2]), b"user-%d" % 1, (*FRAGMENTS,)
+    match = RuleMatch(0, 5, 101)
+    held = prefix, sums, identifier, fragments, *fragments, match
 
     def call_all() -> None:
         for _ in range(200):
-            loops.find_buckets((prefix,), identifier)
-            places = loops.find_variants((prefix,) * 300, (table,) * 300, identifier)
-            loops.join(identifier, (fragments,) * 300, places, prefix, table)
+            loops.find_buckets(loops.prepare((prefix,), 0), identifier)
+            places = loops.find_variants(loops.prepare((prefix,) * 300, 1), (sums,) * 300, identifier)
+            loops.apply_rules((match,), 0, (match,), b"", bytearray(1), bytearray())
+            loops.select_bytes(identifier, loops.pack([0, 1]))
+            loops.join(identifier, (fragments,) * 300, places, prefix, sums)
             for function, arguments, error in CALLS_WITH_MISTAKES:
                 with pytest.raises(error):
                     function(*arguments)
@@ -96,17 +167,42 @@ def test_no_call_keeps_memory_or_a_reference(compiled: None) -> None:
     assert after - before < 2000  # a byte of each of 200 calls would be more than that: objects have 33
 
 
-@given(st.lists(prefixes, max_size=8).map(tuple), identifiers)
-def test_buckets_are_the_same_as_in_python(found: tuple[bytes, ...], identifier: bytes) -> None:
+@given(st.lists(prefixes, max_size=20).map(tuple), st.booleans(), identifiers)
+def test_buckets_are_the_same_as_in_python(found: tuple[bytes, ...], is_sorted: bool, identifier: bytes) -> None:
     require_compiled()
-    assert loops.find_buckets(found, identifier) == python_loops.find_buckets(found, identifier)
+    flags = tuple(sorted(found, key=lambda prefix: len(prefix) % 4)) if is_sorted else found
+    expected = python_loops.find_buckets(python_loops.prepare(flags, 0), identifier)
+    assert loops.find_buckets(loops.prepare(flags, 0), identifier) == expected
 
 
-@given(st.lists(st.tuples(prefixes, tables), max_size=8), identifiers)
+@given(st.lists(st.tuples(prefixes, weights), max_size=20), identifiers)
 def test_variants_are_the_same_as_in_python(flags: list[tuple[bytes, bytes]], identifier: bytes) -> None:
     require_compiled()
-    columns = tuple(prefix for prefix, _ in flags), tuple(table for _, table in flags)
-    assert loops.find_variants(*columns, identifier) == python_loops.find_variants(*columns, identifier)
+    found, sums = tuple(prefix for prefix, _ in flags), tuple(each for _, each in flags)
+    expected = python_loops.find_variants(python_loops.prepare(found, VARIANT_SEED), sums, identifier)
+    assert loops.find_variants(loops.prepare(found, VARIANT_SEED), sums, identifier) == expected
+
+
+@given(
+    some_matches, some_matches, st.integers(0, 2**100), st.lists(st.integers(0, 100), min_size=FLAGS, max_size=FLAGS)
+)
+def test_rules_decide_the_same_as_in_python(
+    looked_up: tuple[RuleMatch, ...], others: tuple[RuleMatch, ...], holding: int, buckets: list[int]
+) -> None:
+    require_compiled()
+    results = []
+    for module in (loops, python_loops):
+        decided, variants = bytearray(FLAGS), bytearray(FLAGS)
+        found = module.apply_rules(looked_up, holding, others, bytes(buckets), decided, variants)
+        results.append((found, decided, variants))
+    assert results[0] == results[1]
+
+
+@given(st.binary(min_size=1, max_size=300), st.data())
+def test_selected_bytes_are_the_same_as_in_python(source: bytes, data: st.DataObject) -> None:
+    require_compiled()
+    places = loops.pack(data.draw(st.lists(st.integers(0, len(source) - 1), max_size=400)))
+    assert loops.select_bytes(source, places) == python_loops.select_bytes(source, places)
 
 
 @given(st.data(), st.binary(max_size=9), st.lists(st.binary(max_size=9), max_size=3))
@@ -120,7 +216,8 @@ def test_a_join_is_the_same_as_in_python(data: st.DataObject, head: bytes, tails
 
 def test_thousands_of_flags_are_the_same_as_in_python(compiled: None) -> None:
     many = tuple(b"flag-%d:" % number for number in range(5000))
-    assert loops.find_buckets(many, ADA) == python_loops.find_buckets(many, ADA)
+    expected = python_loops.find_buckets(python_loops.prepare(many, 0), ADA)
+    assert loops.find_buckets(loops.prepare(many, 0), ADA) == expected
     answers, places = (FRAGMENTS,) * 5000, bytes([0, 1] * 2500)
     assert loops.join(b"{", answers, places, b"}") == python_loops.join(b"{", answers, places, b"}")
 
