@@ -169,7 +169,8 @@ def _target(groups: Groups, rules: _Rules) -> Generator[None, None, Targeting | 
     if not groups.sticky and not rules.predicates and not any(each.layout.says_more for each in recorded):
         return None
     predicates = yield from assemble_predicates(rules.predicates)
-    with_buckets, varied, answers = [], [], []
+    with_buckets, answers = [], []
+    varied: list[VariedFlag] = []
     for position, each in enumerate(recorded):
         if each.layout.has_bucket:
             with_buckets.append((position, each.stickiness, each.prefix))
