@@ -80,7 +80,7 @@ async def list_answers(
         actor,
         project_id,
         env_id,
-        read_user(await request.body()),
+        await read_user(request),
         search=body.search or "",
         after=body.after or "",
         limit=body.limit,

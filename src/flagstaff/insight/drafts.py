@@ -100,12 +100,12 @@ async def read_draft(
     _require_own_rules(draft, saved_rules)
     # New rules come after those of the same priority, in the order of the draft.
     latest = max([now, *(rule.created_at for rule in saved_rules.values())])
-    drafted = [
+    drafted = await collect(
         replace(saved_rules[each.id], **each.values)
         if each.id is not None
         else _new_rule(flag, each, latest + timedelta(microseconds=place + 1))
         for place, each in enumerate(draft.rules)
-    ]
+    )
     with inside_draft():
         await require_prerequisites(connection, flag)
     if saved is not None:
@@ -162,13 +162,17 @@ async def _require_what_rules_name(connection: Connection, flag: Flag, drafted: 
         found = await collect(
             await segments_store.find_named_segments(connection, flag.project_id, flag_ids=(), keys=named)
         )
-    missing = named - {segment.key for segment in found}
+    await in_pieces(_checking_names(flag, drafted, named - {segment.key for segment in found}))
+    return found
+
+
+def _checking_names(flag: Flag, drafted: Sequence[Rule], missing: Collection[str]) -> Generator[None, None, None]:
     for place, rule in enumerate(drafted):
         with _inside(f"{_RULES}.{place}"):
             require_variant(flag, rule)
             if rule.rule_type is RuleType.SEGMENT and rule.rule_value in missing:
                 raise missing_segment()
-    return found
+        yield
 
 
 async def _require_budget(

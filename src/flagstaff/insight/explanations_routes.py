@@ -15,7 +15,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import asks
 from flagstaff.api.schemas import Body, FlagKey, at_most
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.pacing import in_pieces, pause
 from flagstaff.evaluation.traces import (
     ConditionTrace,
     FlagTrace,
@@ -35,9 +35,9 @@ from flagstaff.insight.explanation_schemas import MAX_TEXT, MAX_VALUES, Explanat
 from flagstaff.insight.explanations_service import Explained, Explanations, GivenUser
 from flagstaff.projects.permissions import Permission
 from flagstaff.serving.context import (
-    ATTRIBUTES_MAX_BYTES,
     CONTEXT_SCHEMA,
     Context,
+    fit,
     given_attributes,
     read_attributes,
     read_context,
@@ -86,16 +86,17 @@ async def explain(
         actor,
         project_id,
         env_id,
-        read_user(await request.body()),
+        await read_user(request),
         flag_keys=body.flag_keys,
         draft=await in_pieces(read_draft(body.flag)) if body.flag is not None else None,
     )
     return json_stream(_encode(explained))
 
 
-def read_user(body: bytes) -> GivenUser:
+async def read_user(request: Request) -> GivenUser:
     """The user in a request's body."""
-    return given_user(read_context(body))  # from the bytes, so that it is read as in an evaluation
+    await pause()  # the body has been read once already, which takes milliseconds if it is large
+    return given_user(read_context(await request.body()))  # from the bytes, so that it is read as in an evaluation
 
 
 def given_user(context: Context) -> GivenUser:
@@ -105,7 +106,7 @@ def given_user(context: Context) -> GivenUser:
         user_id=context.user_id,
         user_email=context.user_email,
         names=given.keys(),
-        fit=sum(len(memoryview(raw)) for raw in given.values()) <= ATTRIBUTES_MAX_BYTES,
+        fit=fit(given),
         read=partial(read_attributes, given),
     )
 

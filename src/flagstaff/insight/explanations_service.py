@@ -1,6 +1,6 @@
 """Explanations: why flags are on or off for a user, saved or not. They are not evaluations, and are not recorded."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -36,10 +36,16 @@ class GivenUser:
     fit: bool
     read: Callable[[Collection[str]], Mapping[str, object]]
 
-    def attributes(self, compared: Collection[str], at: datetime) -> Mapping[str, object]:
-        """The attributes that an evaluation compares, and the others, which only rules that are not live look at."""
+    def reading(self, compared: Collection[str], at: datetime) -> Generator[None, None, Mapping[str, object]]:
+        """The attributes that an evaluation compares, and the others, which only rules that are not live look at.
+
+        There may be thousands, so they are read in steps.
+        """
         others = {name for name in self.names if name not in compared}
-        return {**self.read(others), **self.read(compared), CURRENT_TIME: at}
+        yield
+        found = self.read(others)
+        yield
+        return {**found, **self.read(compared), CURRENT_TIME: at}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +140,7 @@ class Explanations:
         keys = sorted(flag_set.flags) if flag_keys is None else list(dict.fromkeys(flag_keys))
         compared = user.names if user.fit else await _looked_at(flag_set)
         at = self.now()
-        subject = Subject(user.user_id, user.user_email, user.attributes(compared, at))
+        subject = Subject(user.user_id, user.user_email, await in_pieces(user.reading(compared, at)))
         return Explained(flag_set.environment.key, at, explain(flag_set, subject, keys), new_rules)
 
 

@@ -87,7 +87,8 @@ class Playground:
 def _subjects(users: Sequence[GivenUser], at: datetime) -> Generator[None, None, list[Subject]]:
     subjects = []
     for user in users:
-        subjects.append(Subject(user.user_id, user.user_email, user.attributes(user.names, at)))
+        attributes = yield from user.reading(user.names, at)
+        subjects.append(Subject(user.user_id, user.user_email, attributes))
         yield
     return subjects
 

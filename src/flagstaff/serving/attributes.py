@@ -16,6 +16,7 @@ _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 _TOO_LARGE = b"null"
 _FEW = 10
+_LEAST_ROOM = 10  # less is left empty, so that thousands of attributes are not looked at
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
@@ -27,6 +28,8 @@ def read_others(given: GivenAttributes, read: Mapping[str, object]) -> Mapping[s
     room = ATTRIBUTES_MAX_BYTES - sum(len(memoryview(given[name])) for name in read if name in given)
     found: dict[str, object] = {}
     for name, raw in given.items():
+        if room < _LEAST_ROOM:
+            break
         size = len(name) + len(memoryview(raw))
         if size <= room and len(name) <= ATTRIBUTE_MAX_LENGTH and name not in read and name not in RESERVED:
             room -= size

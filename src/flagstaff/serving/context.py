@@ -163,7 +163,19 @@ def read_attributes(given: GivenAttributes, wanted: Collection[str]) -> dict[str
                 found[name] = _decode(raw)
             except ValueError:
                 continue
+            if not room:
+                break
     return found
+
+
+def fit(given: GivenAttributes) -> bool:
+    """Whether attributes are all compared, because they take at most 8 KiB together."""
+    room = ATTRIBUTES_MAX_BYTES
+    for raw in given.values():
+        room -= len(memoryview(raw))
+        if room < 0:
+            return False
+    return True
 
 
 def _describe(body: bytes, refusal: Exception, find_mistakes: FindMistakes) -> Error:
