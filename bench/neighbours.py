@@ -1,4 +1,6 @@
-"""`python -m bench.neighbours`: the latency of evaluations while another client keeps the server busy.
+"""`python -m bench.neighbours [TEXT]`: the latency of evaluations while another client keeps the server busy.
+
+With a text, only the neighbours whose names contain it take part.
 
 The server runs on one core. Evaluations arrive at a steady, modest rate whether or not earlier ones are answered, and
 each is timed from when it was due. One noisy neighbour at a time runs next to them.
@@ -85,8 +87,8 @@ def _measure(server: FlagstaffServer, data: Path, cores: Cores) -> None:
         "POST", "/sdk/v1/evaluate", {"environment": "production", "context": {"user_id": "ada"}}, sdk_key=victim.sdk_key
     )
     asyncio.run(_time_evaluations(port, evaluate, 1))  # loads the project
-    rows = []
-    for noise in neighbours:
+    rows, wanted = [], " ".join(sys.argv[1:])
+    for noise in (each for each in neighbours if wanted in each.name):
         quiet = asyncio.run(_time_evaluations(port, evaluate, QUIET_SECONDS))
         with _noise(port, noise) as answered:
             noisy = asyncio.run(_time_evaluations(port, evaluate, NOISY_SECONDS))

@@ -5,9 +5,10 @@ import json
 from ipaddress import ip_network
 
 import pytest
+import structlog
 
+from flagstaff.http.bounded_log import BoundedLog
 from flagstaff.http.connection_bounds import ConnectionBounds
-from flagstaff.http.rejections import BoundedLog
 from flagstaff.http.request_head import CONTENT_LENGTH_MAX, content_length
 
 
@@ -57,7 +58,7 @@ def test_fewer_descriptors_lower_both_bounds_and_one_address_gets_half() -> None
 
 def test_a_log_with_a_bound_says_how_much_it_left_out(log_stream: io.StringIO) -> None:
     now = 0.0
-    log = BoundedLog(2, 10, lambda: now)
+    log = BoundedLog(structlog.get_logger(), 2, 10, lambda: now)
     for number in range(5):
         log.info("refused", number=number)
     now = 10.0

@@ -6,12 +6,14 @@ leaves its key unused, and of two concurrent requests the second waits for the f
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.api.entity_tags import tag_of
+from flagstaff.concurrency.pacing import pause
 from flagstaff.http.bodies import read_body, replay
 from flagstaff.http.operations import operation_of
 from flagstaff.projects.idempotency_service import Answer, Idempotency
@@ -61,7 +63,7 @@ class IdempotencyKeys:
             status: int = messages[0]["status"]
             if status >= 300:
                 raise _FailedError(messages)
-            return Answer(status, b"".join(message.get("body", b"") for message in messages))
+            return Answer(status, [message.get("body", b"") for message in messages[1:]])
 
         try:
             answer = await self._idempotency.carry_out_once(
@@ -71,17 +73,22 @@ class IdempotencyKeys:
             for message in failed.messages:
                 await send(message)
             return
-        headers = [*_HEADERS, (b"content-length", b"%d" % len(answer.body)), *_tag(answer.body)]
+        length = sum(map(len, answer.parts))
+        headers = [*_HEADERS, (b"content-length", b"%d" % length), *_tag(answer.parts)]
         if answer.is_replayed:
             headers.append(_REPLAYED)
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        await send({"type": "http.response.body", "body": answer.body})
+        for part in answer.parts[:-1]:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+            await pause()
+        await send({"type": "http.response.body", "body": answer.parts[-1]})
 
 
-def _tag(body: bytes) -> list[tuple[bytes, bytes]]:
-    """The tag of a response that consists of a resource, which has an id."""
-    document = msgspec.json.decode(body)
-    return [(b"etag", tag_of(document).encode())] if isinstance(document, dict) and "id" in document else []
+def _tag(parts: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
+    """The tag of a response that consists of a resource, which begins with its id. Lists of them can have megabytes."""
+    if not parts[0].startswith(b'{"id":'):
+        return []
+    return [(b"etag", tag_of(msgspec.json.decode(b"".join(parts))).encode())]
 
 
 def _read_key(scope: Scope) -> str | None:

@@ -11,13 +11,12 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import writes
 from flagstaff.api.schemas import Body, Tags, at_most, converted
-from flagstaff.concurrency.pacing import collect
 from flagstaff.flags.bulk_actions import FLAGS_MAX, BulkAction
 from flagstaff.flags.bulk_actions_service import BulkActions
 from flagstaff.flags.flags_routes import FlagOut, view_flag
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
-from flagstaff.http.responses import encoded, json_response
+from flagstaff.http.responses import encode_json, json_parts_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 
@@ -81,5 +80,5 @@ async def change_flags(
       flag has at most 20 tags.
     """
     done = await bulk_actions.act(actor, project_id, env_id, body.flags, BulkAction(body.action), body.tags)
-    flags = await collect(encoded(view_flag(flag)) for flag in done.flags)
-    return json_response({"flags": flags, "changes": [str(number) for number in done.numbers]})
+    changes = encode_json([str(number) for number in done.numbers])
+    return await json_parts_response(b'{"flags":[', map(view_flag, done.flags), b'],"changes":' + changes + b"}")

@@ -10,12 +10,14 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 
 import structlog
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.database.commits import Commits, watching
+from flagstaff.http.bounded_log import BoundedLog
 from flagstaff.http.cors import CrossOrigin
 from flagstaff.http.errors import ErrorForm, Problem, internal_problem, problem_of, send_problem
 from flagstaff.http.limits import Limits
@@ -78,6 +80,7 @@ class Edge:
         self._metrics = metrics
         self._limits = limits
         self._access_log = access_log
+        self._limited_log = BoundedLog(log, 100, 10)
         self._is_evaluation = is_evaluation
         self._error_forms = error_forms
 
@@ -155,7 +158,7 @@ class Edge:
             self._metrics.observe_request(scope["method"], route, exchange.status, seconds)
         if self._access_log:
             peer = scope.get("client")
-            log.info(
+            (self._limited_log if exchange.status == HTTPStatus.TOO_MANY_REQUESTS else log).info(
                 "request",
                 method=scope["method"],
                 path=scope["path"],

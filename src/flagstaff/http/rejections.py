@@ -3,12 +3,12 @@
 Each is counted. They are logged at a bounded rate, so that a flood of them cannot fill a disk.
 """
 
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import structlog
 
+from flagstaff.http.bounded_log import BoundedLog
 from flagstaff.http.errors import problem
 from flagstaff.http.limits import Limits
 from flagstaff.http.middleware import SECURITY_HEADERS, RequestIds
@@ -20,32 +20,6 @@ log = structlog.get_logger("flagstaff.refusals")
 Headers = Iterable[tuple[bytes, bytes]]
 
 
-class BoundedLog:
-    """Writes at most `count` entries in any `seconds`; the next entry contains how many were left out."""
-
-    def __init__(self, count: int, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
-        self._count = count
-        self._seconds = seconds
-        self._now = now
-        self._began = now()
-        self._written = 0
-        self._left_out = 0
-
-    def info(self, event: str, **values: Any) -> None:
-        """Write an entry, or count it as left out."""
-        now = self._now()
-        if now - self._began >= self._seconds:
-            self._began, self._written = now, 0
-        if self._written == self._count:
-            self._left_out += 1
-            return
-        self._written += 1
-        if self._left_out:
-            values["left_out"] = self._left_out
-            self._left_out = 0
-        log.info(event, **values)
-
-
 class Refusals:
     """Makes, counts and logs the refusals of all connections."""
 
@@ -53,7 +27,7 @@ class Refusals:
         self._request_ids = request_ids
         self._limits = limits
         self._counts = metrics.protocol_refusals
-        self._log = BoundedLog(20, 10)
+        self._log = BoundedLog(log, 20, 10)
 
     def refuse(
         self,

@@ -41,8 +41,15 @@ async def json_array_response(
     items: Iterable[Any], headers: Mapping[str, str] | None = None, status: int = 200
 ) -> Response:
     """A JSON array of any length, encoded and sent in small pieces so that evaluations can run in between."""
-    parts = await in_pieces(_encode(items, b"["))
-    parts.append(b"]")
+    return await json_parts_response(b"[", items, b"]", headers, status)
+
+
+async def json_parts_response(
+    before: bytes, items: Iterable[Any], after: bytes, headers: Mapping[str, str] | None = None, status: int = 200
+) -> Response:
+    """The same with the array inside of other JSON, of which `before` ends with its bracket and `after` begins so."""
+    parts = await in_pieces(_encode(items, before))
+    parts.append(after)
     return _PartsResponse(parts, {**_HEADERS, **(headers or {})}, status)
 
 

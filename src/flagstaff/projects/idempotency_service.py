@@ -37,10 +37,10 @@ _MOVED = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The response to a request: an HTTP status and a JSON body."""
+    """The response to a request: an HTTP status and a JSON body, in parts, because some have megabytes."""
 
     status: int
-    body: bytes
+    parts: Sequence[bytes]
     is_replayed: bool = False
 
 
@@ -93,7 +93,7 @@ class Idempotency:
                 raise Error(Code.CONFLICT, _GONE)
             if stored.project_id is not None:  # the first request may have ended before its state was served everywhere
                 note_found(connection, stored.project_id, await find_project_revision(connection, stored.project_id))
-            return Answer(stored.status, stored.body, is_replayed=True)
+            return Answer(stored.status, [stored.body], is_replayed=True)
 
     async def purge(self, now: datetime | None = None) -> None:
         """Delete the keys that have expired by `now` in small steps."""
@@ -112,7 +112,7 @@ async def _store(transaction: Transaction, account_id: UUID, key: str, answer: A
         return
     scope = _common_scope(transaction.changes)
     await idempotency_store.store_answer(
-        connection, account_id, key, scope=scope, status=answer.status, body=answer.body, checks=checks
+        connection, account_id, key, scope=scope, status=answer.status, body=b"".join(answer.parts), checks=checks
     )
     await idempotency_store.drop_oldest(
         connection, Place("account_id", account_id), BYTES_PER_ACCOUNT, _conflict(_GONE)

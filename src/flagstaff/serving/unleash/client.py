@@ -3,7 +3,7 @@
 A 401 or 403 makes some clients give up for good, and so does a refused report. Both are only sent when they are right.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
 from typing import NamedTuple
 from urllib.parse import parse_qs
 
@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from flagstaff.applications.local_flags import LocalFlagsCache
 from flagstaff.applications.reports_collector import Applications
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.pacing import in_pieces, pause
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.http.bodies import read_body
 from flagstaff.http.errors import MethodNotAllowedError
@@ -99,12 +99,12 @@ class ClientRoute:
 
     async def _metrics(self, scope: Scope, body: bytes, send: Send) -> None:
         access, environment = await self._open_for_report(scope)
-        self._note(access, reports.read_metrics(body, environment, reports.client_in(scope["headers"])))
+        await self._note(access, reports.reading_metrics(body, environment, reports.client_in(scope["headers"])))
         await _accept(send)
 
     async def _batch(self, scope: Scope, body: bytes, send: Send) -> None:
         access, environment = await self._open_for_report(scope)
-        self._note(access, reports.read_batch(body, environment, reports.client_in(scope["headers"])))
+        await self._note(access, reports.reading_batch(body, environment, reports.client_in(scope["headers"])))
         await _accept(send)
 
     async def _edge_state(self, scope: Scope, body: bytes, send: Send) -> None:
@@ -148,7 +148,9 @@ class ClientRoute:
         self._doors.admit_report(access)  # before the body is read, which takes milliseconds
         return access, environment
 
-    def _note(self, access: Access, found: list[Report]) -> None:
+    async def _note(self, access: Access, reading: Generator[None, None, list[Report]]) -> None:
+        await pause()  # large reports may have arrived at once
+        found = await in_pieces(reading)
         size = sum(each.size for each in found)
         self._doors.admit_report(access, size // _COUNTS_PER_REPORT)  # also if there is no room: it was read
         self._applications.require_room(size)

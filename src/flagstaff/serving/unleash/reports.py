@@ -5,7 +5,7 @@ are kept is accepted without the rest, because a client that is refused stops re
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
+from flagstaff.concurrency.pacing import finish
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.flags.variants import MAX_VARIANTS
 from flagstaff.http.nesting import require_shallow
@@ -88,17 +89,19 @@ def client_in(headers: Iterable[tuple[bytes, bytes]]) -> Client:
 
 def check_registration(body: bytes) -> None:
     """Check what an instance says at its start; raises Error INVALID."""
-    _decode(_read_application, body)
+    finish(_decoding(_read_application, body))
 
 
 def check_edge_state(body: bytes) -> None:
     """Check what an Edge says about itself, which is not used; raises Error INVALID unless it is an object."""
-    _decode(_read_object, body)
+    finish(_decoding(_read_object, body))
 
 
-def read_metrics(body: bytes, environment: EnvironmentSnapshot, sender: Client) -> list[Report]:
-    """What an instance has counted; nothing if it sent no counts. Raises Error INVALID."""
-    metrics = _decode(_read_metrics, body)
+def reading_metrics(
+    body: bytes, environment: EnvironmentSnapshot, sender: Client
+) -> Generator[None, None, list[Report]]:
+    """Read what an instance has counted, in steps; nothing if it sent no counts. Raises Error INVALID."""
+    metrics = yield from _decoding(_read_metrics, body)
     bucket = metrics.bucket
     if bucket is None or not bucket.toggles:
         return []
@@ -117,17 +120,21 @@ def read_metrics(body: bytes, environment: EnvironmentSnapshot, sender: Client) 
             break
         counts[claimed(key, KEY_MAX_LENGTH)] = of_flag
         read += 1
+        yield
     dropped = sum(map(_given, islice(bucket.toggles.values(), read, None)))
     window = [metrics.app_name, metrics.instance_id, metrics.connection_id, bucket.start, bucket.stop]
     return [Report(environment.environment_id, client, _digest(environment, _encode(window)), counts, dropped)]
 
 
-def read_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) -> list[Report]:
-    """What an Edge has collected from the applications behind it; raises Error INVALID."""
-    batch = _decode(_read_batch, body)
+def reading_batch(
+    body: bytes, environment: EnvironmentSnapshot, sender: Client
+) -> Generator[None, None, list[Report]]:
+    """Read what an Edge has collected from the applications behind it, in steps; raises Error INVALID."""
+    batch = yield from _decoding(_read_batch, body)
     totals: defaultdict[str, dict[str, FlagCounts]] = defaultdict(dict)
     kept = size = dropped = 0
     for each in batch.metrics:
+        yield
         if each.environment != environment.environment_key:
             continue
         of_application = totals[_short(each.app_name) or UNNAMED]
@@ -176,8 +183,9 @@ def _add(known: FlagCounts | None, more: FlagCounts) -> FlagCounts:
     )
 
 
-def _decode(decode: Callable[[bytes], Read], body: bytes) -> Read:
+def _decoding(decode: Callable[[bytes], Read], body: bytes) -> Generator[None, None, Read]:
     require_shallow(body)
+    yield
     try:
         return decode(body)
     except msgspec.ValidationError as error:
