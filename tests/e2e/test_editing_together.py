@@ -248,3 +248,16 @@ async def test_a_view_that_others_have_changed_is_neither_renamed_nor_deleted_as
     await save(tab)
     await expect(dialog.get_by_role("alert")).to_contain_text("changed")
     assert (await ada.api.get(f"{views}/{view['id']}")).json()["name"] == "Theirs"
+
+
+async def test_a_key_that_someone_else_has_just_made_is_shown_before_it_is_replaced(ada: Person, tab: Person) -> None:
+    project = (await ada.api.post("/api/projects", json={"name": "Shop"})).json()
+    path = f"/api/projects/{project['id']}"
+    await tab.page.goto(f"/projects/{project['id']}/sdk-keys")
+    await tab.press("Regenerate key")
+    theirs = (await ada.api.post(f"{path}/regenerate-key")).json()
+    await tab.press("Regenerate and revoke the old key")
+    await expect(meanwhile(tab)).to_contain_text("SDK key")
+    assert (await ada.api.get(path)).json()["sdk_key"] == theirs["sdk_key"]
+    await tab.press("Regenerate and revoke the old key")
+    await tab.sees("The key was regenerated.")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest_asyncio
-from playwright.async_api import Locator, expect
+from playwright.async_api import Locator, Route, expect
 
 from tests.e2e.accessibility import AXE, check_in_both_schemes, stays_within
 from tests.e2e.conftest import UNLIMITED
@@ -78,6 +78,26 @@ async def test_one_failed_request_is_no_outage(ada: Person) -> None:
     await ada.page.goto(flag_page(flag) + "?tab=changes")
     await ada.sees("The server cannot be reached.")
     await expect(banner(ada)).to_have_count(0)
+
+
+async def test_a_change_whose_answer_is_lost_may_have_been_made_and_the_message_says_so(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    await ada.page.goto(flag_page(flag))
+    await ada.press("Actions")
+    await ada.page.get_by_role("menuitem", name="Edit").click()
+    await ada.page.get_by_role("dialog").get_by_label("Description").fill("mine")
+
+    async def lose_the_answer(route: Route) -> None:
+        if route.request.method == "PUT":
+            await route.fetch()
+            await route.abort()
+        else:
+            await route.continue_()
+
+    await ada.page.route(f"**/api{flag_page(flag)}", lose_the_answer)
+    await ada.press("Save")
+    await ada.sees("The change may have been made: check before you try again.")
+    assert (await ada.api.get(f"/api{flag_page(flag)}")).json()["description"] == "mine"
 
 
 async def test_what_others_changed_during_an_outage_shows_after_it_by_itself(

@@ -5,7 +5,9 @@ import { missingInWords } from "../lib/liveOn";
 import { noteChange } from "../lib/madeChanges";
 import { notifyWarning } from "../lib/notify";
 import { currentSession, endSession, interruptedSession, resumedSession } from "../lib/session";
+import { t } from "../texts";
 import { send } from "./connection";
+import { Problem } from "./problem";
 import type { components, paths } from "./schema";
 
 type Schemas = components["schemas"];
@@ -72,5 +74,11 @@ const whatItChanged: Middleware = {
   },
 };
 
+/** A change without an answer may have been made: the answer can be what was lost. */
+const withoutAnswer: Middleware = {
+  onError: ({ request, schemaPath }) =>
+    request.method === "GET" || !schemaPath.startsWith("/api") ? undefined : new Problem(0, t.problems.unanswered),
+};
+
 export const client = createClient<paths>({ baseUrl: window.location.origin, fetch: sendInSession });
-client.use(authorization, whereItIsLive, whatItChanged);
+client.use(authorization, whereItIsLive, whatItChanged, withoutAnswer);

@@ -46,7 +46,7 @@ export async function ask<T>(call: Promise<Answer<T>>): Promise<T> {
   try {
     answer = await call;
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    if (error instanceof Problem || (error instanceof DOMException && error.name === "AbortError")) throw error;
     throw new Problem(0, t.problems.unreachable);
   }
   if (!answer.response.ok) throw problemOf(answer.response, answer.error);

@@ -37,7 +37,8 @@ export function useUpdateProject(projectId: string) {
 export function useRegenerateKey(projectId: string) {
   const keep = useKeep();
   return useMutation({
-    mutationFn: () => ask(client.POST("/api/projects/{project_id}/regenerate-key", { params: at(projectId) })),
+    mutationFn: ({ tag }: Tagged) =>
+      ask(client.POST("/api/projects/{project_id}/regenerate-key", { params: at(projectId), ...ifMatch(tag) })),
     onSuccess: keep,
   });
 }

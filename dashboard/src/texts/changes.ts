@@ -78,6 +78,7 @@ export const changes = {
     fallthrough: "Everyone else",
     bucketing_key: "Bucketing key",
     stickiness: "Stickiness",
+    sdk_key: "SDK key",
     tags: "Tags",
     owner: "Owner",
     keep: "Keep",

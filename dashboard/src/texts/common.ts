@@ -25,6 +25,7 @@ export const common = {
 
 export const problems = {
   unreachable: "The server cannot be reached. Check the connection and try again.",
+  unanswered: "The server cannot be reached. The change may have been made: check before you try again.",
   unexpected: (status: number) => `An unexpected error occurred${status ? ` (status ${status})` : ""}. Try again.`,
   limited: (seconds: number) => `Too many requests. Try again in ${seconds} s.`,
   heading: "The data could not be loaded",

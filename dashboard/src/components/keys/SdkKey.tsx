@@ -17,8 +17,8 @@ import classes from "./SdkKey.module.css";
 export function SdkKey({ project }: { project: Project }) {
   const regeneration = useDialog();
   const { mutateAsync: regenerate } = useRegenerateKey(project.id);
-  const confirm = async () => {
-    await regenerate();
+  const confirm = async (tag: string | null) => {
+    await regenerate({ tag });
     regeneration.props.onClose();
     notifyDone(texts.regenerated);
   };
@@ -37,6 +37,7 @@ export function SdkKey({ project }: { project: Project }) {
         title={texts.regenerateHeading}
         consequence={texts.regenerateText(project.name)}
         action={texts.regenerateDo}
+        of={{ projectId: project.id, id: project.id, resource: project }}
         onConfirm={confirm}
         {...regeneration.props}
       />
