@@ -93,10 +93,11 @@ class Load:
 
     async def assert_writes_are_there(self, caller: RemoteCaller) -> None:
         """Assert that every answered creation and toggle is in the configuration."""
+        keys, last = set(self.created_keys), self.toggles[-1]  # before others are answered while the list is read
         answer = await caller.get(f"{environment_path(self.environment)}/flags")
         flags = {flag["key"]: flag for flag in answer.json()}
-        assert flags.keys() >= set(self.created_keys)
-        toggled, last = flags[self.toggled["key"]], self.toggles[-1]
+        assert flags.keys() >= keys
+        toggled = flags[self.toggled["key"]]
         # One more may have been committed without its response being received.
         assert toggled == last or toggled["updated_at"] > last["updated_at"]
 
