@@ -30,6 +30,7 @@ from flagstaff.values.errors import Error, unavailable, unconfirmed
 log = structlog.get_logger("flagstaff.access")
 
 _acceptable_id = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_PATHS_LOGGED, _OTHER_PATHS = 20, ""
 SECURITY_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 
 
@@ -80,7 +81,7 @@ class Edge:
         self._metrics = metrics
         self._limits = limits
         self._access_log = access_log
-        self._limited_log = BoundedLog(log, 100, 10)
+        self._limited_logs: dict[str, BoundedLog] = {}
         self._is_evaluation = is_evaluation
         self._error_forms = error_forms
 
@@ -158,7 +159,8 @@ class Edge:
             self._metrics.observe_request(scope["method"], route, exchange.status, seconds)
         if self._access_log:
             peer = scope.get("client")
-            (self._limited_log if exchange.status == HTTPStatus.TOO_MANY_REQUESTS else log).info(
+            bounded = exchange.status == HTTPStatus.TOO_MANY_REQUESTS
+            (self._limited_log(scope["path"]) if bounded else log).info(
                 "request",
                 method=scope["method"],
                 path=scope["path"],
@@ -167,6 +169,11 @@ class Edge:
                 client=self._limits.address_of(peer, scope["headers"]),
                 peer=peer[0] if peer else None,
             )
+
+    def _limited_log(self, path: str) -> BoundedLog:
+        """The log of requests beyond a limit. A flood at one path does not hide those at others."""
+        known = path if path in self._limited_logs or len(self._limited_logs) < _PATHS_LOGGED else _OTHER_PATHS
+        return self._limited_logs.setdefault(known, BoundedLog(log, 100, 10))
 
 
 def _stopping(scope: Scope, commits: Commits) -> Error:
