@@ -37,6 +37,10 @@ TESTS: dict[str, list[str]] = {
         "web/test_neighbours.py::test_each_operation_has_a_bound_on_bodies",
         "web/test_errors.py::test_a_body_that_is_announced_too_long_is_refused_unread",
     ],
+    "log-entries": [
+        "web/test_edge.py::test_a_flood_beyond_a_limit_writes_a_hundred_entries_in_ten_seconds_and_the_others_all",
+        "web/test_edge.py::test_a_log_with_a_bound_says_how_much_it_left_out",
+    ],
     "fields": ["unit/test_nesting.py::test_colons_in_texts_are_no_fields"],
     "evaluations": [
         "web/evaluate/test_refusals.py::test_beyond_the_limit_it_is_429_whatever_the_key_and_only_for_that_client"

@@ -10,6 +10,7 @@ import structlog
 from flagstaff.http.bounded_log import BoundedLog
 from flagstaff.http.connection_bounds import ConnectionBounds
 from flagstaff.http.request_head import CONTENT_LENGTH_MAX, content_length
+from tests.web.conftest import Call
 
 
 @pytest.mark.parametrize("text", [b"", b"x", b"-1", b"+1", b"1.0", b"1 1", b"\xb2", b"0x1"])
@@ -54,6 +55,21 @@ def test_fewer_descriptors_lower_both_bounds_and_one_address_gets_half() -> None
     assert (bounds.most, bounds.most_per_address) == (128, 64)
     bounds.keep_within(1)
     assert (bounds.most, bounds.most_per_address) == (1, 1)
+
+
+@pytest.mark.parametrize("environ", [{"FLAGSTAFF_LOGIN_RATE_LIMIT": "2/minute"}])
+async def test_a_flood_beyond_a_limit_writes_a_hundred_entries_in_ten_seconds_and_the_others_all(
+    call_from: Call, log_stream: io.StringIO
+) -> None:
+    caller = call_from("192.0.2.7")
+    statuses = [(await caller.post("/auth/login", content=b"{")).status_code for _ in range(120)]
+    assert statuses == [400, 400] + [429] * 118
+    assert (await caller.post("/auth/passkeys/login", content=b"{")).status_code == 429
+    await caller.get("/health")
+    entries = [json.loads(line) for line in log_stream.getvalue().splitlines()]
+    written = [(entry["path"], entry["status"]) for entry in entries if entry["event"] == "request"]
+    assert written[2:102] == [("/auth/login", 429)] * 100
+    assert written[102:] == [("/auth/passkeys/login", 429), ("/health", 200)]
 
 
 def test_a_log_with_a_bound_says_how_much_it_left_out(log_stream: io.StringIO) -> None:

@@ -292,8 +292,8 @@ static PyObject *find_variants(PyObject *Py_UNUSED(module), PyObject *const *arg
     } else {
         result = PyBytes_FromStringAndSize(NULL, flags);
     }
+    unsigned char *found = result == NULL ? NULL : (unsigned char *)PyBytes_AsString(result);
     for (Py_ssize_t flag = 0; result != NULL && flag < flags; flag++) {
-        unsigned char *found = (unsigned char *)PyBytes_AsString(result); /* nothing else refers to it yet */
         if (find_variant(PyTuple_GetItem(arguments[1], flag), hashes[flag], found + flag) < 0) {
             Py_CLEAR(result);
         }
@@ -477,13 +477,17 @@ static PyObject *select_bytes(PyObject *Py_UNUSED(module), PyObject *const *argu
     const uint32_t *places = (const uint32_t *)(const void *)view.start;
     Py_ssize_t count = view.size / (Py_ssize_t)sizeof(uint32_t);
     PyObject *result = PyBytes_FromStringAndSize(NULL, count);
-    for (Py_ssize_t place = 0; result != NULL && place < count; place++) {
+    if (result == NULL) {
+        return NULL;
+    }
+    unsigned char *found = (unsigned char *)PyBytes_AsString(result); /* nothing else refers to it yet */
+    for (Py_ssize_t place = 0; place < count; place++) {
         if ((Py_ssize_t)places[place] >= source.size) {
             PyErr_SetString(PyExc_IndexError, "a place is beyond the end");
-            Py_CLEAR(result);
-        } else {
-            ((unsigned char *)PyBytes_AsString(result))[place] = source.start[places[place]];
+            Py_DECREF(result);
+            return NULL;
         }
+        found[place] = source.start[places[place]];
     }
     return result;
 }

@@ -1,17 +1,6 @@
-from flagstaff.evaluation.matches import RuleMatch
-from flagstaff.evaluation.python_loops import Prefixes
-
-def prepare(prefixes: tuple[bytes, ...], seed: int, /) -> Prefixes: ...
-def find_buckets(prefixes: Prefixes, identifier: bytes, /) -> bytes: ...
-def find_variants(prefixes: Prefixes, weights: tuple[bytes, ...], identifier: bytes, /) -> bytes: ...
-def apply_rules(
-    looked_up: tuple[RuleMatch, ...],
-    holding: int,
-    others: tuple[RuleMatch, ...],
-    buckets: bytes,
-    decided: bytearray,
-    variants: bytearray,
-    /,
-) -> list[RuleMatch]: ...
-def select_bytes(source: bytes, places: bytes, /) -> bytes: ...
-def join(head: bytes, answers: tuple[tuple[bytes, ...], ...], places: bytes, /, *tails: bytes) -> bytes: ...
+from flagstaff.evaluation.python_loops import apply_rules as apply_rules
+from flagstaff.evaluation.python_loops import find_buckets as find_buckets
+from flagstaff.evaluation.python_loops import find_variants as find_variants
+from flagstaff.evaluation.python_loops import join as join
+from flagstaff.evaluation.python_loops import prepare as prepare
+from flagstaff.evaluation.python_loops import select_bytes as select_bytes

@@ -172,8 +172,11 @@ class Edge:
 
     def _limited_log(self, path: str) -> BoundedLog:
         """The log of requests beyond a limit. A flood at one path does not hide those at others."""
-        known = path if path in self._limited_logs or len(self._limited_logs) < _PATHS_LOGGED else _OTHER_PATHS
-        return self._limited_logs.setdefault(known, BoundedLog(log, 100, 10))
+        if path not in self._limited_logs and len(self._limited_logs) >= _PATHS_LOGGED:
+            path = _OTHER_PATHS
+        if path not in self._limited_logs:
+            self._limited_logs[path] = BoundedLog(log, 100, 10)
+        return self._limited_logs[path]
 
 
 def _stopping(scope: Scope, commits: Commits) -> Error:

@@ -126,9 +126,7 @@ def reading_metrics(
     return [Report(environment.environment_id, client, _digest(environment, _encode(window)), counts, dropped)]
 
 
-def reading_batch(
-    body: bytes, environment: EnvironmentSnapshot, sender: Client
-) -> Generator[None, None, list[Report]]:
+def reading_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) -> Generator[None, None, list[Report]]:
     """Read what an Edge has collected from the applications behind it, in steps; raises Error INVALID."""
     batch = yield from _decoding(_read_batch, body)
     totals: defaultdict[str, dict[str, FlagCounts]] = defaultdict(dict)
