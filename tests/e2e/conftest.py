@@ -4,7 +4,9 @@ A test process has one browser and one server for all its tests, which therefore
 isolated by person: each person has a separate browser context and account.
 """
 
-from collections.abc import AsyncIterator
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -20,6 +22,8 @@ from tests.support.server import ServerProcess
 from tests.support.stores import Store, sqlite_store
 
 HERE = Path(__file__).parent
+# Some calls to a browser have no time limit. Without one, a browser that hangs would end the whole run.
+LONGEST_TEST_SECONDS = 150
 # All tests call from one address, more often per minute than people do.
 UNLIMITED = {
     "FLAGSTAFF_REGISTER_RATE_LIMIT": "off",
@@ -39,6 +43,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.is_relative_to(HERE) and pytest_asyncio.is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
             item.add_marker(pytest.mark.flaky(retries=1))
+            item.obj = _in_time(item.obj)
+
+
+def _in_time(test: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    """The same test, which fails with the place that it has reached when it takes too long."""
+
+    @functools.wraps(test)
+    async def run(*args: object, **fixtures: object) -> None:
+        async with asyncio.timeout(LONGEST_TEST_SECONDS):
+            await test(*args, **fixtures)
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from tests.support.mailbox import read_outbox, reset_token
 
 PASSWORD = "correct horse battery staple"
 POLL_SECONDS = 0.05
+BROWSER_SECONDS = 60  # to open or close a browser context, on a busy machine
 
 
 class ApiCaller(Caller):
@@ -49,19 +50,21 @@ class Person:
         self._faults: list[str] = []
 
     async def __aenter__(self) -> Self:
-        self.context = await self._browser.new_context(
-            base_url=self.url, **{"viewport": {"width": 1280, "height": 800}, **self._options}
-        )
-        self.context.set_default_timeout(15_000)
-        self.context.on("weberror", lambda error: self._faults.append(str(error.error)))
-        self.context.on("console", self._note)
-        self.page = await self.context.new_page()
+        async with asyncio.timeout(BROWSER_SECONDS):
+            self.context = await self._browser.new_context(
+                base_url=self.url, **{"viewport": {"width": 1280, "height": 800}, **self._options}
+            )
+            self.context.set_default_timeout(15_000)
+            self.context.on("weberror", lambda error: self._faults.append(str(error.error)))
+            self.context.on("console", self._note)
+            self.page = await self.context.new_page()
         return self
 
     async def __aexit__(self, kind: object, *_: object) -> None:
         if hasattr(self, "api"):
             await self.api.aclose()
-        await self.context.close()
+        async with asyncio.timeout(BROWSER_SECONDS):
+            await self.context.close()
         assert kind is not None or not self._faults, self._faults
 
     def _note(self, message: ConsoleMessage) -> None:

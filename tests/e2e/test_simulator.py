@@ -1,7 +1,9 @@
 """Trying a flag for a user: what the user gets, and every step to it, also with changes that are not saved."""
 
+import asyncio
+
 import pytest_asyncio
-from playwright.async_api import Locator, expect
+from playwright.async_api import Locator, Route, expect
 
 from tests.e2e.people import Person, environment_page, flag_page
 from tests.support.api import Json
@@ -123,6 +125,34 @@ async def test_prerequisites_percentages_segments_and_variants_are_explained(ada
     await evaluate(where, "The variant is ", "of 1,000 is in its range")
     await where.get_by_label("User id").fill("")
     await evaluate(where, "The user has no identifier, and gets the first variant with a weight.")
+
+
+async def test_a_message_that_appears_during_a_press_does_not_take_it(ada: Person, environment: Json) -> None:
+    flag = await ada.api.create_flag(environment, enabled=False)
+    page = ada.page
+    await page.goto(flag_page(flag))
+    button = simulator(ada).get_by_role("button", name="Evaluate")
+    box = await button.bounding_box()
+    assert box is not None
+    # The message appears above the button, and appears for as long as this test takes.
+    await page.set_viewport_size({"width": 1280, "height": round(box["y"] + box["height"] + 30)})
+    await page.evaluate(
+        "document.styleSheets[0].insertRule('.mantine-Notification-root { animation-duration: 60s !important }')"
+    )
+    asked: asyncio.Queue[Route] = asyncio.Queue()
+    await page.route(
+        f"**/api{flag_page(flag)}",
+        lambda route: asked.put_nowait(route) if route.request.method == "PUT" else route.continue_(),
+    )
+    await page.get_by_role("region", name="State").get_by_role("switch").click()
+    switching = await asyncio.wait_for(asked.get(), 15)
+    await page.mouse.move(box["x"] + box["width"] - 30, box["y"] + box["height"] / 2)
+    await page.mouse.down()
+    await switching.continue_()
+    message = page.get_by_role("status").filter(has_text="New checkout was turned on.")
+    await expect(message).to_be_in_viewport(ratio=1)
+    await page.mouse.up()
+    await expect(simulator(ada).get_by_role("list", name="Why")).to_contain_text("The flag is on")
 
 
 async def test_nothing_is_recorded_and_the_user_is_kept_for_the_next_flag(ada: Person, environment: Json) -> None:
