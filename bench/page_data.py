@@ -35,9 +35,9 @@ async def fill(data: Path, flags: int) -> Place:
     flagstaff = Flagstaff(settings)
     await flagstaff.start()
     try:
-        await flagstaff.accounts.register(email=EMAIL, password=PASSWORD)
+        await flagstaff.identity.accounts.register(email=EMAIL, password=PASSWORD)
         token = await log_in(flagstaff, email=EMAIL, password=PASSWORD)
-        async with Caller(flagstaff.asgi, token=token) as caller:
+        async with Caller(flagstaff.edge.asgi, token=token) as caller:
             project = await caller.create_project()
             environments = [await caller.get_environment(project, key) for key in ("production", "staging")]
         for environment in environments:
@@ -72,7 +72,7 @@ async def _evaluate(settings: Settings, sdk_key: str) -> None:
     flagstaff = Flagstaff(settings)
     await flagstaff.start()
     try:
-        access = await flagstaff.sdk_keys.find(sdk_key)
+        access = await flagstaff.serving.sdk_keys.find(sdk_key)
         assert access is not None
         environment = access.project.environments["production"]
         now, records = datetime.now(UTC), list[Record]()

@@ -110,7 +110,7 @@ async def test_the_metrics_reference_names_every_metric(data_directory: Path) ->
     with parent, ours:
         flagstaff = Flagstaff(settings, worker=Worker(0, WorkerBoard(2), ours), telemetry=Telemetry(None, None))
         try:
-            text, _ = flagstaff.metrics.render()
+            text, _ = flagstaff.foundation.metrics.render()
         finally:
             await flagstaff.stop()
     exported = set(re.findall(r"^# HELP (flagstaff_\w+) ", text.decode(), re.MULTILINE))

@@ -61,9 +61,9 @@ async def found(settings: Settings, *, flags: int = 0) -> None:
     flagstaff = Flagstaff(settings)
     await flagstaff.start()
     try:
-        await flagstaff.accounts.register(email=EMAIL, password=PASSWORD)
+        await flagstaff.identity.accounts.register(email=EMAIL, password=PASSWORD)
         token = await log_in(flagstaff, email=EMAIL, password=PASSWORD)
-        async with Caller(flagstaff.asgi, token=token) as ada:
+        async with Caller(flagstaff.edge.asgi, token=token) as ada:
             await ada.create_project(name="Warehouse", description="Pick lists, stock and returns")
             await ada.create_project(name="Mobile app", description="iOS and Android")
             shop = await ada.create_project(name="Web shop", description="acme.com and its checkout")
@@ -116,7 +116,7 @@ async def _work(ada: Caller, flagstaff: Flagstaff, production: Json) -> None:
 
 
 async def _live_through_a_day(flagstaff: Flagstaff, shop: Json) -> None:
-    access = await flagstaff.sdk_keys.find(shop["sdk_key"])
+    access = await flagstaff.serving.sdk_keys.find(shop["sdk_key"])
     assert access is not None
     environment = access.project.environments["production"]
     chance = random.Random(7)

@@ -41,7 +41,7 @@ def sqlite(sqlite_template: Path, data_directory: Path) -> Store:
 
 async def make_key(flagstaff: Flagstaff, account: Account, environment: Environment) -> str:
     wanted = WantedKey("Shop", environment.key, KeyKind.BROWSER, None)
-    _, text = await flagstaff._managed_keys.create_key(Actor(account.id, account.email), environment.project_id, wanted)
+    _, text = await flagstaff.sdk_keys.create_key(Actor(account.id, account.email), environment.project_id, wanted)
     return text
 
 
@@ -49,7 +49,7 @@ async def store_cases(store: Store) -> dict[str, tuple[Any, str]]:
     """Each file's document with the key of an environment that has its flags, by the file's name."""
     keys = {}
     async with open_service(Settings.load(store.environ)) as flagstaff:
-        account = await flagstaff.accounts.register(email=EMAIL, password=PASSWORD)
+        account = await flagstaff.identity.accounts.register(email=EMAIL, password=PASSWORD)
         for file in FILES:
             document = json.loads(file.read_text())
             project = make_project(account.id)

@@ -65,7 +65,7 @@ class Shop(NamedTuple):
 
 async def make_key(flagstaff: Flagstaff, account: Account, environment: Environment) -> str:
     wanted = WantedKey("Servers", environment.key, KeyKind.SERVER, None)
-    _, text = await flagstaff._managed_keys.create_key(Actor(account.id, account.email), environment.project_id, wanted)
+    _, text = await flagstaff.sdk_keys.create_key(Actor(account.id, account.email), environment.project_id, wanted)
     return text
 
 
@@ -116,7 +116,7 @@ def sqlite(sqlite_template: Path, data_directory: Path) -> Store:
 async def shop(sqlite: Store) -> Shop:
     """Stored before the server starts."""
     async with open_service(Settings.load(sqlite.environ)) as flagstaff:
-        account = await flagstaff.accounts.register(email=EMAIL, password=PASSWORD)
+        account = await flagstaff.identity.accounts.register(email=EMAIL, password=PASSWORD)
         project = make_project(account.id)
         environment = make_environment(project.id)
         flag = make_flag(environment)
@@ -144,7 +144,7 @@ async def store_cases(store: Store) -> dict[str, tuple[Any, str]]:
     """Each file's document with the key of an environment that has its flags, by the file's name."""
     keys = {}
     async with open_service(Settings.load(store.environ)) as flagstaff:
-        account = await flagstaff.accounts.register(email=EMAIL, password=PASSWORD)
+        account = await flagstaff.identity.accounts.register(email=EMAIL, password=PASSWORD)
         for file in FILES:
             document = json.loads(file.read_text())
             project = make_project(account.id)

@@ -67,7 +67,7 @@ class Beginnings:
         try:
             await service.start()
             account, token = await register(service, "ada")
-            async with Caller(service.asgi, token=token) as ada:
+            async with Caller(service.edge.asgi, token=token) as ada:
                 project = await ada.create_project() if with_project else {}
                 environment = await ada.get_environment(project) if with_project else {}
         finally:

@@ -15,7 +15,7 @@ class KeyMaker:
     """Creates and revokes keys for a person, without the API."""
 
     def __init__(self, flagstaff: Flagstaff, person: Caller) -> None:
-        self._keys = flagstaff._managed_keys
+        self._keys = flagstaff.sdk_keys
         self._actor = Actor(UUID(person.account["id"]), person.account["email"])
 
     async def create(self, environment: Json, kind: str = "server", expires_at: datetime | None = None) -> str:

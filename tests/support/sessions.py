@@ -9,13 +9,13 @@ PASSWORD = "correct horse battery staple"
 
 async def log_in(flagstaff: Flagstaff, *, email: str, password: str, device: str | None = None) -> str:
     """Check a password and open a session; return its token."""
-    account = await flagstaff.accounts.verify_password(email=email, password=password)
-    return await flagstaff.sessions.open(account, Origin(device))
+    account = await flagstaff.identity.accounts.verify_password(email=email, password=password)
+    return await flagstaff.identity.sessions.open(account, Origin(device))
 
 
 async def register(flagstaff: Flagstaff, name: str) -> tuple[Json, str]:
     """Create an account by name, bypassing the limits; return it, and the token of a session."""
     email = f"{name}@example.com"
-    account = await flagstaff.accounts.register(email=email, password=PASSWORD)
+    account = await flagstaff.identity.accounts.register(email=email, password=PASSWORD)
     token = await log_in(flagstaff, email=email, password=PASSWORD)
     return {"id": str(account.id), "email": email}, token

@@ -14,4 +14,4 @@ async def issue(
     """A machine with a new token, which `maker` creates at a path; `account` is the token's view."""
     body = {"name": "Deployments", "permissions": permissions, "current_password": PASSWORD, **values}
     token: Json = created(await maker.post(path, json=body))
-    return await callers.enter_async_context(Caller(flagstaff.asgi, token=token["token"], account=token))
+    return await callers.enter_async_context(Caller(flagstaff.edge.asgi, token=token["token"], account=token))

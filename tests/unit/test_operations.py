@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 from starlette.routing import Match
@@ -13,6 +13,8 @@ from flagstaff.api.operations import asks, list_operations, reads, statement_of,
 from flagstaff.assembly.app import create_api
 from flagstaff.http.operations import SMALL_BODY, Caller, Endpoint, Operation, Operations
 from flagstaff.projects.permissions import Permission
+from flagstaff.serving.evaluate import ENDPOINT as EVALUATE
+from flagstaff.serving.ofrep.errors import ENDPOINT as OFREP
 
 
 class Body(BaseModel):
@@ -68,6 +70,7 @@ def _paths(draw: st.DrawFn) -> str:
 
 
 @settings(max_examples=1000)
+@example("GET", "/api/projects/{project_id}/environments/{env_id}/evaluations/changes\n")
 @given(st.sampled_from(["GET", "POST", "PUT", "DELETE"]), _paths())
 def test_what_is_found_is_what_the_framework_finds(method: str, path: str) -> None:
     scope = {"type": "http", "method": method, "path": path, "root_path": ""}
@@ -107,6 +110,19 @@ def test_the_bound_of_a_body_is_that_of_the_operation_or_of_the_protocol() -> No
     bounds = {"/a/1": 500_000, "/a": SMALL_BODY, "/other/longer/1": 2, "/other/1": 1}
     found = {path: operations.identify({"method": "POST", "path": path, "state": {}}) for path in bounds}
     assert found == bounds
+
+
+@pytest.mark.parametrize("path", ["/sdk/v1/evaluate/", "/sdk/v1/evaluate/a/b", "/sdk/v1/evaluated", "/sdk/v1"])
+def test_an_endpoint_has_no_template_for_paths_that_it_does_not_answer(path: str) -> None:
+    assert EVALUATE.find_template(path) is None
+    assert not EVALUATE.evaluates(path)
+
+
+def test_an_endpoint_tells_evaluations_from_its_other_paths() -> None:
+    assert EVALUATE.find_template("/sdk/v1/evaluate/new-checkout") == "/sdk/v1/evaluate/{flag_key}"
+    assert EVALUATE.evaluates("/sdk/v1/evaluate")
+    assert OFREP.find_template("/ofrep/v1/streams") == "/ofrep/v1/streams"
+    assert not OFREP.evaluates("/ofrep/v1/streams")
 
 
 def test_the_permissions_of_an_operation_are_stated_with_its_place() -> None:

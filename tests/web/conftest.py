@@ -119,7 +119,7 @@ async def call_from(flagstaff: Flagstaff, callers: AsyncExitStack) -> Call:
     """Create a caller without a token at a chosen address."""
 
     def call(peer: str) -> Caller:
-        caller = Caller(flagstaff.asgi, peer=peer)
+        caller = Caller(flagstaff.edge.asgi, peer=peer)
         callers.push_async_callback(caller.aclose)
         return caller
 
@@ -138,7 +138,7 @@ async def sign_up(flagstaff: Flagstaff, callers: AsyncExitStack) -> SignUp:
 
     async def sign(name: str) -> Caller:
         account, token = await register(flagstaff, name)
-        return await callers.enter_async_context(Caller(flagstaff.asgi, token=token, account=account))
+        return await callers.enter_async_context(Caller(flagstaff.edge.asgi, token=token, account=account))
 
     return sign
 
@@ -148,7 +148,7 @@ async def ada(flagstaff: Flagstaff, callers: AsyncExitStack, sign_up: SignUp, be
     """A signed-in user: the one whose resources a test is about."""
     if beginning is None:
         return await sign_up("ada")
-    known = Caller(flagstaff.asgi, token=beginning.token, account=beginning.account)
+    known = Caller(flagstaff.edge.asgi, token=beginning.token, account=beginning.account)
     return await callers.enter_async_context(known)
 
 
@@ -201,7 +201,7 @@ async def read_mails(flagstaff: Flagstaff, settings: Settings) -> ReadMails:
     """Read the outbox, oldest mail first, after every pending mail has been written."""
 
     async def read() -> list[EmailMessage]:
-        await flagstaff._supervisor.drain(10)
+        await flagstaff.foundation.supervisor.drain(10)
         return read_outbox(settings.data_dir)
 
     return read

@@ -26,7 +26,7 @@ async def test_a_connection_that_cannot_be_set_up_is_closed_logged_and_no_longer
     def fail() -> BoundedProtocol:
         raise RuntimeError("out of luck")
 
-    acceptor = flagstaff.make_acceptor(listener, fail)
+    acceptor = flagstaff.edge.make_acceptor(listener, fail)
     acceptor.start()
     try:
         with capture_logs() as entries:
@@ -36,18 +36,20 @@ async def test_a_connection_that_cannot_be_set_up_is_closed_logged_and_no_longer
             await acceptor.wait_closed()
     finally:
         acceptor.close()
-    assert flagstaff.connection_bounds.open == 0
+    assert flagstaff.serving.connection_bounds.open == 0
     assert [entry["event"] for entry in entries] == ["connection_failed"]
 
 
 async def test_a_connection_that_is_being_set_up_is_known_before_a_stop_goes_on(
     flagstaff: Flagstaff, listener: socket.socket
 ) -> None:
-    config = uvicorn.Config(flagstaff.asgi, http=flagstaff.connection_class, ws="none", lifespan="off", log_config=None)
+    config = uvicorn.Config(
+        flagstaff.edge.asgi, http=flagstaff.edge.connection_class, ws="none", lifespan="off", log_config=None
+    )
     state = ServerState()
     config.load()
-    make_protocol = partial(flagstaff.connection_class, config=config, server_state=state, app_state={})
-    acceptor = flagstaff.make_acceptor(listener, make_protocol)
+    make_protocol = partial(flagstaff.edge.connection_class, config=config, server_state=state, app_state={})
+    acceptor = flagstaff.edge.make_acceptor(listener, make_protocol)
     listener.setblocking(False)
     with socket.create_connection(listener.getsockname()) as client:
         acceptor._accept()
@@ -57,5 +59,5 @@ async def test_a_connection_that_is_being_set_up_is_known_before_a_stop_goes_on(
         connection.shutdown()
         client.setblocking(False)
         assert await asyncio.wait_for(asyncio.get_running_loop().sock_recv(client, 1), 5) == b""
-    await flagstaff._supervisor.drain(5)
-    assert flagstaff.connection_bounds.open == 0
+    await flagstaff.foundation.supervisor.drain(5)
+    assert flagstaff.serving.connection_bounds.open == 0

@@ -77,9 +77,9 @@ async def refusal_after(
         raise AssertionError
 
     authentication = Authentication(
-        SecondFactorDemand(application, flagstaff.instance),
-        flagstaff.sessions,
-        flagstaff.access_tokens,
+        SecondFactorDemand(application, flagstaff.identity.instance),
+        flagstaff.identity.sessions,
+        flagstaff.identity.access_tokens,
         _NO_LIMITS,
         Supervisor(),
         clock=lambda: now,

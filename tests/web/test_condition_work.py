@@ -234,7 +234,7 @@ async def test_an_explanation_beyond_the_budget_pauses_between_conditions(
 
     async with watch_holds() as holds:
         path = f"{environment_path(environment)}/explain"
-        status, _ = await ask(flagstaff.asgi, "POST", path, token=ada.token, content=content)
+        status, _ = await ask(flagstaff.edge.asgi, "POST", path, token=ada.token, content=content)
 
     assert status == 200
     assert holds.longest_in_units < LONGEST_UNITS
@@ -259,7 +259,7 @@ async def test_a_draft_of_thousands_of_expressions_is_refused_without_holding_th
 
     async with watch_holds() as holds:
         path = f"{environment_path(environment)}/explain"
-        status, _ = await ask(flagstaff.asgi, "POST", path, token=ada.token, content=content)
+        status, _ = await ask(flagstaff.edge.asgi, "POST", path, token=ada.token, content=content)
 
     assert status == 400
     assert holds.longest_in_units < LONGEST_FOR_A_LARGE_BODY_UNITS

@@ -58,11 +58,11 @@ async def test_an_instance_that_is_to_refuse_refuses_while_its_lease_has_lapsed(
     flagstaff: Flagstaff, ask: Ask, kind: str
 ) -> None:
     assert (await ask(*EVALUATIONS[kind])).status_code == 200
-    flagstaff.lease.end()
+    flagstaff.cluster.lease.end()
     refused = await ask(*EVALUATIONS[kind])
     assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
     assert "FLAGSTAFF_WHEN_CUT_OFF=refuse" in refused.json()["detail"]
-    flagstaff.lease.extend(0, float("inf"))
+    flagstaff.cluster.lease.extend(0, float("inf"))
     assert (await ask(*EVALUATIONS[kind])).status_code == 200
 
 
@@ -71,7 +71,7 @@ async def test_an_instance_marks_its_answers_while_its_lease_has_lapsed(
     flagstaff: Flagstaff, ask: Ask, kind: str
 ) -> None:
     before = await ask(*EVALUATIONS[kind])
-    flagstaff.lease.end()
+    flagstaff.cluster.lease.end()
     during = await ask(*EVALUATIONS[kind])
     assert (during.status_code, during.content) == (200, before.content)
     assert ("flagstaff-stale" in before.headers, int(during.headers["flagstaff-stale"]) >= 1) == (False, True)
@@ -79,7 +79,7 @@ async def test_an_instance_marks_its_answers_while_its_lease_has_lapsed(
 
 @pytest.mark.parametrize("environ", [REFUSING])
 async def test_reports_are_accepted_while_the_lease_has_lapsed(flagstaff: Flagstaff, ask: Ask) -> None:
-    flagstaff.lease.end()
+    flagstaff.cluster.lease.end()
     for path in ("/unleash/api/client/metrics", "/unleash/api/frontend/client/metrics"):
         sent = await ask(path, METRICS)
         assert (sent.status_code // 100, "flagstaff-stale" in sent.headers) == (2, False)
@@ -92,12 +92,12 @@ async def test_the_lane_marks_its_answers_or_has_requests_refused(
     await ask(*EVALUATIONS["all flags"])
     key = project["sdk_key"].encode()
     answers = []
-    async with Listener(flagstaff.asgi, flagstaff.connection_class) as listener:
+    async with Listener(flagstaff.edge.asgi, flagstaff.edge.connection_class) as listener:
         connection = await listener.connect()
         for body in (BODY, BODY, b"{"):
             await connection.send(request(key, body))
             answers.append(await connection.receive())
-            flagstaff.lease.end()
+            flagstaff.cluster.lease.end()
     assert [answer.status for answer in answers] == ([200, 503, 503] if environ else [200, 200, 400])
     marked = [answer.header("flagstaff-stale") is not None for answer in answers]
     assert marked == [False, not environ, not environ]

@@ -63,7 +63,7 @@ async def test_no_file_stays_open_for_a_client_that_reads_slowly(flagstaff: Flag
             if began._value > 1:  # the head has been taken, the body not yet
                 await go_on.wait()
 
-        slow = asyncio.create_task(ask(flagstaff.asgi, "GET", path, linger=linger))
+        slow = asyncio.create_task(ask(flagstaff.edge.asgi, "GET", path, linger=linger))
         async with asyncio.timeout(10):
             while began._value < 2:
                 await asyncio.sleep(0)

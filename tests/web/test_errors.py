@@ -102,7 +102,7 @@ async def test_a_crash_reports_only_its_request_id(ada: Caller, flagstaff: Flags
         await transaction.connection.execute(
             sa.text("ALTER TABLE projects RENAME COLUMN description TO no_description")
         )
-    transport = httpx.ASGITransport(flagstaff.asgi)
+    transport = httpx.ASGITransport(flagstaff.edge.asgi)
     async with httpx.AsyncClient(transport=transport, base_url=BASE_URL, headers=ada.headers) as bare:
         answer = await bare.get("/api/projects", headers={"x-request-id": "mine-1"})
 

@@ -13,8 +13,8 @@ from tests.support.sdk_keys import KeyMaker
 async def unload(flagstaff: Flagstaff) -> None:
     """Let an hour pass in which nobody asks for flags."""
     for _ in range(SWEEPS + 1):
-        await flagstaff.idle_projects.sweep()
-    assert not flagstaff.snapshots.loaded
+        await flagstaff.serving.idle_projects.sweep()
+    assert not flagstaff.serving.snapshots.loaded
 
 
 async def is_on(client: Caller, sdk_key: str, environment: str | None = None) -> bool:
@@ -33,7 +33,7 @@ async def test_changes_and_keys_of_an_unloaded_project_are_in_force_at_once(
     for expected in (False, True):
         await unload(flagstaff)
         assert (await ada.post(f"{flag_path(flag)}/toggle")).status_code == 200
-        assert not flagstaff.snapshots.loaded
+        assert not flagstaff.serving.snapshots.loaded
         assert await is_on(client, project["sdk_key"]) is expected
     await unload(flagstaff)
     text = await keys.create(environment)
@@ -42,13 +42,13 @@ async def test_changes_and_keys_of_an_unloaded_project_are_in_force_at_once(
     await unload(flagstaff)
     rotated = await ada.post(f"{project_path(project)}/regenerate-key")
     assert (await client.evaluate(project["sdk_key"])).status_code == 401
-    assert not flagstaff.snapshots.loaded
+    assert not flagstaff.serving.snapshots.loaded
     assert await is_on(client, rotated.json()["sdk_key"])
 
     await unload(flagstaff)
     assert (await ada.delete(project_path(project))).status_code == 204
     assert (await client.evaluate(text)).status_code == 401
-    assert not flagstaff.snapshots.loaded
+    assert not flagstaff.serving.snapshots.loaded
 
 
 async def test_a_demanded_revision_of_an_unloaded_project_is_reached(
@@ -69,7 +69,7 @@ async def test_the_setting_decides_when_a_project_leaves_memory(
     await ada.create_flag(environment)
     assert await is_on(client, project["sdk_key"])
     async with asyncio.timeout(10):
-        while flagstaff.snapshots.loaded:
+        while flagstaff.serving.snapshots.loaded:
             await asyncio.sleep(0.02)
-    assert flagstaff.idle_projects.unloaded == 1
+    assert flagstaff.serving.idle_projects.unloaded == 1
     assert await is_on(client, project["sdk_key"])

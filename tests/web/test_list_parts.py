@@ -147,7 +147,7 @@ async def test_a_long_list_that_is_deleted_while_it_is_sent_ends_without_its_end
             assert (await ada.delete(environment_path(environment))).status_code == 204
 
     assert ada.token
-    status, length = await ask(flagstaff.asgi, "GET", path, token=ada.token, linger=delete_after_the_first_part)
+    status, length = await ask(flagstaff.edge.asgi, "GET", path, token=ada.token, linger=delete_after_the_first_part)
 
     assert status == 200
     assert 0 < length < whole // 2

@@ -152,7 +152,7 @@ async def record_evaluation(flagstaff: Flagstaff, owner: Caller, sdk_key: str, f
     """Evaluate the flags of `production`, and return the record."""
     assert (await owner.evaluate(sdk_key)).status_code == 200
     async with asyncio.timeout(20):
-        while flagstaff._recorder.waiting:
+        while flagstaff.history.recorder.waiting:
             await asyncio.sleep(0.01)
     found = await owner.get(f"{flag_path(flag)}/evaluations")
     record: Json = found.json()["items"][0]

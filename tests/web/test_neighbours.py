@@ -43,10 +43,10 @@ async def test_a_list_of_long_flags_is_made_in_pieces(flagstaff: Flagstaff, ada:
     await store_flags(flagstaff, environment, 400, description="й" * 10_000)
     path = f"{environment_path(environment)}/flags"
     assert ada.token
-    await ask(flagstaff.asgi, "GET", path, token=ada.token)
+    await ask(flagstaff.edge.asgi, "GET", path, token=ada.token)
 
     async with watch_holds() as holds:
-        answers = await asyncio.gather(*(ask(flagstaff.asgi, "GET", path, token=ada.token) for _ in range(4)))
+        answers = await asyncio.gather(*(ask(flagstaff.edge.asgi, "GET", path, token=ada.token) for _ in range(4)))
 
     assert all(status == 200 and length > 8_000_000 for status, length in answers)
     assert holds.longest_in_units < LONGEST_UNITS
@@ -61,7 +61,7 @@ async def test_a_page_of_changes_with_long_descriptions_is_made_in_pieces(
     assert ada.token
     for path in (environment_path(environment), f"/api/projects/{environment['project_id']}"):
         async with watch_holds() as holds:
-            status, length = await ask(flagstaff.asgi, "GET", f"{path}/changes", query="limit=60", token=ada.token)
+            status, length = await ask(flagstaff.edge.asgi, "GET", f"{path}/changes", query="limit=60", token=ada.token)
         assert (status, length > 4_000_000) == (200, True)
         assert holds.longest_in_units < LONGEST_UNITS
 
@@ -76,7 +76,7 @@ async def test_a_change_among_a_thousand_flags_is_taken_over_in_pieces(
 
     async with watch_holds() as holds:
         for _ in range(3):
-            status, _ = await ask(flagstaff.asgi, "POST", f"{flag_path(flag)}/toggle", token=ada.token)
+            status, _ = await ask(flagstaff.edge.asgi, "POST", f"{flag_path(flag)}/toggle", token=ada.token)
             assert status == 200
 
     assert holds.longest_in_units < LONGEST_UNITS
@@ -93,9 +93,9 @@ async def test_an_explanation_of_a_thousand_flags_is_made_in_pieces(
     path = f"{environment_path(environment)}/explain"
     assert ada.token
     for content, least in ((b"{}", 600_000), (json.dumps({"flag": {**flag, "rules": rules}}).encode(), 800_000)):
-        await ask(flagstaff.asgi, "POST", path, token=ada.token, content=content)
+        await ask(flagstaff.edge.asgi, "POST", path, token=ada.token, content=content)
         async with watch_holds() as holds:
-            status, length = await ask(flagstaff.asgi, "POST", path, token=ada.token, content=content)
+            status, length = await ask(flagstaff.edge.asgi, "POST", path, token=ada.token, content=content)
         assert (status, length > least) == (200, True)
         assert holds.longest_in_units < LONGEST_UNITS
 
@@ -109,7 +109,7 @@ async def test_an_explanation_for_thousands_of_attributes_does_not_block_the_oth
     content = json.dumps({"context": {"custom_attributes": attributes}}).encode()
     assert ada.token
     async with watch_holds() as holds:
-        status, _ = await ask(flagstaff.asgi, "POST", path, token=ada.token, content=content)
+        status, _ = await ask(flagstaff.edge.asgi, "POST", path, token=ada.token, content=content)
     assert status == 200
     assert holds.longest_in_units < LONGEST_FOR_A_LARGE_CONTEXT_UNITS
 
@@ -132,7 +132,7 @@ async def test_a_flag_that_needs_hundreds_of_others_is_explained_in_pieces(
         (f"{flag_path(last)}/impact", draft),
     ):
         async with watch_holds() as holds:
-            status, _ = await ask(flagstaff.asgi, "POST", path, token=ada.token, content=content)
+            status, _ = await ask(flagstaff.edge.asgi, "POST", path, token=ada.token, content=content)
         assert status == 200
         assert holds.longest_in_units < LONGEST_UNITS, path
 
@@ -158,7 +158,7 @@ async def test_a_users_history_of_thousands_of_flags_is_made_in_pieces(
 
     for end, query, least in questions:
         async with watch_holds() as holds:
-            status, length = await ask(flagstaff.asgi, "GET", path + end, query=query, token=ada.token)
+            status, length = await ask(flagstaff.edge.asgi, "GET", path + end, query=query, token=ada.token)
         assert (status, length > least) == (200, True)
         assert holds.longest_in_units < LONGEST_UNITS, end
 
@@ -181,7 +181,7 @@ async def test_a_thousand_rules_are_compared_and_copied_in_pieces(
         ("POST", f"{path}/copy", "", content),
     ):
         async with watch_holds() as holds:
-            status, length = await ask(flagstaff.asgi, method, asked, token=ada.token, query=query, content=body)
+            status, length = await ask(flagstaff.edge.asgi, method, asked, token=ada.token, query=query, content=body)
         assert (status, length > 200_000) == (200, True)
         assert holds.longest_in_units < LONGEST_UNITS / 2, asked
 
@@ -194,7 +194,11 @@ async def test_the_answers_of_a_user_are_found_in_pieces(flagstaff: Flagstaff, a
         content = json.dumps({"context": context, "limit": 100, "search": "9"}).encode()
         async with watch_holds() as holds:
             status, _ = await ask(
-                flagstaff.asgi, "POST", f"{environment_path(environment)}/answers", token=ada.token, content=content
+                flagstaff.edge.asgi,
+                "POST",
+                f"{environment_path(environment)}/answers",
+                token=ada.token,
+                content=content,
             )
         assert status == 200
         assert holds.longest_in_units < LONGEST_UNITS
@@ -209,7 +213,7 @@ async def test_the_answers_of_many_users_are_found_in_pieces(
     assert ada.token
     async with watch_holds() as holds:
         status, _ = await ask(
-            flagstaff.asgi,
+            flagstaff.edge.asgi,
             "POST",
             f"{project_path(project)}/playground",
             token=ada.token,
@@ -230,7 +234,9 @@ async def test_an_impact_on_thousands_of_users_is_counted_in_pieces(
     assert ada.token
 
     async with watch_holds() as holds:
-        status, _ = await ask(flagstaff.asgi, "POST", f"{flag_path(flag)}/impact", token=ada.token, content=content)
+        status, _ = await ask(
+            flagstaff.edge.asgi, "POST", f"{flag_path(flag)}/impact", token=ada.token, content=content
+        )
 
     assert status == 200
     assert holds.longest_in_units < LONGEST_UNITS
@@ -246,7 +252,7 @@ async def test_many_unknown_fields_are_refused_before_they_are_looked_at(
     content = json.dumps(UNKNOWN).encode()
     for method, path in (("POST", "/api/projects"), ("PUT", f"/api/projects/{project['id']}")):
         async with watch_holds() as holds:
-            status, _ = await ask(flagstaff.asgi, method, path, token=ada.token, content=content)
+            status, _ = await ask(flagstaff.edge.asgi, method, path, token=ada.token, content=content)
         assert status == 400
         assert holds.longest_in_units < LONGEST_UNITS
         answer = await ada.request(method, path, json=UNKNOWN)
@@ -265,7 +271,7 @@ async def test_a_long_unknown_field_is_not_compared_with_ours(ada: Caller, clien
 
 async def test_the_description_of_the_api_is_read_once_and_sent_once(flagstaff: Flagstaff, client: Caller) -> None:
     async with watch_holds() as holds:
-        await ask(flagstaff.asgi, "GET", "/openapi.json")
+        await ask(flagstaff.edge.asgi, "GET", "/openapi.json")
     assert holds.longest_in_units < LONGEST_UNITS
     for path in ("/openapi.json", "/docs", "/docs/start.js"):
         first = await client.get(path)
@@ -351,7 +357,7 @@ async def test_an_ended_token_does_not_use_up_the_limit_of_its_account(
     flagstaff: Flagstaff, ada: Caller, call_from: Call
 ) -> None:
     ended = await log_in(flagstaff, email=ada.account["email"], password=PASSWORD)
-    await flagstaff.sessions.log_out(ended)
+    await flagstaff.identity.sessions.log_out(ended)
     thief = call_from("198.51.100.1")
     thief.headers["authorization"] = f"Bearer {ended}"
 
@@ -373,7 +379,7 @@ class SlowReaders:
     async def start(self, flagstaff: Flagstaff, token: str, count: int) -> list[asyncio.Task[tuple[int, int]]]:
         """Start them and wait until each has its answer before it."""
         asking = [
-            asyncio.create_task(ask(flagstaff.asgi, "GET", "/api/projects", token=token, linger=self.linger))
+            asyncio.create_task(ask(flagstaff.edge.asgi, "GET", "/api/projects", token=token, linger=self.linger))
             for _ in range(count)
         ]
         async with asyncio.timeout(30):
@@ -423,7 +429,7 @@ async def test_an_explanation_takes_the_slot_of_a_read_until_it_is_sent_and_anot
     flag = await ada.create_flag()
     readers = SlowReaders()
     path = f"/api/projects/{flag['project_id']}/environments/{flag['environment_id']}/explain"
-    slow = [asyncio.create_task(ask(flagstaff.asgi, "POST", path, token=ada.token, linger=readers.linger))]
+    slow = [asyncio.create_task(ask(flagstaff.edge.asgi, "POST", path, token=ada.token, linger=readers.linger))]
     async with asyncio.timeout(30):
         await readers.began.acquire()
         another = asyncio.create_task(ada.post(path, json={}))
@@ -458,7 +464,7 @@ async def test_a_toggle_waits_neither_for_stalled_bodies_nor_for_unread_answers_
     stalled = [asyncio.create_task(ada.post("/api/projects", content=stalling(), headers=headers)) for _ in range(9)]
     toggle = f"{flag_path(flag)}/toggle"
     unread = [
-        asyncio.create_task(ask(flagstaff.asgi, "POST", toggle, token=ada.token, linger=go_on.wait))
+        asyncio.create_task(ask(flagstaff.edge.asgi, "POST", toggle, token=ada.token, linger=go_on.wait))
         for _ in range(AT_ONCE)
     ]
     async with asyncio.timeout(30):

@@ -172,8 +172,8 @@ async def test_a_project_that_cannot_be_loaded_at_all_is_unavailable_until_it_ca
 ) -> None:
     await ada.create_rule(flag)
     await set_rule_types(flagstaff, "device")
-    flagstaff.snapshots.loaded.clear()  # as after a start
-    flagstaff.sdk_keys.known.clear()
+    flagstaff.serving.snapshots.loaded.clear()  # as after a start
+    flagstaff.serving.sdk_keys.known.clear()
     refused = await client.evaluate(project["sdk_key"])
     assert refused.status_code == 503
     assert "device" not in refused.text

@@ -107,13 +107,13 @@ async def test_a_change_of_another_environment_is_in_every_answer_without_a_load
     flagstaff: Flagstaff, ada: Caller, project: Json, ask: Ask
 ) -> None:
     elsewhere = await ada.create_flag(await ada.get_environment(project, "staging"))
-    before = flagstaff.snapshots.loaded[UUID(project["id"])].environments["production"]
+    before = flagstaff.serving.snapshots.loaded[UUID(project["id"])].environments["production"]
     revision = int((await ada.post(f"{flag_path(elsewhere)}/toggle")).headers[REVISION])
     for way in (WAYS[0], WAYS[2]):
         answer = await ask(way, revision)
         assert is_on(answer)
         assert int(answer.headers[REVISION]) < revision
-    assert flagstaff.snapshots.loaded[UUID(project["id"])].environments["production"] is before
+    assert flagstaff.serving.snapshots.loaded[UUID(project["id"])].environments["production"] is before
 
 
 async def test_a_deleted_project_is_not_answered(ada: Caller, project: Json, ask: Ask) -> None:

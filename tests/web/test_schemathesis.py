@@ -171,12 +171,12 @@ def service(tmp_path_factory: pytest.TempPathFactory, light_passwords: Passwords
 
         async def start() -> str:
             await flagstaff.start()
-            await flagstaff.accounts.register(email=EMAIL, password=PASSWORD)
+            await flagstaff.identity.accounts.register(email=EMAIL, password=PASSWORD)
             return await log_in(flagstaff, email=EMAIL, password=PASSWORD)
 
         try:
             token = runner.run(start())
-            yield Service(runner, Caller(flagstaff.asgi, token=token), Caller(flagstaff.asgi))
+            yield Service(runner, Caller(flagstaff.edge.asgi, token=token), Caller(flagstaff.edge.asgi))
         finally:
             runner.run(flagstaff.stop())
 

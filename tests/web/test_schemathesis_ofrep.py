@@ -65,9 +65,9 @@ def service(tmp_path_factory: pytest.TempPathFactory, light_passwords: Passwords
 
         async def start() -> str:
             await flagstaff.start()
-            account = await flagstaff.accounts.register(email=EMAIL, password=PASSWORD)
+            account = await flagstaff.identity.accounts.register(email=EMAIL, password=PASSWORD)
             token = await log_in(flagstaff, email=EMAIL, password=PASSWORD)
-            ada = Caller(flagstaff.asgi, token=token, account={"id": str(account.id), "email": EMAIL})
+            ada = Caller(flagstaff.edge.asgi, token=token, account={"id": str(account.id), "email": EMAIL})
             environment = await ada.get_environment(await ada.create_project())
             for place, value in enumerate(VARIANTS):
                 variants = [{"key": "a", "weight": 1, "value": value}, {"key": "b", "weight": 1, "value": value}]
@@ -77,7 +77,7 @@ def service(tmp_path_factory: pytest.TempPathFactory, light_passwords: Passwords
 
         try:
             sdk_key = runner.run(start())
-            yield Service(runner, Caller(flagstaff.asgi), sdk_key)
+            yield Service(runner, Caller(flagstaff.edge.asgi), sdk_key)
         finally:
             runner.run(flagstaff.stop())
 

@@ -133,9 +133,9 @@ def confirm_seconds() -> float:
 async def scene(start: Start, role: str, confirm_seconds: float, log_stream: io.StringIO) -> AsyncIterator[Scene]:
     """Two instances and a flag that is on. They log as servers do: structlog's own tracebacks take seconds."""
     first, second = await start("first", confirm_seconds=confirm_seconds), await start("second", role=role)
-    await first.accounts.register(email="ada@example.com", password=_PASSWORD)
+    await first.identity.accounts.register(email="ada@example.com", password=_PASSWORD)
     token = await log_in(first, email="ada@example.com", password=_PASSWORD)
-    async with Caller(first.asgi, token=token) as ada, Caller(second.asgi) as application:
+    async with Caller(first.edge.asgi, token=token) as ada, Caller(second.edge.asgi) as application:
         project = await ada.create_project()
         flag = await ada.create_flag(await ada.get_environment(project))
         scene = Scene(ada, application, project["sdk_key"], project, flag)
@@ -146,33 +146,33 @@ async def scene(start: Start, role: str, confirm_seconds: float, log_stream: io.
 async def unload(instance: Flagstaff) -> None:
     """Let an hour pass in which nobody asks for flags."""
     for _ in range(SWEEPS + 1):
-        await instance.idle_projects.sweep()
-    assert not instance.snapshots.loaded
+        await instance.serving.idle_projects.sweep()
+    assert not instance.serving.snapshots.loaded
 
 
 async def test_changes_to_a_project_that_no_instance_has_in_memory_are_seen_at_once(
     scene: Scene, start: Start, passwords: Passwords
 ) -> None:
     third = await start("third")
-    async with Caller(third.asgi) as application:
+    async with Caller(third.edge.asgi) as application:
         assert (await application.evaluate(scene.sdk_key)).status_code == 200
         for is_on in (False, True, False):
             await unload(third)
             assert (await scene.toggle()).status_code == 200
-            assert not third.snapshots.loaded, "a change does not load the project"
+            assert not third.serving.snapshots.loaded, "a change does not load the project"
             answer = await application.evaluate(scene.sdk_key)
             assert answer.json()["flags"][scene.flag["key"]]["enabled"] is is_on
         await unload(third)
         rotated = await scene.ada.post(f"{project_path(scene.project)}/regenerate-key")
         assert rotated.status_code == 200
         assert (await application.evaluate(scene.sdk_key)).status_code == 401
-        assert not third.snapshots.loaded, "a key that has ended does not load the project"
+        assert not third.serving.snapshots.loaded, "a key that has ended does not load the project"
         assert (await application.evaluate(rotated.json()["sdk_key"])).status_code == 200
 
 
 async def test_toggles_race_with_first_evaluations_of_unloaded_projects(scene: Scene, start: Start) -> None:
     third = await start("third")
-    async with Caller(third.asgi) as application:
+    async with Caller(third.edge.asgi) as application:
         for number in range(10):
             await unload(third)
             racing, toggled = await asyncio.gather(application.evaluate(scene.sdk_key), scene.toggle())
@@ -214,7 +214,7 @@ async def test_an_access_token_that_is_revoked_at_one_instance_is_refused_by_eve
 
 async def test_an_account_that_is_deactivated_at_one_instance_is_out_at_every_other(scene: Scene, start: Start) -> None:
     third = await start("third")
-    account = await third.accounts.register(email="eve@example.com", password=_PASSWORD)
+    account = await third.identity.accounts.register(email="eve@example.com", password=_PASSWORD)
     scene.second.headers["authorization"] = f"Bearer {await log_in(third, email=account.email, password=_PASSWORD)}"
     assert (await scene.second.get("/api/me")).status_code == 200
 

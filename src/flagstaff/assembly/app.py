@@ -1,7 +1,6 @@
 """All routes and middleware."""
 
 import asyncio
-import re
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from importlib.resources import files
@@ -37,7 +36,7 @@ from flagstaff.http.dashboard.pages import Dashboard
 from flagstaff.http.limits import Limits
 from flagstaff.http.middleware import Edge, RequestIds
 from flagstaff.http.nesting import NestingBound
-from flagstaff.http.operations import Operations
+from flagstaff.http.operations import Endpoint, Operations
 from flagstaff.http.services import Services
 from flagstaff.identity.access_tokens import access_tokens_routes
 from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens
@@ -59,18 +58,15 @@ from flagstaff.projects import (
 )
 from flagstaff.projects.idempotency_service import Idempotency
 from flagstaff.serving.evaluate import ENDPOINT as EVALUATE_ENDPOINT
-from flagstaff.serving.evaluate import PATH, Evaluate
+from flagstaff.serving.evaluate import Evaluate
 from flagstaff.serving.evaluate_route import EvaluateRoute
 from flagstaff.serving.ofrep.description import describe_ofrep
 from flagstaff.serving.ofrep.errors import ENDPOINT as OFREP_ENDPOINT
-from flagstaff.serving.ofrep.errors import PATH as OFREP_PATH
 from flagstaff.serving.ofrep.errors import ofrep_form
-from flagstaff.serving.ofrep.streams import PATH as OFREP_STREAMS
 from flagstaff.serving.read_your_writes import ReadYourWrites
 from flagstaff.serving.unleash.client import ENDPOINT as UNLEASH_ENDPOINT
 from flagstaff.serving.unleash.errors import unleash_form
 from flagstaff.serving.unleash.frontend import ENDPOINT as FRONTEND_ENDPOINT
-from flagstaff.serving.unleash.frontend import PATH as FRONTEND_PATH
 from flagstaff.settings import Registration
 from flagstaff.telemetry import Metrics
 from flagstaff.values.errors import Error
@@ -81,12 +77,6 @@ Protocols = Mapping[str, ASGIApp]
 
 _PAGE_SECONDS = 1.0
 _ENDPOINTS = (OFREP_ENDPOINT, FRONTEND_ENDPOINT, EVALUATE_ENDPOINT, UNLEASH_ENDPOINT)  # longer ones come first
-_one_flag = re.compile(f"{PATH}/[^/]+")
-_plain_path = re.compile(
-    f"{PATH}|{OFREP_PATH}|{OFREP_STREAMS}|{FRONTEND_PATH}(/client/(metrics|register))?"
-    "|/unleash/api/client/(features|register|metrics(/bulk|/edge)?|streaming|delta)|/unleash/(api/)?edge/validate"
-)
-_evaluation = re.compile(f"({PATH}|{OFREP_PATH})(/.*)?|{FRONTEND_PATH}", re.DOTALL)
 
 # The framework's would see only its own routes, and would have paths and queries as they were sent.
 _NO_TELEMETRY_OF_ITS_OWN: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
@@ -159,14 +149,19 @@ def create_api() -> FastAPI:
 def find_route(scope: Scope) -> str | None:
     """The template of the path of a request that was answered; None if there is nothing, or a file of the dashboard."""
     route: str | None = getattr(scope.get("route"), "path", None)
-    path: str = scope["path"]
     if route is not None:
         return route
-    if _plain_path.fullmatch(path):
-        return path
-    if _one_flag.fullmatch(path):
-        return f"{PATH}/{{flag_key}}"
-    return f"{OFREP_PATH}/{{key}}" if path.startswith(f"{OFREP_PATH}/") else None
+    endpoint = _find_endpoint(scope["path"])
+    return endpoint.find_template(scope["path"]) if endpoint else None
+
+
+def _find_endpoint(path: str) -> Endpoint | None:
+    return next((each for each in _ENDPOINTS if path.startswith(each.start)), None)
+
+
+def _is_evaluation(path: str) -> bool:
+    endpoint = _find_endpoint(path)
+    return endpoint is not None and endpoint.evaluates(path)
 
 
 def describe_api() -> dict[str, Any]:
@@ -214,7 +209,7 @@ def create_app(
         target: ASGIApp = others
         if scope["type"] == "http":
             path: str = scope["path"]
-            if path == PATH or _one_flag.fullmatch(path):
+            if EVALUATE_ENDPOINT.evaluates(path):
                 target = evaluate_route
             else:
                 target = next((route for start, route in protocols.items() if path.startswith(start)), others)
@@ -227,6 +222,6 @@ def create_app(
         metrics=services[Metrics],
         limits=services[Limits],
         access_log=access_log,
-        is_evaluation=lambda path: _evaluation.fullmatch(path) is not None,
+        is_evaluation=_is_evaluation,
         error_forms={"/ofrep/": ofrep_form, "/unleash/": unleash_form},
     )

@@ -37,4 +37,4 @@ def export(
 
 async def _export(project: UUID, environment: str, file_format: ExportFormat) -> bytes:
     async with open_service(Settings.load(os.environ)) as flagstaff:
-        return await flagstaff.exports.export_for_operator(project, environment, file_format)
+        return await flagstaff.applications.exports.export_for_operator(project, environment, file_format)

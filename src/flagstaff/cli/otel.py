@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from flagstaff import __version__
-from flagstaff.assembly.bootstrap import instance_name
+from flagstaff.assembly.cluster import instance_name
 from flagstaff.cluster.worker import Worker
 from flagstaff.cluster.worker_feed import worker_name
 from flagstaff.settings import Settings

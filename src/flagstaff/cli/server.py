@@ -57,11 +57,11 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         make_protocol = partial(
-            self._flagstaff.connection_class, config=self.config, server_state=self.server_state, app_state={}
+            self._flagstaff.edge.connection_class, config=self.config, server_state=self.server_state, app_state={}
         )
         self.servers = []
         for listener in sockets or ():
-            acceptor = self._flagstaff.make_acceptor(listener, make_protocol)
+            acceptor = self._flagstaff.edge.make_acceptor(listener, make_protocol)
             acceptor.start()
             self._acceptors.append(acceptor)
             self.servers.append(cast("asyncio.Server", acceptor))
@@ -86,7 +86,7 @@ class _Server(uvicorn.Server):
             await acceptor.wait_closed()
         if drains:
             await self._wait(lambda: _LINGER_SECONDS if self.server_state.connections else 0)
-        await self._flagstaff.streams.stop()  # they would take all of the time that running requests have
+        await self._flagstaff.serving.streams.stop()  # they would take all of the time that running requests have
         await super().shutdown(sockets)
 
     async def _wait(self, find_seconds: Callable[[], float]) -> None:
@@ -130,10 +130,10 @@ async def _run(
     flagstaff = Flagstaff(settings, worker=worker, telemetry=make_telemetry(settings, open_telemetry, worker))
     _make_room_for_connections(flagstaff)
     config = uvicorn.Config(
-        flagstaff.asgi,
+        flagstaff.edge.asgi,
         host=settings.host,
         port=settings.port,
-        http=flagstaff.connection_class,
+        http=flagstaff.edge.connection_class,
         ws="none",
         lifespan="off",
         access_log=False,
@@ -192,9 +192,9 @@ def _settle_memory() -> None:
 
 
 def _make_room_for_connections(flagstaff: Flagstaff) -> None:
-    wanted = flagstaff.connection_bounds.most
+    wanted = flagstaff.serving.connection_bounds.most
     room = raise_limit(wanted)
-    flagstaff.connection_bounds.keep_within(room)
+    flagstaff.serving.connection_bounds.keep_within(room)
     if room < wanted:
         log.warning(
             "few_descriptors",

@@ -60,22 +60,22 @@ def reset_two_factor(email: Email) -> None:
 
 async def _set_administrator(email: str, *, is_administrator: bool) -> Account:
     async with open_service(Settings.load(os.environ)) as flagstaff:
-        return await flagstaff.administrators.set_administrator(email=email, is_administrator=is_administrator)
+        return await flagstaff.identity.administrators.set_administrator(email=email, is_administrator=is_administrator)
 
 
 async def _create(email: str, password: str) -> Account:
     async with open_service(Settings.load(os.environ)) as flagstaff:
-        return await flagstaff.accounts.register(email=email, password=password)
+        return await flagstaff.identity.accounts.register(email=email, password=password)
 
 
 async def _set_password(email: str, password: str) -> Account:
     async with open_service(Settings.load(os.environ)) as flagstaff:
-        return await flagstaff.accounts.set_password(email=email, password=password)
+        return await flagstaff.identity.accounts.set_password(email=email, password=password)
 
 
 async def _reset_two_factor(email: str) -> Account:
     async with open_service(Settings.load(os.environ)) as flagstaff:
-        return await flagstaff.second_factors.reset(email=email)
+        return await flagstaff.identity.second_factors.reset(email=email)
 
 
 def _read_password(from_stdin: bool) -> str:

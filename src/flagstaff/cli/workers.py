@@ -14,7 +14,7 @@ from contextlib import closing
 
 import structlog
 
-from flagstaff.assembly.bootstrap import prepare
+from flagstaff.assembly.migrating import prepare
 from flagstaff.cli import server
 from flagstaff.cli.listeners import Listeners
 from flagstaff.cli.parent import Parent

@@ -54,10 +54,32 @@ class Operation:
 
 
 class Endpoint(NamedTuple):
-    """The paths of another protocol: what they begin with, and the bound of a body that is sent there, in bytes."""
+    """The paths of another protocol.
+
+    They begin with `start`. `body_max_bytes` is the bound of a body that is sent there. `evaluations` and `others` are
+    the templates of the paths that are answered; a parameter, as in `/evaluate/{flag_key}`, is the last segment.
+    """
 
     start: str
     body_max_bytes: int
+    evaluations: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+    def evaluates(self, path: str) -> bool:
+        """Whether flags are evaluated at a path."""
+        return any(_fits(template, path) for template in self.evaluations)
+
+    def find_template(self, path: str) -> str | None:
+        """The template of a path; None if nothing is there."""
+        return next((each for each in (*self.evaluations, *self.others) if _fits(each, path)), None)
+
+
+def _fits(template: str, path: str) -> bool:
+    start, parameter, _ = template.partition("{")
+    if not parameter:
+        return path == template
+    value = path.removeprefix(start)
+    return value not in {"", path} and "/" not in value
 
 
 @dataclass(slots=True)
@@ -94,10 +116,8 @@ class Operations:
         It must be the one that the framework finds: what is not found here has no bound of its own, and passes fewer
         checks. The framework ignores a line feed at the end of a path.
         """
-        found = _find(self._root, path.split("/"), 0, method)
-        if found is None and path.endswith("\n"):
-            found = _find(self._root, path[:-1].split("/"), 0, method)
-        return found
+        found = _find(self._root, path[:-1].split("/"), 0, method) if path.endswith("\n") else None
+        return found or _find(self._root, path.split("/"), 0, method)
 
     def identify(self, scope: Scope) -> int:
         """Note in a request which operation it is for, and return the bound of its body in bytes."""

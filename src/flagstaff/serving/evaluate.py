@@ -32,7 +32,7 @@ from flagstaff.values.errors import Code, Error
 from flagstaff.values.keys import KEY_MAX_LENGTH
 
 PATH = "/sdk/v1/evaluate"
-ENDPOINT = Endpoint("/sdk/", CONTEXT_BODY)
+ENDPOINT = Endpoint("/sdk/", CONTEXT_BODY, evaluations=(PATH, f"{PATH}/{{flag_key}}"))
 Answer = tuple[bytes, int]
 """The body of an answer, and the revision of the environment's state that it is from."""
 # RFC 9110 requires a challenge on every 401; `Bearer` would ask for a token, which is not accepted here.

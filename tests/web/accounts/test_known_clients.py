@@ -15,7 +15,7 @@ EMAIL = "ada@example.com"
 
 @pytest.fixture
 def known_clients(flagstaff: Flagstaff) -> KnownClients:
-    return KnownClients(flagstaff.database, flagstaff.accounts.now, flagstaff.sessions.tokens)
+    return KnownClients(flagstaff.database, flagstaff.identity.accounts.now, flagstaff.identity.sessions.tokens)
 
 
 async def count(flagstaff: Flagstaff) -> int:
@@ -28,8 +28,8 @@ async def count(flagstaff: Flagstaff) -> int:
 async def test_a_login_with_a_password_that_has_changed_since_adds_no_address(
     ada: Caller, flagstaff: Flagstaff, known_clients: KnownClients
 ) -> None:
-    old = await flagstaff.accounts.verify_password(email=EMAIL, password=PASSWORD)
-    await flagstaff.accounts.set_password(email=EMAIL, password="another fine password")
+    old = await flagstaff.identity.accounts.verify_password(email=EMAIL, password=PASSWORD)
+    await flagstaff.identity.accounts.set_password(email=EMAIL, password="another fine password")
     await known_clients.remember(old, "203.0.113.9")
     assert not await known_clients.is_known(EMAIL, "203.0.113.9")
     assert await count(flagstaff) == 0
@@ -38,7 +38,7 @@ async def test_a_login_with_a_password_that_has_changed_since_adds_no_address(
 async def test_an_account_has_a_bounded_number_of_addresses_and_the_oldest_goes(
     ada: Caller, clock: Clock, flagstaff: Flagstaff, known_clients: KnownClients
 ) -> None:
-    owner = await flagstaff.accounts.verify_password(email=EMAIL, password=PASSWORD)
+    owner = await flagstaff.identity.accounts.verify_password(email=EMAIL, password=PASSWORD)
     for number in range(CLIENTS_PER_ACCOUNT + 1):
         clock.advance(minutes=1)
         await known_clients.remember(owner, f"192.0.2.{number}")
@@ -51,11 +51,11 @@ async def test_an_account_has_a_bounded_number_of_addresses_and_the_oldest_goes(
 async def test_the_purge_forgets_addresses_after_90_days(
     ada: Caller, clock: Clock, flagstaff: Flagstaff, known_clients: KnownClients
 ) -> None:
-    owner = await flagstaff.accounts.verify_password(email=EMAIL, password=PASSWORD)
+    owner = await flagstaff.identity.accounts.verify_password(email=EMAIL, password=PASSWORD)
     await known_clients.remember(owner, "192.0.2.1")
     clock.advance(days=89)
-    await flagstaff.accounts.purge()
+    await flagstaff.identity.accounts.purge()
     assert await count(flagstaff) == 1
     clock.advance(days=1)
-    await flagstaff.accounts.purge()
+    await flagstaff.identity.accounts.purge()
     assert await count(flagstaff) == 0

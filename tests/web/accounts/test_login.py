@@ -148,7 +148,7 @@ async def test_guesses_from_everywhere_stop_after_100_in_an_hour_and_the_owner_g
     ada: Caller, client: Caller, call_from: Call, flagstaff: Flagstaff
 ) -> None:
     assert (await log_in(client)).status_code == 200
-    await flagstaff._supervisor.drain(10)
+    await flagstaff.foundation.supervisor.drain(10)
 
     assert await fail_from_everywhere(call_from, 120) == 100 * [401] + 20 * [429]
 

@@ -56,7 +56,7 @@ async def test_an_ended_token_is_forgotten_when_it_has_expired(
     grace = await sign_up("grace")
     await grace.post("/auth/logout")
 
-    await flagstaff.accounts.purge()
+    await flagstaff.identity.accounts.purge()
     async with flagstaff.database.read() as connection:
         (row,) = (await connection.execute(sa.select(tables.ended_tokens))).all()
     assert grace.token is not None

@@ -109,7 +109,7 @@ async def test_a_token_ends_after_exactly_24_hours(ada: Caller, clock: Clock) ->
 
 
 async def test_a_password_set_from_the_command_line_ends_the_tokens(ada: Caller, flagstaff: Flagstaff) -> None:
-    await flagstaff.accounts.set_password(email="ADA@example.com", password="another password")
+    await flagstaff.identity.accounts.set_password(email="ADA@example.com", password="another password")
 
     assert (await ada.get("/api/me")).status_code == 401
 

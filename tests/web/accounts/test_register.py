@@ -100,7 +100,7 @@ async def test_closed_registration_is_reported_whatever_is_sent(
         assert "flagstaff users create" in answer.json()["detail"]
     assert await list_changes() == []
 
-    await flagstaff.accounts.register(email="ada@example.com", password=PASSWORD)  # as the command does
+    await flagstaff.identity.accounts.register(email="ada@example.com", password=PASSWORD)  # as the command does
     answer = await client.post("/auth/login", json={"email": "ada@example.com", "password": PASSWORD})
     assert answer.status_code == 200
 

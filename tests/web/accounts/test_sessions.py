@@ -41,7 +41,9 @@ def as_of_the_previous_release(flagstaff: Flagstaff, token: str | None) -> str:
     assert token is not None
     claims = jwt.decode(token, options={"verify_signature": False})
     del claims["sid"]
-    return jwt.encode({**claims, "jti": str(uuid4())}, flagstaff.sessions.tokens._signing_key, algorithm="HS256")
+    return jwt.encode(
+        {**claims, "jti": str(uuid4())}, flagstaff.identity.sessions.tokens._signing_key, algorithm="HS256"
+    )
 
 
 async def test_without_a_token_nothing_is_answered(client: Caller, ada: Caller) -> None:
@@ -69,10 +71,10 @@ async def test_an_expired_session_is_not_listed_nor_found(flagstaff: Flagstaff, 
 
 
 async def test_a_password_that_is_changed_during_a_login_opens_no_session(flagstaff: Flagstaff, ada: Caller) -> None:
-    account = await flagstaff.accounts.verify_password(email=EMAIL, password=PASSWORD)
-    await flagstaff.accounts.set_password(email=EMAIL, password="another fine password")
+    account = await flagstaff.identity.accounts.verify_password(email=EMAIL, password=PASSWORD)
+    await flagstaff.identity.accounts.set_password(email=EMAIL, password="another fine password")
     with pytest.raises(Error) as refusal:
-        await flagstaff.sessions.open(account, Origin())
+        await flagstaff.identity.sessions.open(account, Origin())
     assert refusal.value.code is Code.UNAUTHENTICATED
     ada.headers["authorization"] = f"Bearer {await log_in(flagstaff, email=EMAIL, password='another fine password')}"
     assert len(await listed(ada)) == 1
@@ -191,7 +193,7 @@ async def test_the_last_use_is_known_to_within_minutes_and_costs_a_request_no_wr
         writes.clear()
         await ada.get("/api/projects")
         assert not any("UPDATE" in each for each in writes)
-        await flagstaff.sessions.write_last_seen()
+        await flagstaff.identity.sessions.write_last_seen()
         (session,) = await listed(ada)
         assert session["last_seen_at"] == f"2026-11-20T{seen}.000000Z"
 
@@ -209,13 +211,13 @@ async def test_an_account_has_a_bounded_number_of_sessions_and_the_least_used_en
     flagstaff: Flagstaff, ada: Caller, client: Caller, clock: Clock
 ) -> None:
     clock.advance(minutes=1)
-    account = await flagstaff.accounts.verify_password(email=EMAIL, password=PASSWORD)
-    idle = await flagstaff.sessions.open(account, Origin())
+    account = await flagstaff.identity.accounts.verify_password(email=EMAIL, password=PASSWORD)
+    idle = await flagstaff.identity.sessions.open(account, Origin())
     clock.advance(minutes=5)
     await ada.get("/api/me")
-    await flagstaff.sessions.write_last_seen()
+    await flagstaff.identity.sessions.write_last_seen()
     for _ in range(SESSIONS_PER_ACCOUNT - 1):
-        last = await flagstaff.sessions.open(account, Origin())
+        last = await flagstaff.identity.sessions.open(account, Origin())
     assert [await status_of(client, token) for token in (idle, ada.token, last)] == [401, 200, 200]
     assert len(await listed(ada)) == SESSIONS_PER_ACCOUNT
 
@@ -236,7 +238,7 @@ async def test_an_instance_of_the_previous_release_refuses_the_token_of_an_ended
     flagstaff: Flagstaff, ada: Caller
 ) -> None:
     by_logout, by_end = [await log_in(flagstaff, email=EMAIL, password=PASSWORD) for _ in range(2)]
-    await flagstaff.sessions.log_out(by_logout)
+    await flagstaff.identity.sessions.log_out(by_logout)
     await ada.delete(f"{PATH}/{id_of(by_end)}")
     async with flagstaff.database.read() as connection:
         ended = set((await connection.execute(sa.select(tables.ended_tokens.c.id))).scalars())
@@ -260,7 +262,7 @@ async def test_a_session_that_an_instance_of_the_previous_release_has_ended_is_n
 async def test_the_purge_deletes_expired_sessions(flagstaff: Flagstaff, ada: Caller, eve: Caller, clock: Clock) -> None:
     clock.advance(hours=24)
     kept = await log_in(flagstaff, email=EMAIL, password=PASSWORD)
-    await flagstaff.accounts.purge()
+    await flagstaff.identity.accounts.purge()
     async with flagstaff.database.read() as connection:
         found = list((await connection.execute(sa.select(tables.sessions.c.id))).scalars())
     assert found == [UUID(id_of(kept))]

@@ -81,7 +81,7 @@ async def test_the_last_administrator_cannot_be_demoted_or_deactivated(
         assert answer.status_code == 409, values
         assert "the last administrator" in answer.json()["detail"]
     with pytest.raises(Error) as refusal:
-        await flagstaff.administrators.set_administrator(email="root@example.com", is_administrator=False)
+        await flagstaff.identity.administrators.set_administrator(email="root@example.com", is_administrator=False)
     assert refusal.value.code is Code.CONFLICT
     await change(root, eve, administrator=True)
     await change(root, eve, active=False)

@@ -34,7 +34,7 @@ async def test_of_accounts_that_register_first_at_once_one_is_the_administrator(
     flagstaff: Flagstaff, client: Caller
 ) -> None:
     found = await asyncio.gather(
-        *(flagstaff.accounts.register(email=f"{number}@example.com", password=PASSWORD) for number in range(6))
+        *(flagstaff.identity.accounts.register(email=f"{number}@example.com", password=PASSWORD) for number in range(6))
     )
     assert sum(each.is_administrator for each in found) == 1
 

@@ -37,7 +37,7 @@ def report(flagstaff: Flagstaff) -> Callable[..., None]:
 
     def take(*reports: Report) -> None:
         for each in reports:
-            flagstaff.applications.require_room(len(each.counts))
-            flagstaff.applications.note_report(each)
+            flagstaff.applications.collector.require_room(len(each.counts))
+            flagstaff.applications.collector.note_report(each)
 
     return take

@@ -32,8 +32,8 @@ async def test_flags_that_do_not_exist_are_listed_with_who_asks_for_them_the_mos
         make_report(environment, often=FlagCounts(0, 211)),
     )
     for _ in range(3):
-        flagstaff.applications.note_asked(UUID(environment["id"]), "often", exists=False)
-    await flagstaff.applications.write()
+        flagstaff.applications.collector.note_asked(UUID(environment["id"]), "often", exists=False)
+    await flagstaff.applications.collector.write()
     usage = (await ada.get(f"{environment_path(environment)}/usage")).json()
     at = "2026-11-20T10:00:00.000000Z"
     assert usage == {
@@ -52,8 +52,8 @@ async def test_flags_that_nobody_asked_for_by_name_are_candidates_for_removal(
     for key in ("reported", "asked", "quiet"):
         await ada.create_flag(environment, key=key)
     report(make_report(environment, reported=FlagCounts(1)))
-    flagstaff.applications.note_asked(UUID(environment["id"]), "asked", exists=True)
-    await flagstaff.applications.write()
+    flagstaff.applications.collector.note_asked(UUID(environment["id"]), "asked", exists=True)
+    await flagstaff.applications.collector.write()
     path = f"{environment_path(environment)}/usage"
     assert (await ada.get(path)).json()["unasked"] == ["quiet"]
     clock.advance(days=8)
@@ -68,7 +68,7 @@ async def test_an_archived_flag_that_is_asked_for_is_marked(
 ) -> None:
     await ada.post(f"{flag_path(await ada.create_flag(environment, key='archived'))}/archive")
     report(make_report(environment, archived=FlagCounts(0, 2), unknown=FlagCounts(0, 1)))
-    await flagstaff.applications.write()
+    await flagstaff.applications.collector.write()
     usage = (await ada.get(f"{environment_path(environment)}/usage")).json()
     assert [(each["key"], each["archived"]) for each in usage["missing"]] == [("archived", True), ("unknown", False)]
     assert usage["unasked"] == []
@@ -85,7 +85,7 @@ async def test_a_flag_is_no_candidate_however_many_others_are_asked_for_more_oft
     await ada.create_flag(environment, key="asked-once")
     missing = {f"missing-{number}": FlagCounts(9) for number in range(5)}
     report(make_report(environment, **missing, **{"asked-once": FlagCounts(1)}))
-    await flagstaff.applications.write()
+    await flagstaff.applications.collector.write()
     usage = (await ada.get(f"{environment_path(environment)}/usage")).json()
     assert usage["unasked"] == []
     assert [each["key"] for each in usage["missing"]] == ["missing-0", "missing-1", "missing-2"]

@@ -48,10 +48,10 @@ async def test_reports_are_added_up_by_flag_and_application(
         make_report(environment, new=FlagCounts(3, 1, {"red": 2, "blue": 1}), old=FlagCounts(0, 5)),
         make_report(environment, new=FlagCounts(1)),
     )
-    await flagstaff.applications.write()
+    await flagstaff.applications.collector.write()
     clock.advance(hours=1)
     report(make_report(environment, new=FlagCounts(0, 7)))
-    await flagstaff.applications.write()
+    await flagstaff.applications.collector.write()
     clock.advance(minutes=1)
     sdk = {"application": "checkout", "sdk": "unleash-python:6.9.1"}
     new = {"flag_key": "new", **sdk, "variants": {"red": 2, "blue": 1}}
@@ -75,7 +75,7 @@ async def test_a_window_that_is_reported_again_is_not_counted_again(
 ) -> None:
     for _ in range(2):
         report(*(make_report(environment, b"w" * 16, new=FlagCounts(3)) for _ in range(2)))
-        await flagstaff.applications.write()
+        await flagstaff.applications.collector.write()
     (found,) = (await ada.get(f"{environment_path(environment)}/reports")).json()["flags"]
     assert found["yes"] == 3
 
@@ -87,16 +87,16 @@ async def test_reports_of_deleted_environments_and_old_ones_are_purged(
     report(
         make_report(environment, a=FlagCounts(1)), make_report({**doomed, "project_id": project["id"]}, b=FlagCounts(1))
     )
-    await flagstaff.applications.write()
+    await flagstaff.applications.collector.write()
     await ada.delete(f"/api/projects/{project['id']}/environments/{doomed['id']}")
-    await flagstaff._reports.purge()
+    await flagstaff.applications.reports.purge()
     async with flagstaff.database.read_history() as connection:
         rows = await connection.exec_driver_sql(
             _ROWS if flagstaff.database.is_postgresql else _ROWS.replace("history.", "")
         )
         assert [row[0] for row in rows] == ["a"]
     clock.advance(days=91)
-    await flagstaff._reports.purge()
+    await flagstaff.applications.reports.purge()
     async with flagstaff.database.read_history() as connection:
         rows = await connection.exec_driver_sql(
             _ROWS if flagstaff.database.is_postgresql else _ROWS.replace("history.", "")
@@ -113,7 +113,7 @@ async def test_the_longest_report_is_stored_in_small_steps(
     variants = {f"variant-{number}": 1 for number in range(30)}
     report(make_report(environment, **{f"flag-{number}": FlagCounts(1, 1, variants) for number in range(1_000)}))
     async with watch_holds(pause_seconds=0.0005) as holds:
-        await flagstaff.applications.write()
+        await flagstaff.applications.collector.write()
     assert holds.longest_in_units < 40, holds
     flags = (await ada.get(f"{environment_path(environment)}/reports")).json()["flags"]
     assert flags[0]["variants"] == variants

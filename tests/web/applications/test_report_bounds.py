@@ -35,8 +35,10 @@ async def test_further_counts_of_an_hour_are_dropped_and_those_that_are_known_go
     for first, count in ((0, 3), (1, 4), (0, 20)):
         report(make_report(environment, **flags(first, count)))
         report(make_report(staging, **flags(0, 1)))
-        flagstaff.applications.note_asked(make_report(environment).environment_id, f"flag-{first}", exists=True)
-        await flagstaff.applications.write()
+        flagstaff.applications.collector.note_asked(
+            make_report(environment).environment_id, f"flag-{first}", exists=True
+        )
+        await flagstaff.applications.collector.write()
 
     found = (await ada.get(path)).json()
     assert {each["flag_key"]: (each["yes"], each["no"]) for each in found["flags"]} == {
@@ -46,7 +48,7 @@ async def test_further_counts_of_an_hour_are_dropped_and_those_that_are_known_go
         "flag-3": (2, 4),
         "flag-4": (2, 4),
     }
-    assert found["dropped"] == flagstaff.applications.dropped == 30
+    assert found["dropped"] == flagstaff.applications.collector.dropped == 30
     flag = await ada.create_flag(environment, key="flag-9")
     assert (await ada.get(f"{flag_path(flag)}/reports")).json()["dropped"] == 30
     elsewhere = (await ada.get(f"{environment_path(staging)}/reports")).json()
@@ -56,7 +58,7 @@ async def test_further_counts_of_an_hour_are_dropped_and_those_that_are_known_go
 
     clock.advance(hours=1)
     report(make_report(environment, **flags(10, 2)))
-    await flagstaff.applications.write()
+    await flagstaff.applications.collector.write()
     assert len((await ada.get(path)).json()["flags"]) == 7
 
 
@@ -70,14 +72,14 @@ async def test_what_a_report_lacks_is_shown_once_and_purged_with_its_environment
         for place in (environment, {**doomed, "project_id": project["id"]}):
             window = place["id"].encode()[:16]
             report(replace(make_report(place, window, **flags(0, 1)), dropped=7))
-        await flagstaff.applications.write()
+        await flagstaff.applications.collector.write()
     assert (await ada.get(path)).json()["dropped"] == 7
 
     await ada.delete(f"/api/projects/{project['id']}/environments/{doomed['id']}")
-    await flagstaff._reports.purge()
+    await flagstaff.applications.reports.purge()
     assert await count_rows(flagstaff) == 1
     clock.advance(days=91)
-    await flagstaff._reports.purge()
+    await flagstaff.applications.reports.purge()
     assert await count_rows(flagstaff) == 0
 
 
@@ -102,7 +104,7 @@ async def test_many_wide_reports_are_stored_in_short_transactions(
     variants = {f"v{number}": 1 for number in range(23)}
     for _ in range(5):
         report(make_report(environment, **{f"f{number}": FlagCounts(1, 1, variants) for number in range(150)}))
-    await flagstaff.applications.write()
+    await flagstaff.applications.collector.write()
 
     assert sum(written) == 5 * 150 * 25
     assert max(written) <= COUNTS_AT_ONCE

@@ -228,7 +228,7 @@ async def test_an_account_lists_only_its_registration_and_password_changes(
     assert (await client.get("/api/me/changes")).status_code == 401
     assert field_errors(await ada.get("/api/me/changes?cursor=x")) == {"cursor": NOT_A_CURSOR}
     assert list(field_errors(await ada.get("/api/me/changes?limit=0&flag_key=x"))) == ["limit", "flag_key"]
-    await flagstaff.accounts.set_password(email="ada@example.com", password="another horse battery staple")
+    await flagstaff.identity.accounts.set_password(email="ada@example.com", password="another horse battery staple")
     token = await log_in(flagstaff, email="ada@example.com", password="another horse battery staple")
     ada.headers["authorization"] = f"Bearer {token}"
 

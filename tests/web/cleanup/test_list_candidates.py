@@ -122,8 +122,8 @@ async def test_old_flags_are_candidates_for_what_was_always_so_in_the_history_an
     await record(flagstaff, environment, dict.fromkeys(("always", "reported"), off), 5)  # before the period
     await grow_old()
     report = make_report(environment, reported=FlagCounts(7, 0, {"blue": 7}), contradicted=FlagCounts(1, 1))
-    flagstaff.applications.note_report(report)
-    await flagstaff.applications.write()
+    flagstaff.applications.collector.note_report(report)
+    await flagstaff.applications.collector.write()
     await ada.create_flag(environment, key="young")
     counts = {"on": 0, "off": 0, "reported": 0, "variant": None}
     expected = {
@@ -195,7 +195,10 @@ async def test_a_small_part_asks_the_database_no_more_often_than_a_large_one(
     await store_all(flagstaff.database, *(make_flag(home, key=f"flag-{number}") for number in range(150)))
     await grow_old()
     queries: list[str] = []
-    for reader in {flagstaff.database._reader.sync_engine, flagstaff.database._history_reader.sync_engine}:
+    for reader in {
+        flagstaff.database._reader.sync_engine,
+        flagstaff.database._history_reader.sync_engine,
+    }:
         sa.event.listen(reader, "before_cursor_execute", lambda *given: queries.append(given[2]))
     counts = []
     for limit in (1, 100):

@@ -29,16 +29,16 @@ def bounds() -> Bounds:
 @pytest.fixture
 async def lane(flagstaff: Flagstaff, bounds: Bounds) -> AsyncIterator[Listener]:
     """A server with the lane."""
-    bounded = type("Bounded", (flagstaff.connection_class,), {"bounds": bounds})
-    async with Listener(flagstaff.asgi, bounded) as listener:
+    bounded = type("Bounded", (flagstaff.edge.connection_class,), {"bounds": bounds})
+    async with Listener(flagstaff.edge.asgi, bounded) as listener:
         yield listener
 
 
 @pytest.fixture
 async def route(flagstaff: Flagstaff, bounds: Bounds) -> AsyncIterator[Listener]:
     """A server without it."""
-    bounded = type("Bounded", (connection_class(flagstaff.refusals, None),), {"bounds": bounds})
-    async with Listener(flagstaff.asgi, bounded) as listener:
+    bounded = type("Bounded", (connection_class(flagstaff.edge.refusals, None),), {"bounds": bounds})
+    async with Listener(flagstaff.edge.asgi, bounded) as listener:
         yield listener
 
 

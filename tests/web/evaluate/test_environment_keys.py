@@ -132,5 +132,5 @@ async def test_the_lane_answers_with_a_known_key_without_the_application(
     async def fail(*_: object) -> None:
         raise AssertionError("the request reached the application")
 
-    async with Listener(fail, flagstaff.connection_class) as lane:
+    async with Listener(fail, flagstaff.edge.connection_class) as lane:
         assert await ask(await lane.connect(), key["key"]) == (200, ON)

@@ -72,8 +72,8 @@ async def test_a_loaded_project_costs_no_query(client: Caller, project: Json, fl
 async def test_first_evaluations_at_once_share_one_load(
     flagstaff: Flagstaff, client: Caller, project: Json, flag: Json
 ) -> None:
-    flagstaff.snapshots.loaded.clear()  # as after a start
-    flagstaff.sdk_keys.known.clear()
+    flagstaff.serving.snapshots.loaded.clear()  # as after a start
+    flagstaff.serving.sdk_keys.known.clear()
     with statements() as seen:
         reasons = await asyncio.gather(*(reason(client, project) for _ in range(30)))
     assert set(reasons) == {"Flag enabled globally"}

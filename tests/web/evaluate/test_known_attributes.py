@@ -27,7 +27,7 @@ async def rule(ada: Caller, environment: Json) -> str:
 
 def snapshot_of(flagstaff: Flagstaff, project: Json) -> EnvironmentSnapshot:
     """The snapshot that evaluations of production use now."""
-    return flagstaff.sdk_keys.known[project["sdk_key"]].project.environments["production"]
+    return flagstaff.serving.sdk_keys.known[project["sdk_key"]].project.environments["production"]
 
 
 async def is_on(client: Caller, project: Json, user_id: str | None = None, **attributes: Any) -> bool:

@@ -65,7 +65,7 @@ async def test_the_history_has_one_flag_of_an_evaluation_of_one(
     await ada.create_flag(environment, key="constant")
     for key in ("rollout", "constant"):
         await evaluate(client, project, key, context={"user_id": "ada"})
-    while flagstaff._recorder.waiting:
+    while flagstaff.history.recorder.waiting:
         await asyncio.sleep(0.01)
     items = (await ada.get(f"{environment_path(environment)}/evaluations")).json()["items"]
     assert [list(item["flags"]) for item in items] == [["constant"], ["rollout"]]

@@ -271,12 +271,12 @@ async def test_a_client_that_has_no_more_to_say_gets_an_answer_that_takes_a_load
 async def test_a_request_that_ends_too_soon_is_not_an_evaluation(
     connection: Connection, sdk_key: bytes, flagstaff: Flagstaff
 ) -> None:
-    before = flagstaff.metrics.evaluate_responses.copy()
+    before = flagstaff.foundation.metrics.evaluate_responses.copy()
     # A whole document has arrived, but not the whole body.
     await connection.send(request(sdk_key, BODY + b"   ")[:-3])
     connection.end()
     assert await connection.receive_rest() == b""
-    assert flagstaff.metrics.evaluate_responses == before
+    assert flagstaff.foundation.metrics.evaluate_responses == before
 
 
 async def test_a_body_in_very_many_chunks_is_refused(connection: Connection, sdk_key: bytes) -> None:
@@ -339,17 +339,17 @@ async def test_behind_a_proxy_each_client_has_its_own_limit(connection: Connecti
 
 
 async def test_answers_are_counted_by_status(connection: Connection, sdk_key: bytes, flagstaff: Flagstaff) -> None:
-    before = Counter(flagstaff.metrics.evaluate_responses)
+    before = Counter(flagstaff.foundation.metrics.evaluate_responses)
     for body in (BODY, b"{", BODY, b'{"environment":"nowhere"}'):
         connection.feed(request(sdk_key, body))
         await connection.receive()
-    assert Counter(flagstaff.metrics.evaluate_responses) - before == {200: 2, 400: 1, 404: 1}
+    assert Counter(flagstaff.foundation.metrics.evaluate_responses) - before == {200: 2, 400: 1, 404: 1}
 
 
 async def test_something_unforeseen_is_a_500_in_one_shape(
     connection: Connection, sdk_key: bytes, flagstaff: Flagstaff
 ) -> None:
-    flagstaff.sdk_keys.known[sdk_key.decode()] = "no access"  # type: ignore[assignment]
+    flagstaff.serving.sdk_keys.known[sdk_key.decode()] = "no access"  # type: ignore[assignment]
     connection.feed(request(sdk_key))
     answer = await connection.receive()
     assert answer.status == 500
@@ -384,7 +384,7 @@ async def test_a_port_that_closes_serves_the_connections_that_wait_and_begins_no
     listener = socket.create_server(("127.0.0.1", 0))
     listener.setblocking(False)
     port = listener.getsockname()[1]
-    acceptor = flagstaff.make_acceptor(listener, server.accept)  # type: ignore[arg-type]
+    acceptor = flagstaff.edge.make_acceptor(listener, server.accept)  # type: ignore[arg-type]
     async with await Client.connect(port) as waiting:
         await acceptor.finish()
         with pytest.raises(TimeoutError):

@@ -203,5 +203,5 @@ async def test_half_a_character_in_an_attribute_is_no_error(ada: Caller, project
 async def test_nothing_is_recorded(ada: Caller, flagstaff: Flagstaff, project: Json, environment: Json) -> None:
     await ada.create_flag(environment)
     assert (await ask(ada, project, [environment], users=[{"user_id": "ada"}])).status_code == 200
-    assert flagstaff._recorder.waiting == 0
+    assert flagstaff.history.recorder.waiting == 0
     assert (await ada.get(f"{environment_path(environment)}/evaluations")).json()["items"] == []

@@ -476,5 +476,5 @@ async def test_nothing_is_stored_or_recorded(
         assert (await ada.post(path, json=body, headers=headers)).status_code == 200
     assert await list_changes() == before
     assert (await ada.get(f"{environment_path(environment)}/flags")).json() == [flag]
-    assert flagstaff._recorder.waiting == 0
+    assert flagstaff.history.recorder.waiting == 0
     assert (await ada.get(f"{environment_path(environment)}/evaluations")).json()["items"] == []

@@ -117,5 +117,5 @@ async def test_archived_flags_have_no_answer(ada: Caller, environment: Json, pat
 async def test_nothing_is_recorded(ada: Caller, flagstaff: Flagstaff, environment: Json, path: str) -> None:
     await ada.create_flag(environment)
     await answers(ada, path, context={"user_id": "ada"})
-    assert flagstaff._recorder.waiting == 0
+    assert flagstaff.history.recorder.waiting == 0
     assert (await ada.get(f"{environment_path(environment)}/evaluations")).json()["items"] == []

@@ -130,7 +130,7 @@ async def test_the_history_says_which_prerequisite_did_not_hold_and_counts_varia
     varied = await ada.create_flag(environment, key="varied", variants=[RED])
     await client.evaluate(project["sdk_key"], context={"user_id": "ada"})
     path = f"{environment_path(environment)}/evaluations"
-    while flagstaff._recorder.waiting:
+    while flagstaff.history.recorder.waiting:
         await asyncio.sleep(0.01)
     items = (await ada.get(path)).json()["items"]
     assert items[0]["flags"] == {

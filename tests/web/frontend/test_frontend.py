@@ -169,7 +169,7 @@ async def test_a_browser_that_has_the_answer_gets_a_304(ada: Caller, environment
 async def test_answers_are_recorded(ada: Caller, environment: Json, get: Ask, flagstaff: Flagstaff) -> None:
     await ada.create_flag(environment, key="checkout")
     await get("userId=ada&properties[email]=ada@example.com")
-    await flagstaff._recorder.stop(5)
+    await flagstaff.history.recorder.stop(5)
     listed = (await ada.get(f"{environment_path(environment)}/evaluations")).json()["items"]
     assert [(each["user_id"], each["user_email"]) for each in listed] == [("ada", "ada@example.com")]
 

@@ -28,7 +28,7 @@ async def when_recorded(flagstaff: Flagstaff) -> WhenRecorded:
 
     async def wait() -> None:
         async with asyncio.timeout(20):
-            while flagstaff._recorder.waiting:
+            while flagstaff.history.recorder.waiting:
                 await asyncio.sleep(0.01)
 
     return wait

@@ -173,12 +173,12 @@ async def test_a_recorded_evaluation_can_be_repeated_with_the_same_answer(
         answer = await client.post("/sdk/v1/evaluate", content=body, headers={"x-sdk-key": project["sdk_key"]})
         answers.append((clock.at, answer.content))
     await when_recorded()
-    snapshot = flagstaff.sdk_keys.known[project["sdk_key"]].project.environments["production"]
+    snapshot = flagstaff.serving.sdk_keys.known[project["sdk_key"]].project.environments["production"]
 
     def repeat(each: RecordedEvaluation) -> tuple[datetime, bytes]:
         return each.evaluated_at, evaluate_flags(snapshot, each.user_id, each.user_email, each.values())[0]
 
-    page = await flagstaff._history.list_environment_evaluations(
+    page = await flagstaff.history.service.list_environment_evaluations(
         Actor(UUID(ada.account["id"]), ada.account["email"]),
         UUID(project["id"]),
         UUID(environment["id"]),

@@ -3,16 +3,15 @@
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path
 from tests.support.clock import Clock
+from tests.support.jobs import do_now
 from tests.web.history.conftest import Evaluate
 
 KEY = {"idempotency-key": "one"}
 
 
 async def purge_all(flagstaff: Flagstaff) -> None:
-    await flagstaff.passed_time.look()
-    await flagstaff._purge_history()
-    await flagstaff._purge_idempotency()
-    await flagstaff._purge_accounts()
+    await flagstaff.history.passed_time.look()
+    await do_now(flagstaff, "history-purge", "idempotency-purge", "account-purge")
 
 
 async def test_a_clock_that_was_a_year_ahead_has_deleted_nothing(

@@ -48,7 +48,7 @@ async def evaluate(flagstaff: Flagstaff, client: Caller, project: Json, *context
         answer = await client.evaluate(project["sdk_key"], context=context)
         assert answer.status_code == 200
     async with asyncio.timeout(20):
-        while flagstaff._recorder.waiting:
+        while flagstaff.history.recorder.waiting:
             await asyncio.sleep(0.01)
 
 
@@ -187,4 +187,4 @@ async def test_nothing_is_stored_or_recorded(
     assert await list_changes() == before
     assert (await ada.get(flag_path(flag))).json() == flag
     assert (await ada.get(f"{flag_path(flag)}/rules")).json() == []
-    assert flagstaff._recorder.waiting == 0
+    assert flagstaff.history.recorder.waiting == 0

@@ -159,7 +159,7 @@ async def test_a_client_that_has_the_answer_gets_a_304(ada: Caller, environment:
 
 
 async def evaluations(ada: Caller, flagstaff: Flagstaff, environment: Json) -> list[Json]:
-    await flagstaff._recorder.stop(5)
+    await flagstaff.history.recorder.stop(5)
     listed = (await ada.get(f"{environment_path(environment)}/evaluations")).json()
     items: list[Json] = listed["items"]
     return items

@@ -15,6 +15,7 @@ from flagstaff.values.moments import format_moment
 from tests.support import tokens
 from tests.support.api import NO_IDS, Caller, Json, created, environment_path, field_errors, project_path
 from tests.support.clock import Clock
+from tests.support.jobs import do_now
 from tests.support.members import join
 from tests.support.sdk_keys import create_key, keys_path
 from tests.web.conftest import ListChanges, SignUp
@@ -228,11 +229,11 @@ async def test_the_last_use_is_known_to_within_a_minute(
     clock.advance(minutes=1)
     await client.evaluate(used["key"])
     await client.evaluate(unused["key"][:-1])
-    await flagstaff._write_last_uses()
+    await do_now(flagstaff, "last-seen")
     assert await last_uses() == {used["id"]: format_moment(clock()), unused["id"]: None}
     first = clock()
     clock.advance(minutes=1)
-    await flagstaff._write_last_uses()
+    await do_now(flagstaff, "last-seen")
     assert (await last_uses())[used["id"]] == format_moment(first)
 
 

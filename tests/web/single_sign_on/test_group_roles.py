@@ -38,7 +38,7 @@ def values() -> Json:
 async def project(eve: Caller, flagstaff: Flagstaff) -> Json:
     """A project of Eve's, which the rules name."""
     created = await eve.create_project()
-    client = flagstaff.single_sign_on.clients["acme"]
+    client = flagstaff.identity.single_sign_on.clients["acme"]
     rules = (replace(each, project_id=UUID(created["id"])) for each in client.provider.roles if each.project_id != GONE)
     client.provider = replace(client.provider, roles=(*rules, client.provider.roles[-1]))
     return created
@@ -96,7 +96,7 @@ async def test_tokens_for_the_project_end_with_the_groups_and_do_not_come_back_w
     flagstaff: Flagstaff, eve: Caller, project: Json, sign_in: SignIn, belong: Any, callers: AsyncExitStack
 ) -> None:
     await belong("leads")
-    lead = await callers.enter_async_context(Caller(flagstaff.asgi, token=(await sign_in()).json()["token"]))
+    lead = await callers.enter_async_context(Caller(flagstaff.edge.asgi, token=(await sign_in()).json()["token"]))
     project_path = f"/api/projects/{project['id']}"
     machine = await issue(flagstaff, callers, f"{project_path}/tokens", lead, "project:read", current_password=None)
     assert (await machine.get(project_path)).status_code == 200
@@ -113,8 +113,10 @@ async def test_a_member_by_invitation_or_an_owner_keeps_the_role(
 ) -> None:
     await belong("staff")
     first = await sign_in()
-    account_id = (await flagstaff.accounts.find_account("ada@acme.com")).id  # type: ignore[union-attr]
-    ada = Caller(flagstaff.asgi, token=first.json()["token"], account={"id": str(account_id), "email": "ada@acme.com"})
+    account_id = (await flagstaff.identity.accounts.find_account("ada@acme.com")).id  # type: ignore[union-attr]
+    ada = Caller(
+        flagstaff.edge.asgi, token=first.json()["token"], account={"id": str(account_id), "email": "ada@acme.com"}
+    )
     async with ada:
         await eve.delete(f"/api/projects/{project['id']}/members/{account_id}")
         await join(flagstaff, project, ada, "admin")
@@ -128,10 +130,10 @@ async def test_a_deactivated_account_gets_neither_a_session_nor_a_role(
     flagstaff: Flagstaff, eve: Caller, project: Json, sign_in: SignIn, belong: Any
 ) -> None:
     await sign_in()
-    account = await flagstaff.accounts.find_account("ada@acme.com")
+    account = await flagstaff.identity.accounts.find_account("ada@acme.com")
     assert account is not None
     async with flagstaff.database.transaction() as transaction:
-        await set_deactivated(transaction.connection, account.id, flagstaff.single_sign_on.now())
+        await set_deactivated(transaction.connection, account.id, flagstaff.identity.single_sign_on.now())
     await belong("engineers")
 
     assert (await sign_in()).status_code == 403

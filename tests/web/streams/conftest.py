@@ -40,7 +40,7 @@ class Streamer:
 @pytest.fixture
 async def streamer(flagstaff: Flagstaff) -> AsyncIterator[Streamer]:
     """The service behind a real server."""
-    async with Listener(flagstaff.asgi, flagstaff.connection_class) as listener, AsyncExitStack() as stack:
+    async with Listener(flagstaff.edge.asgi, flagstaff.edge.connection_class) as listener, AsyncExitStack() as stack:
         made = Streamer(f"http://127.0.0.1:{listener.port}", stack)
         await stack.enter_async_context(made.client)
         yield made

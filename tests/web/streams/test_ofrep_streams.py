@@ -108,7 +108,7 @@ async def test_streams_end_when_the_service_stops_and_no_others_open(
 ) -> None:
     path = await stream_path(client, sdk_key)
     streams = [await streamer.open(path) for _ in range(3)]
-    await flagstaff.streams.stop()
+    await flagstaff.serving.streams.stop()
     assert [await stream.is_over() for stream in streams] == [True] * 3
     assert (await streamer.client.get(path)).status_code == 503
 
@@ -119,7 +119,7 @@ async def test_a_stream_that_its_client_leaves_is_forgotten(
     path = await stream_path(client, sdk_key)
     async with streamer.client.stream("GET", path) as response:
         assert response.status_code == 200
-        assert len(flagstaff.streams) == 1
+        assert len(flagstaff.serving.streams) == 1
     async with asyncio.timeout(20):
-        while len(flagstaff.streams):
+        while len(flagstaff.serving.streams):
             await asyncio.sleep(0.001)

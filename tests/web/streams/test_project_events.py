@@ -85,7 +85,7 @@ async def test_a_stream_ends_within_a_second_after_its_follower_may_not_follow_a
     assert answer.status_code in (200, 204)
     assert await stream.is_over()
     assert asyncio.get_running_loop().time() - begun < 5  # a machine that others share may take longer than a second
-    assert len(flagstaff.streams) == 1
+    assert len(flagstaff.serving.streams) == 1
     async with asyncio.timeout(5):
         environment = await ada.get_environment(project)
         await ada.create_flag(environment)
@@ -109,7 +109,7 @@ async def test_while_the_service_stops_no_stream_opens(
     flagstaff: Flagstaff, streamer: Streamer, ada: Caller, project: Json
 ) -> None:
     stream = await follow(streamer, ada, project)
-    await flagstaff.streams.stop()
+    await flagstaff.serving.streams.stop()
     assert await stream.is_over()
     authorization = {"authorization": ada.headers["authorization"]}
     assert (await streamer.client.get(events_path(project), headers=authorization)).status_code == 503
@@ -136,7 +136,7 @@ async def test_a_stream_tells_the_changes_of_all_environments(
 ) -> None:
     stream = await follow(streamer, ada, project)
     await stream.next()
-    assert len(flagstaff.streams) == 1
+    assert len(flagstaff.serving.streams) == 1
     for key in ("staging", "production"):
         path = environment_path(await ada.get_environment(project, key))
         made = await ada.post(f"{path}/flags", json={"name": "Here", "key": "here"})
@@ -197,7 +197,7 @@ async def test_an_account_opens_only_so_many_streams_and_another_when_one_has_en
             assert refused.status_code == 429
             assert refused.headers["retry-after"]
         async with asyncio.timeout(20):
-            while len(flagstaff.streams) == MOST_STREAMS:
+            while len(flagstaff.serving.streams) == MOST_STREAMS:
                 await asyncio.sleep(0.001)
         async with streamer.client.stream("GET", events_path(project), headers=headers) as again:
             assert again.status_code == 200
@@ -209,7 +209,7 @@ async def test_a_stream_ends_after_five_minutes(
     stream = await follow(streamer, ada, project)
     await stream.next()
     clock.advance(minutes=5)
-    await flagstaff.streams.keep_alive()
+    await flagstaff.serving.streams.keep_alive()
     assert await stream.is_over()
 
 
@@ -228,7 +228,7 @@ async def test_a_stream_that_its_client_leaves_is_forgotten(
     headers = {"authorization": ada.headers["authorization"]}
     async with streamer.client.stream("GET", events_path(project), headers=headers) as response:
         assert response.status_code == 200
-        assert len(flagstaff.streams) == 1
+        assert len(flagstaff.serving.streams) == 1
     async with asyncio.timeout(20):
-        while len(flagstaff.streams):
+        while len(flagstaff.serving.streams):
             await asyncio.sleep(0.001)

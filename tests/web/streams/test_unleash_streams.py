@@ -241,7 +241,7 @@ async def test_an_instance_with_a_stream_is_listed_with_the_revision_that_it_was
     stream, hydration = await open_stream(streamer, sdk_key)
 
     async def listed() -> Any:
-        await flagstaff.applications.write()
+        await flagstaff.applications.collector.write()
         answer = (await ada.get(f"{environment_path(environment)}/connections")).json()
         (connection,) = answer["connections"]
         return connection

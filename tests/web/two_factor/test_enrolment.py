@@ -161,7 +161,7 @@ async def test_the_operator_removes_the_second_factors_of_an_account(
     ada: Caller, clock: Clock, client: Caller, flagstaff: Flagstaff, list_changes: ListChanges
 ) -> None:
     await enrol(ada, clock)
-    await flagstaff.second_factors.reset(email="ADA@example.com")
+    await flagstaff.identity.second_factors.reset(email="ADA@example.com")
 
     assert (await log_in(client)).status_code == 200
     change = (await list_changes())[-1]

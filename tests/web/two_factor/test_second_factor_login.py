@@ -209,7 +209,7 @@ async def test_guesses_count_after_a_restart_and_on_other_instances(
 
     other = Flagstaff(settings, now=clock, passwords=passwords)
     try:
-        async with Caller(other.asgi) as there:
+        async with Caller(other.edge.asgi) as there:
             assert (await answer_challenge(there, given, code=app.next_code())).status_code == 429
     finally:
         await other.stop()
@@ -221,7 +221,7 @@ async def test_a_code_that_one_instance_accepted_is_refused_by_another(
     code, challenges = app.next_code(), [await challenge(client) for _ in range(2)]
     other = Flagstaff(settings, now=clock, passwords=passwords)
     try:
-        async with Caller(other.asgi) as there:
+        async with Caller(other.edge.asgi) as there:
             answers = await asyncio.gather(
                 *(answer_challenge(*each, code=code) for each in zip((client, there), challenges, strict=True))
             )
@@ -284,7 +284,7 @@ async def test_what_has_expired_is_deleted(client: Caller, app: App, clock: Cloc
     await answer_challenge(client, await challenge(client), code=app.wrong_code())
     clock.advance(hours=1)
 
-    await flagstaff.second_factors.purge()
+    await flagstaff.identity.second_factors.purge()
 
     async with flagstaff.database.read() as connection:
         for table in (tables.challenges, tables.second_factor_failures):

@@ -56,7 +56,7 @@ each_path = pytest.mark.parametrize("path", BODIES)
 def noted(flagstaff: Flagstaff, monkeypatch: pytest.MonkeyPatch) -> list[Report]:
     """The reports that were noted."""
     found: list[Report] = []
-    monkeypatch.setattr(flagstaff.applications, "note_report", found.append)
+    monkeypatch.setattr(flagstaff.applications.collector, "note_report", found.append)
     return found
 
 
@@ -174,7 +174,7 @@ async def test_the_counts_of_variants_count_too(report: Ask, noted: list[Report]
 
 async def test_a_report_that_cannot_be_kept_is_to_be_sent_again(report: Ask, flagstaff: Flagstaff) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(flagstaff.applications, "_waiting_counts", WAITING_COUNTS_MAX)
+        patch.setattr(flagstaff.applications.collector, "_waiting_counts", WAITING_COUNTS_MAX)
         response = await report("metrics", METRICS)
     assert response.status_code == 503
     assert response.headers["retry-after"]
@@ -207,6 +207,6 @@ async def test_counts_that_no_client_can_have_counted_still_add_up(
     for number in range(1_100):
         body = {**METRICS, "bucket": {"start": number, "stop": number, "toggles": huge}}
         assert (await report("metrics", body)).status_code == 202
-    await flagstaff.applications.write()
+    await flagstaff.applications.collector.write()
     (of_flag,) = (await ada.get(f"{environment_path(environment)}/reports")).json()["flags"]
     assert of_flag["yes"] == 1_100 * 10**9

@@ -4,7 +4,8 @@ from flagstaff.http.errors import Problem
 from flagstaff.http.operations import ATTRIBUTES_BODY, Endpoint
 
 PATH = "/ofrep/v1/evaluate/flags"
-ENDPOINT = Endpoint("/ofrep/", ATTRIBUTES_BODY)
+STREAMS_PATH = "/ofrep/v1/streams"
+ENDPOINT = Endpoint("/ofrep/", ATTRIBUTES_BODY, evaluations=(PATH, f"{PATH}/{{key}}"), others=(STREAMS_PATH,))
 
 
 def ofrep_form(problem: Problem, path: str) -> Problem:

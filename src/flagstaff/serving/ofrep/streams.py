@@ -17,10 +17,10 @@ from flagstaff.http.errors import MethodNotAllowedError, UnauthenticatedError
 from flagstaff.serving.access import CHALLENGE, Doors
 from flagstaff.serving.event_stream import event, serve_stream
 from flagstaff.serving.known_sdk_keys import Access, SdkKeys
+from flagstaff.serving.ofrep.errors import STREAMS_PATH
 from flagstaff.serving.stream_tokens import KeyName, StreamTokens
 from flagstaff.serving.streams import Stream, Streams, Topic
 
-PATH = "/ofrep/v1/streams"
 _KIND = "ofrep"
 _TOKEN = "token"  # noqa: S105 - the name of a parameter
 _INACTIVITY_SECONDS = 120  # after which a hidden page may close its stream
@@ -44,7 +44,7 @@ def offer(tokens: StreamTokens, access: Access) -> Offer:
     assert access.key_id is not None
     token = tokens.make(KeyName(access.project.project_id, access.key_id))
     member = b',"eventStreams":[{"type":"sse","endpoint":{"requestUri":"%b?%b=%b"},"inactivityDelaySec":%d}]' % (
-        PATH.encode(),
+        STREAMS_PATH.encode(),
         _TOKEN.encode(),
         token.encode(),
         _INACTIVITY_SECONDS,

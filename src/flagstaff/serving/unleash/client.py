@@ -26,11 +26,19 @@ from flagstaff.serving.entity_tags import send_json, send_tagged
 from flagstaff.serving.known_sdk_keys import Access
 from flagstaff.serving.unleash import reports
 from flagstaff.serving.unleash.errors import credential_in
+from flagstaff.serving.unleash.streaming import DELTA, STREAMING
 from flagstaff.values.errors import Code, Error, invalid_field
 
 PREFIX = "/unleash/"
-ENDPOINT = Endpoint(PREFIX, CONTEXT_BODY)
 _CLIENT = f"{PREFIX}api/client"
+_FEATURES, _REGISTER = f"{_CLIENT}/features", f"{_CLIENT}/register"
+_METRICS, _BATCHES, _EDGE_STATE = f"{_CLIENT}/metrics", f"{_CLIENT}/metrics/bulk", f"{_CLIENT}/metrics/edge"
+_VALIDATE = (f"{PREFIX}edge/validate", f"{PREFIX}api/edge/validate")
+ENDPOINT = Endpoint(
+    PREFIX,
+    CONTEXT_BODY,
+    others=(_FEATURES, _REGISTER, _METRICS, _BATCHES, _EDGE_STATE, STREAMING, DELTA, *_VALIDATE),
+)
 _MAX_QUERY_FIELDS = 100
 _MAX_TOKENS = 100
 _COUNTS_PER_REPORT = 500  # a larger report counts as several
@@ -60,15 +68,13 @@ class ClientRoute:
         self._doors = doors
         self._local_flags = local_flags
         self._applications = applications
-        validate = _Operation("POST", self._validate)
         self._operations = {
-            f"{_CLIENT}/features": _Operation("GET", self._features),
-            f"{_CLIENT}/register": _Operation("POST", self._register),
-            f"{_CLIENT}/metrics": _Operation("POST", self._metrics),
-            f"{_CLIENT}/metrics/bulk": _Operation("POST", self._batch),
-            f"{_CLIENT}/metrics/edge": _Operation("POST", self._edge_state),
-            f"{PREFIX}edge/validate": validate,
-            f"{PREFIX}api/edge/validate": validate,
+            _FEATURES: _Operation("GET", self._features),
+            _REGISTER: _Operation("POST", self._register),
+            _METRICS: _Operation("POST", self._metrics),
+            _BATCHES: _Operation("POST", self._batch),
+            _EDGE_STATE: _Operation("POST", self._edge_state),
+            **dict.fromkeys(_VALIDATE, _Operation("POST", self._validate)),
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

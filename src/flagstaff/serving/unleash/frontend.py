@@ -16,9 +16,9 @@ from flagstaff.serving.unleash.frontend_reports import check_metrics, check_regi
 from flagstaff.values.errors import Code, Error
 
 PATH = "/unleash/api/frontend"
-ENDPOINT = Endpoint(PATH, ATTRIBUTES_BODY)
 _IDENTIFIERS = ("email", "user_email")
 _REPORTS = {f"{PATH}/client/metrics": check_metrics, f"{PATH}/client/register": check_registration}
+ENDPOINT = Endpoint(PATH, ATTRIBUTES_BODY, evaluations=(PATH,), others=tuple(_REPORTS))
 # The addresses of a GET contain the context, so no cache may keep its answer.
 _HEADERS = ((b"cache-control", b"no-store"),)
 

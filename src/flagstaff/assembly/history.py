@@ -1,0 +1,153 @@
+"""Builds the evaluation history: what records, keeps it small, and copies it to ClickHouse."""
+
+from contextlib import suppress
+from datetime import timedelta
+
+from flagstaff.applications.applications_service import ApplicationReports
+from flagstaff.assembly.foundation import Foundation, PeriodicTask
+from flagstaff.history.clickhouse.client import ClickHouse
+from flagstaff.history.clickhouse.sender import Sender
+from flagstaff.history.export_batches import Deliveries, Delivery
+from flagstaff.history.history_service import History
+from flagstaff.history.passed_time import EVERY_SECONDS, PassedTime
+from flagstaff.history.recorder import Recorder
+from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.sink import Sink
+from flagstaff.history.spool import MAX_BYTES, Spool, spool_folder
+from flagstaff.history.user_history_service import UserHistory
+from flagstaff.machine.disk import LOOK_SECONDS, DiskWatch
+from flagstaff.values.errors import Error
+
+SPOOL_FOLDER = "spool"
+_FLUSH_SECONDS = 3.0
+# How often the history that is too old, or whose environment was deleted, is removed.
+_PURGE_SECONDS = 60.0
+# How often the counts of environments that change a lot are rolled up. Until then each change makes summaries slower.
+_ROLL_UP_SECONDS = 5.0
+_SINK = "clickhouse"
+
+
+class EvaluationHistory:
+    """The history of evaluations, and the time and the space that it is kept within."""
+
+    def __init__(self, foundation: Foundation, reports: ApplicationReports) -> None:
+        """`reports` are kept for as long as evaluations are."""
+        settings, database, now = foundation.settings, foundation.database, foundation.now
+        self.service = History(database, now)
+        self.recorder = Recorder(
+            write=self.service.record,
+            spool=_make_spool(foundation),
+            supervisor=foundation.supervisor,
+            has_all=settings.history_attributes == "all",
+        )
+        self.disk = DiskWatch(
+            settings.data_dir,
+            is_refusing_writes=lambda: database.health.is_refusing_writes,
+            try_to_write=database.try_to_write,
+        )
+        self.passed_time = PassedTime(database, now)
+        self._retention = HistoryUpkeep(
+            database,
+            now,
+            timedelta(days=settings.history_retention_days),
+            settings.history_max_bytes,
+            lambda: (self.disk.free_bytes, self.disk.total_bytes),
+            passed=self.passed_time.now,
+        )
+        self._foundation, self._reports = foundation, reports
+        self._sender: Sender | None = None
+        self.sink = self._make_sink()
+
+    async def start(self) -> None:
+        """Begin to record, and to copy evaluations to ClickHouse if the settings ask for it."""
+        if sink := self.sink:  # without a purpose: evaluations wait in the history
+            self._foundation.supervisor.run(_SINK, sink.run, is_working=lambda: sink.is_working)
+        await self._retention.remove_bound()  # before batches that it could refuse
+        if self._foundation.is_first_worker:
+            with suppress(Error):  # such as of a full disk; it is tried again
+                await self.passed_time.look()
+        await self.recorder.start()
+
+    async def flush(self) -> None:
+        """Write what is recorded; what the database does not take in time stays in files."""
+        await self.recorder.stop(_FLUSH_SECONDS)
+
+    async def close(self) -> None:
+        """End the copies to ClickHouse."""
+        await self._foundation.supervisor.finish(_SINK, 0)
+        if self._sender:
+            await self._sender.close()
+
+    def periodic_tasks(self) -> tuple[PeriodicTask, ...]:
+        """What is repeated."""
+        return (
+            PeriodicTask(
+                "history-roll-up",
+                _ROLL_UP_SECONDS,
+                self._retention.roll_up,
+                "rolls up the counts of evaluations",
+                by_one_worker=True,
+            ),
+            PeriodicTask("history-purge", _PURGE_SECONDS, self._purge, "deletes old evaluations", by_one_worker=True),
+            PeriodicTask(
+                "clock",
+                EVERY_SECONDS,
+                self.passed_time.look,
+                "compares the clock with the time that passes",
+                by_one_worker=True,
+            ),
+            PeriodicTask("disk", LOOK_SECONDS, self.disk.look, "measures the free space of the data directory"),
+        )
+
+    def add_metrics(self) -> None:
+        """Export the figures of the history."""
+        recorder, retention, metrics = self.recorder, self._retention, self._foundation.metrics
+        metrics.add_counter("history_written", "Evaluations written to the history.", lambda: recorder.written)
+        metrics.add_counter("history_dropped", "Evaluations that were not recorded.", lambda: recorder.dropped)
+        metrics.add_gauge("history_waiting", "Evaluations that are not in the history yet.", lambda: recorder.waiting)
+        metrics.add_counter("history_deleted", "Evaluations deleted at the maximum size.", lambda: retention.deleted)
+        metrics.add_gauge("history_bytes", "The size of the history, roughly.", lambda: retention.bytes, max)
+        passed, disk = self.passed_time, self.disk
+        metrics.add_gauge("disk_free_bytes", "Free space for the data directory.", lambda: disk.free_bytes, min)
+        metrics.add_gauge("clock_leap_seconds", "How far the clock is ahead.", lambda: passed.leap_seconds, _furthest)
+        if sink := self.sink:
+            metrics.add_counter("clickhouse_sent", "Evaluations copied to ClickHouse.", lambda: sink.sent)
+            metrics.add_counter("clickhouse_failures", "Attempts to copy that failed.", lambda: sink.failures)
+            metrics.add_gauge("clickhouse_lag_seconds", "The age of what is being copied.", sink.lag_seconds, max)
+
+    async def _purge(self) -> None:
+        await self._retention.purge()
+        await self._reports.purge(self.passed_time.now())
+
+    def _make_sink(self) -> Sink[Delivery] | None:
+        settings, database = self._foundation.settings, self._foundation.database
+        if settings.clickhouse_url is None:
+            return None
+        batches = Deliveries(database, self._foundation.now, database.instance)
+        self._sender = sender = Sender(ClickHouse(settings.clickhouse_url, settings.clickhouse_table))
+
+        async def send(batch: Delivery) -> None:
+            parts = [(each.project_id, each.environment_id, each.environment, each.segments) for each in batch.parts]
+            await sender.send(batch.block.token, parts)
+
+        return Sink(next_block=batches.next, send=send, note_sent=batches.note_sent)
+
+
+def build_history(foundation: Foundation, reports: ApplicationReports) -> EvaluationHistory:
+    """The history of evaluations."""
+    history = EvaluationHistory(foundation, reports)
+    foundation.services += [history.service, UserHistory(foundation.database)]
+    foundation.periodic_tasks += history.periodic_tasks()
+    history.add_metrics()
+    return history
+
+
+def _make_spool(foundation: Foundation) -> Spool:
+    folder = foundation.settings.data_dir / SPOOL_FOLDER
+    if foundation.worker is None:
+        return Spool(folder)
+    return Spool(spool_folder(folder, foundation.worker.slot), max_bytes=foundation.share(MAX_BYTES))
+
+
+def _furthest(one: float, other: float) -> float:
+    return max(one, other, key=abs)

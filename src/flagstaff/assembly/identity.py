@@ -1,0 +1,154 @@
+"""Builds accounts, sessions, second factors, single sign-on and access tokens."""
+
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+import httpx
+
+from flagstaff.assembly.foundation import Foundation, PeriodicTask
+from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens
+from flagstaff.identity.accounts.accounts_service import Accounts
+from flagstaff.identity.accounts.confirmations import Confirmations
+from flagstaff.identity.accounts.passwords import Passwords
+from flagstaff.identity.accounts.trusted_addresses import KnownClients
+from flagstaff.identity.administration.administrators_service import Administrators
+from flagstaff.identity.administration.instance_service import Instance
+from flagstaff.identity.second_factors.passkeys import site_of
+from flagstaff.identity.second_factors.passkeys_service import Passkeys
+from flagstaff.identity.second_factors.sealing import Sealer
+from flagstaff.identity.second_factors.second_factors_service import SecondFactors
+from flagstaff.identity.sessions.sessions_service import Sessions
+from flagstaff.identity.sessions.tokens import Tokens
+from flagstaff.identity.single_sign_on.identities import CALLBACK_PATH
+from flagstaff.identity.single_sign_on.oidc import ProviderClient
+from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
+from flagstaff.mail.mails import Mails
+from flagstaff.values.quotas import tokens_per_account, tokens_per_project
+
+# How often old records of accounts are removed: what has expired, and clients not seen for long.
+_PURGE_SECONDS = 600.0
+# How often the last uses of credentials are written.
+LAST_USED_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Accounts, and how they prove who they are."""
+
+    accounts: Accounts
+    sessions: Sessions
+    access_tokens: AccessTokens
+    administrators: Administrators
+    second_factors: SecondFactors
+    single_sign_on: SingleSignOn
+    instance: Instance
+    passwords: Passwords
+    owns_passwords: bool
+    http: httpx.AsyncClient | None
+
+    async def write_last_used(self) -> None:
+        """Write when sessions and access tokens were last used."""
+        await self.sessions.write_last_seen()
+        await self.access_tokens.write_last_used()
+
+    async def purge(self, now: datetime) -> None:
+        """Delete what has expired."""
+        await self.single_sign_on.purge(now)
+        await self.accounts.purge(now)
+        await self.second_factors.purge(now)
+
+    async def close(self) -> None:
+        """End the process that hashes passwords, unless it was given, and the connections to providers."""
+        if self.owns_passwords:
+            self.passwords.close()
+        if self.http is not None:
+            await self.http.aclose()
+
+
+def build_identity(
+    foundation: Foundation, mails: Mails, passwords: Passwords | None, passed_time: Callable[[], datetime]
+) -> Identity:
+    """Accounts, sessions and the rest. `passwords`, if given, are not closed. `passed_time` ignores leaps of clocks."""
+    settings, database, now = foundation.settings, foundation.database, foundation.now
+    hashes, tokens, sealer = passwords or Passwords(), Tokens(foundation.secret_key), Sealer(foundation.secret_key)
+    sessions = Sessions(database, now, tokens)
+    confirmations = Confirmations(database, now, hashes, sealer)
+    passkeys = Passkeys(database, now, confirmations, site_of(settings.public_url))
+    instance = Instance(database, now, settings.registration, settings.demand_second_factor, settings.quotas())
+    http = _make_http(foundation)
+    identity = Identity(
+        accounts=Accounts(
+            database,
+            now,
+            hashes,
+            sessions,
+            mails.send_password_reset,
+            accepts_common_passwords=settings.accepts_common_passwords,
+        ),
+        sessions=sessions,
+        access_tokens=AccessTokens(
+            database,
+            now,
+            mails.send_token_created,
+            tokens_per_account(settings.max_tokens_per_account),
+            tokens_per_project(settings.max_tokens_per_project),
+        ),
+        administrators=Administrators(database, now),
+        second_factors=SecondFactors(database, now, confirmations, tokens, sealer, passkeys),
+        single_sign_on=SingleSignOn(
+            database, now, hashes, _make_provider_clients(foundation, http), instance, settings.public_url
+        ),
+        instance=instance,
+        passwords=hashes,
+        owns_passwords=passwords is None,
+        http=http,
+    )
+    foundation.services += [
+        identity.accounts,
+        sessions,
+        identity.access_tokens,
+        identity.administrators,
+        confirmations,
+        passkeys,
+        identity.second_factors,
+        identity.single_sign_on,
+        instance,
+        KnownClients(database, now, tokens),
+    ]
+    foundation.periodic_tasks.append(
+        PeriodicTask(
+            "account-purge",
+            _PURGE_SECONDS,
+            lambda: identity.purge(passed_time()),
+            "deletes what has expired of accounts",
+            by_one_worker=True,
+        )
+    )
+    foundation.metrics.add_counter(
+        "password_restarts", "Replacements of the password process.", lambda: hashes.restarts
+    )
+    return identity
+
+
+def _make_http(foundation: Foundation) -> httpx.AsyncClient | None:
+    """The client for calls to identity providers, if there are any. It trusts the machine's certificates."""
+    if not foundation.settings.oidc_providers:
+        return None
+    verify, transport = ssl.create_default_context(), None
+    if foundation.tracing is not None:
+        from flagstaff.telemetry.otel.outgoing import TracedTransport  # noqa: PLC0415 -- only where the settings ask
+
+        transport = TracedTransport(foundation.tracing, verify=verify, trust_env=False)
+    return httpx.AsyncClient(verify=verify, trust_env=False, follow_redirects=False, transport=transport)
+
+
+def _make_provider_clients(foundation: Foundation, http: httpx.AsyncClient | None) -> dict[str, ProviderClient]:
+    if http is None:
+        return {}
+    redirect_uri = f"{foundation.settings.public_url}{CALLBACK_PATH}"
+    return {
+        each.key: ProviderClient(each, redirect_uri=redirect_uri, now=foundation.now, http=http)
+        for each in foundation.settings.oidc_providers
+    }

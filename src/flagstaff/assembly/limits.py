@@ -1,0 +1,88 @@
+"""Builds the limits on requests, and what shares them with other instances or workers."""
+
+from dataclasses import dataclass
+
+from flagstaff.assembly.foundation import Foundation
+from flagstaff.http.limits import Limits, NetworkWindows
+from flagstaff.limits.exchange import Exchange
+from flagstaff.limits.limiter import SlidingWindow
+from flagstaff.limits.shared_limits import SharedLimits
+from flagstaff.limits.valkey import ValkeyExchange
+from flagstaff.settings import RateLimit
+
+# How many addresses the limits remember; when all are full, they take about 80 MB.
+_EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
+_SDK_KEYS = 20_000
+_TASK = "shared-limits"
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsOfRequests:
+    """The limits: those of requests, that of each SDK key, and what shares them, if anything does."""
+
+    requests: Limits
+    sdk_key: SlidingWindow | None
+    shared: SharedLimits | None
+
+    def start(self, foundation: Foundation) -> None:
+        """Begin to share. It has no purpose: an instance that limits alone is ready."""
+        if shared := self.shared:
+            foundation.supervisor.run(_TASK, shared.run, is_working=lambda: shared.is_joined)
+
+    async def close(self, foundation: Foundation) -> None:
+        """End what `start` has begun."""
+        await foundation.supervisor.finish(_TASK, 0)
+        if self.shared:
+            await self.shared.close()
+
+
+def build_limits(foundation: Foundation) -> LimitsOfRequests:
+    """The limits, as the settings want them."""
+    settings = foundation.settings
+    limits = Limits(
+        evaluate=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),
+        browser=_window(settings.browser_rate_limit, _EVALUATE_KEYS),
+        report=_window(settings.report_rate_limit, _SDK_KEYS),
+        register=_network_windows(settings.register_rate_limit),
+        login=_network_windows(settings.login_rate_limit),
+        login_failures=_window(settings.login_failure_rate_limit, _ACCOUNT_KEYS),
+        account_failures=_window(settings.account_failure_rate_limit, _ACCOUNT_KEYS),
+        reset=_network_windows(settings.reset_rate_limit),
+        api=_window(settings.api_rate_limit, _ACCOUNT_KEYS),
+        trusted_proxies=settings.trusted_proxies,
+    )
+    sdk_key = _window(settings.sdk_key_rate_limit, _SDK_KEYS)
+    shared = _share(foundation, limits, sdk_key)
+    foundation.services.append(limits)
+    if shared:
+        _add_metrics(foundation, shared)
+    return LimitsOfRequests(limits, sdk_key, shared)
+
+
+def _share(foundation: Foundation, limits: Limits, sdk_key: SlidingWindow | None) -> SharedLimits | None:
+    """Share the limits through Valkey, or with the other workers only; None without either."""
+    exchange: Exchange
+    if foundation.settings.valkey_url is not None:
+        exchange = ValkeyExchange(foundation.settings.valkey_url, foundation.secret_key)
+    elif foundation.worker is not None:
+        exchange = foundation.worker.board.limits.exchange(foundation.worker.slot)
+    else:
+        return None
+    windows = limits.shared() | ({} if sdk_key is None else {"sdk_key": sdk_key})
+    return SharedLimits(windows, exchange, foundation.secret_key)
+
+
+def _window(limit: RateLimit | None, capacity: int) -> SlidingWindow | None:
+    return SlidingWindow(limit.count, limit.window_seconds, capacity=capacity) if limit else None
+
+
+def _network_windows(limit: RateLimit | None) -> NetworkWindows | None:
+    return NetworkWindows(limit.count, limit.window_seconds, capacity=_ACCOUNT_KEYS) if limit else None
+
+
+def _add_metrics(foundation: Foundation, shared: SharedLimits) -> None:
+    metrics = foundation.metrics
+    metrics.add_gauge("limits_instances", "Instances that share the limits.", lambda: shared.participants, min)
+    metrics.add_gauge("limits_waiting", "Changed keys that were not exchanged yet.", lambda: shared.waiting)
+    metrics.add_counter("limits_exchanges", "Exchanges of limits.", lambda: shared.exchanges)
+    metrics.add_counter("limits_failures", "Exchanges of limits that failed.", lambda: shared.failures)

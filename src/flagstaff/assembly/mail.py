@@ -1,0 +1,27 @@
+"""Builds what sends mail: through SMTP, or into a folder."""
+
+from collections.abc import Awaitable, Callable
+
+from flagstaff.assembly.foundation import Foundation
+from flagstaff.mail.mails import Mails
+from flagstaff.mail.message import Mail
+from flagstaff.mail.outbox import Outbox
+from flagstaff.mail.smtp import SmtpMailer
+
+_OUTBOX_FOLDER = "outbox"
+
+
+def build_mails(foundation: Foundation) -> Mails:
+    """What sends mail."""
+    settings = foundation.settings
+    return Mails(_sender(foundation), settings.mail_from, settings.public_url)
+
+
+def _sender(foundation: Foundation) -> Callable[[Mail], Awaitable[None]]:
+    smtp, tracing = foundation.settings.smtp, foundation.tracing
+    if smtp is None:
+        return Outbox(foundation.settings.data_dir / _OUTBOX_FOLDER).send
+    send = SmtpMailer(smtp).send
+    if tracing is None:
+        return send
+    return tracing.call("send mail", {"server.address": smtp.host, "server.port": smtp.port}, send)

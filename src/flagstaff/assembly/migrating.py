@@ -1,0 +1,84 @@
+"""Brings the database to the revision of this version before anything is served from it."""
+
+import structlog
+
+from flagstaff.assembly.history import SPOOL_FOLDER
+from flagstaff.database.data_directory import DataDirectory
+from flagstaff.database.database import Database
+from flagstaff.database.migrate import migrate
+from flagstaff.database.schema_state import is_supported, require_encoding_of
+from flagstaff.database.sqlite_files import inspect_files
+from flagstaff.history.spool import gather_spools
+from flagstaff.settings import Settings
+from flagstaff.values.errors import Code, Error
+
+log = structlog.get_logger(__name__)
+
+
+async def prepare(settings: Settings, workers: int) -> None:
+    """Migrate the database, and collect the evaluations that former workers have left. Nothing may be serving.
+
+    Raises:
+        Error: what `migrate` raises.
+    """
+    database = Database(settings.database_url, settings.data_dir)
+    try:
+        await migrate_unless_supported(database, settings)
+    finally:
+        await database.close()
+    gather_spools_of(settings, workers)
+
+
+async def migrate_unless_supported(database: Database, settings: Settings) -> None:
+    """Migrate a database unless it can be served as it is, even without its history.
+
+    Raises:
+        Error: what `migrate` raises.
+    """
+    _require_configuration(settings)
+    await require_encoding_of(database)
+    if not await is_supported(database):
+        await database.close()  # no other connection may have the files open
+        done = await migrate(settings.database_url, settings.data_dir)
+        if done:
+            log.info("migrated", revision=done[-1], migrations=len(done))
+
+
+async def migrate_alone_unless_supported(database: Database, settings: Settings) -> None:
+    """The same for a command, beside which a server may be running.
+
+    Raises:
+        Error: CONFLICT when the database must be migrated and a server may be using it; what `migrate` raises.
+    """
+    _require_configuration(settings)
+    if not await is_supported(database):
+        await database.close()  # no other connection may have the files open
+        await _migrate_alone(settings)
+
+
+def gather_spools_of(settings: Settings, workers: int) -> None:
+    """Collect the evaluations that more workers than there are now have left."""
+    try:
+        gather_spools(settings.data_dir / SPOOL_FOLDER, workers)
+    except OSError as error:
+        log.warning("spool_failed", error=str(error))
+
+
+def _require_configuration(settings: Settings) -> None:
+    if settings.database_url is None:
+        inspect_files(settings.data_dir).require_configuration()
+
+
+async def _migrate_alone(settings: Settings) -> None:
+    state = "The database is not at the revision of this version of Flagstaff."
+    if settings.database_url is not None:
+        raise Error(Code.CONFLICT, f"{state} Stop every instance, then run: flagstaff migrate")
+    directory = DataDirectory(settings.data_dir)
+    try:
+        directory.lock()
+    except Error as error:
+        raise Error(error.code, f"{state} {error.message}") from error
+    try:
+        await migrate(None, settings.data_dir)
+    finally:
+        directory.unlock()

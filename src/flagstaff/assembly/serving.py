@@ -1,0 +1,100 @@
+"""Builds what evaluations are answered from: snapshots, SDK keys and streams of changes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from flagstaff.applications.local_flags import LocalFlagsCache
+from flagstaff.assembly.applications import LocalApplications
+from flagstaff.assembly.foundation import Foundation, PeriodicTask
+from flagstaff.database.revisions_service import load_revisions
+from flagstaff.evaluation.snapshot import ProjectSnapshot
+from flagstaff.flags.snapshots_service import SnapshotSource
+from flagstaff.http.connection_bounds import ConnectionBounds
+from flagstaff.limits.limiter import SlidingWindow
+from flagstaff.serving.current_snapshots import Snapshots
+from flagstaff.serving.idle_projects import SWEEPS, IdleProjects
+from flagstaff.serving.known_sdk_keys import SdkKeys
+from flagstaff.serving.streams import Streams
+
+_RETRY_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ServedState:
+    """What evaluations are answered from, and the connections that receive changes."""
+
+    snapshots: Snapshots
+    sdk_keys: SdkKeys
+    streams: Streams
+    idle_projects: IdleProjects
+    connection_bounds: ConnectionBounds
+
+    def count_connections(self) -> tuple[int, int]:
+        """The numbers of open connections and of streams."""
+        return self.connection_bounds.open, len(self.streams)
+
+
+def build_serving(
+    foundation: Foundation,
+    is_following: Callable[[], bool],
+    sdk_key_limit: SlidingWindow | None,
+    applications: LocalApplications,
+) -> ServedState:
+    """What evaluations are answered from. `is_following` tells whether the changes of other instances arrive."""
+    settings, supervisor, now = foundation.settings, foundation.supervisor, foundation.now
+    source = SnapshotSource(foundation.database)
+    snapshots = Snapshots(
+        load_project=source.load_project,
+        load_environment=source.load_environment,
+        load_key_hashes=source.load_key_hashes,
+        load_revisions=partial(load_revisions, foundation.database),
+        supervisor=supervisor,
+    )
+    sdk_keys = SdkKeys(snapshots, load=source.load_sdk_keys, is_following=is_following, now=now, limiter=sdk_key_limit)
+    most_streams = foundation.share(settings.max_connections) // 2  # the others answer requests
+    streams = Streams(supervisor, now, note_told=applications.collector.note_stream, most=most_streams)
+    snapshots.observe(streams.swap)
+    served = ServedState(
+        snapshots,
+        sdk_keys,
+        streams,
+        IdleProjects(
+            snapshots,
+            sdk_keys,
+            has_streams=streams.has_streams,
+            may_unload=is_following,
+            forget=partial(_forget, source, applications.local_flags),
+        ),
+        ConnectionBounds(
+            most=foundation.share(settings.max_connections),
+            most_per_address=foundation.share(settings.max_connections_per_address),
+            trusted_proxies=settings.trusted_proxies,
+        ),
+    )
+    foundation.periodic_tasks.append(
+        PeriodicTask("snapshot-retry", _RETRY_SECONDS, snapshots.retry, "loads stale projects again")
+    )
+    if settings.unload_after_seconds:
+        every_seconds = settings.unload_after_seconds / SWEEPS
+        foundation.periodic_tasks.append(PeriodicTask("snapshot-unload", every_seconds, served.idle_projects.sweep))
+    _add_metrics(foundation, served)
+    return served
+
+
+def _forget(source: SnapshotSource, local_flags: LocalFlagsCache, project: ProjectSnapshot) -> None:
+    source.forget(project)
+    local_flags.forget(project)
+
+
+def _add_metrics(foundation: Foundation, served: ServedState) -> None:
+    metrics, bounds, snapshots = foundation.metrics, served.connection_bounds, served.snapshots
+    idle, streams = served.idle_projects, served.streams
+    metrics.add_gauge("connections", "Open connections.", lambda: bounds.open)
+    metrics.add_counter("connections_refused", "Connections refused at a limit.", lambda: bounds.refused)
+    metrics.add_gauge("snapshots", "Projects in memory.", lambda: len(snapshots.loaded))
+    metrics.add_gauge("snapshots_stale", "Projects that could not be loaded.", lambda: len(snapshots.stale))
+    metrics.add_counter("snapshots_unloaded", "Projects unloaded because nobody asked.", lambda: idle.unloaded)
+    metrics.add_gauge("streams", "Open streams of changes.", lambda: len(streams))
+    metrics.add_counter("streams_dropped", "Streams closed because clients read too slowly.", lambda: streams.dropped)
+    metrics.add_counter("streams_refused", "Streams refused because too many were open.", lambda: streams.refused)

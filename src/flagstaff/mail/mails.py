@@ -1,0 +1,45 @@
+"""Sends each kind of mail that Flagstaff writes."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import structlog
+
+from flagstaff.mail.message import Mail, invitation, password_reset, token_created
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Mails:
+    """Writes mails and sends them with `send`. `public_url` is where their links lead.
+
+    A mail that cannot be written, because of the recipient's address, is logged and not sent.
+    """
+
+    send: Callable[[Mail], Awaitable[None]]
+    sender: str
+    public_url: str
+
+    async def send_password_reset(self, email: str, token: str) -> None:
+        """Send the link with which an account's owner sets a new password."""
+        await self._send(password_reset, email, token=token)
+
+    async def send_invitation(self, email: str, token: str) -> None:
+        """Send the link with which an invitation is accepted."""
+        await self._send(invitation, email, token=token)
+
+    async def send_token_created(self, email: str, page: str) -> None:
+        """Tell an account's owner that an access token was created, with the page that lists it."""
+        await self._send(token_created, email, page=page)
+
+    async def _send(self, write: Callable[..., Mail], email: str, **values: str) -> None:
+        try:
+            mail = write(
+                sender=self.sender, recipient=email, public_url=self.public_url, sent_at=datetime.now(UTC), **values
+            )
+        except ValueError as error:
+            log.error("mail_not_sent", error=str(error))  # noqa: TRY400 - the account's address is to blame, no code
+        else:
+            await self.send(mail)
