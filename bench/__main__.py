@@ -30,7 +30,6 @@ EVERY_SWITCH = (
     Switches(limiter=False),
     Switches(history=False),
     Switches(limiter=False, history=False),
-    Switches(lane=False),
 )
 _TARGETED = (make_attributes_set, make_segments_set, make_variants_set, make_ofrep_set)
 RESULTS = Path(__file__).with_name("results")

@@ -24,10 +24,9 @@ class Switches:
 
     limiter: bool = True
     history: bool = True
-    lane: bool = True
 
     def __str__(self) -> str:
-        off = [name for name in ("limiter", "history", "lane") if not getattr(self, name)]
+        off = [name for name in ("limiter", "history") if not getattr(self, name)]
         return f"without {', '.join(off)}" if off else "everything on"
 
 
@@ -91,7 +90,6 @@ class FlagstaffServer(Server):
             "FLAGSTAFF_DATA_DIR": str(data),
             "FLAGSTAFF_EVALUATE_RATE_LIMIT": "999999999/minute" if switches.limiter else "off",
             "FLAGSTAFF_API_RATE_LIMIT": "off",
-            "FLAGSTAFF_EVALUATE_LANE": "on" if switches.lane else "off",
             **settings,
         }
         module = "flagstaff" if switches.history else "bench.without_history"

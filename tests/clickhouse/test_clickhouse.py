@@ -9,7 +9,7 @@ from flagstaff.database.database import Database
 from flagstaff.history.clickhouse.client import ClickHouse, ClickHouseError
 from flagstaff.history.clickhouse.sender import Sender
 from flagstaff.history.clickhouse.table import create_statement
-from flagstaff.history.export_batches import Deliveries, Delivery
+from flagstaff.history.export_batches import ExportBatch, ExportBatches
 from flagstaff.history.history_service import History
 from flagstaff.history.sink import Sink
 from flagstaff.projects.projects import Environment
@@ -49,19 +49,19 @@ async def environment(database: Database) -> Environment:
 
 
 @pytest.fixture
-async def sink(database: Database, clock: Clock, engine: ClickHouseEngine) -> AsyncIterator[Sink[Delivery]]:
+async def sink(database: Database, clock: Clock, engine: ClickHouseEngine) -> AsyncIterator[Sink[ExportBatch]]:
     """An instance that sends blocks of 100, and gives up on an answer after two seconds."""
-    deliveries = Deliveries(database, clock, "first", evaluations=100)
+    deliveries = ExportBatches(database, clock, "first", evaluations=100)
     sender = Sender(ClickHouse(engine.url, TABLE, timeout_seconds=2))
 
-    async def send(delivery: Delivery) -> None:
+    async def send(delivery: ExportBatch) -> None:
         parts = [(each.project_id, each.environment_id, each.environment, each.segments) for each in delivery.parts]
         await sender.send(delivery.block.token, parts)
 
     yield Sink(
         next_block=deliveries.next,
         send=send,
-        note_sent=deliveries.note_sent,
+        record_sent=deliveries.record_sent,
         pause_seconds=0.01,
         first_retry_seconds=0.01,
     )
@@ -73,7 +73,7 @@ async def record(database: Database, clock: Clock, environment: Environment, cou
     await History(database, clock).record(make_batch(environment.id, LAYOUT, *records))
 
 
-async def run_until_sent(sink: Sink[Delivery], count: int) -> None:
+async def run_until_sent(sink: Sink[ExportBatch], count: int) -> None:
     """Let the sink run as in a server."""
     task = asyncio.create_task(sink.run())
     try:
@@ -125,7 +125,7 @@ async def test_refusals_and_redirects_are_errors_that_show_no_password(engine: C
 
 
 async def test_rows_have_the_results_and_reasons_of_flags(
-    sink: Sink[Delivery], engine: ClickHouseEngine, database: Database, clock: Clock, environment: Environment
+    sink: Sink[ExportBatch], engine: ClickHouseEngine, database: Database, clock: Clock, environment: Environment
 ) -> None:
     await record(database, clock, environment, 3)
     await run_until_sent(sink, 3)
@@ -140,7 +140,7 @@ async def test_rows_have_the_results_and_reasons_of_flags(
 
 @pytest.mark.parametrize("kind", ["before", "after", "hang"])
 async def test_every_evaluation_is_there_once_after_errors_and_answers_that_were_lost(
-    sink: Sink[Delivery],
+    sink: Sink[ExportBatch],
     engine: ClickHouseEngine,
     database: Database,
     clock: Clock,
@@ -158,7 +158,7 @@ async def test_every_evaluation_is_there_once_after_errors_and_answers_that_were
 
 
 async def test_every_evaluation_is_there_once_after_clickhouse_was_away(
-    sink: Sink[Delivery], engine: ClickHouseEngine, database: Database, clock: Clock, environment: Environment
+    sink: Sink[ExportBatch], engine: ClickHouseEngine, database: Database, clock: Clock, environment: Environment
 ) -> None:
     await record(database, clock, environment, 150)
     await run_until_sent(sink, 100)
@@ -180,17 +180,17 @@ async def test_every_evaluation_is_there_once_after_clickhouse_was_away(
 
 
 async def test_two_instances_at_once_send_everything_once(
-    sink: Sink[Delivery], engine: ClickHouseEngine, database: Database, clock: Clock, environment: Environment
+    sink: Sink[ExportBatch], engine: ClickHouseEngine, database: Database, clock: Clock, environment: Environment
 ) -> None:
     await record(database, clock, environment, 450)
     sender = Sender(ClickHouse(engine.url, TABLE))
-    eager = Deliveries(database, lambda: clock.advance(days=1), "eager", evaluations=100)  # it is always its turn
+    eager = ExportBatches(database, lambda: clock.advance(days=1), "eager", evaluations=100)  # it is always its turn
 
-    async def send(delivery: Delivery) -> None:
+    async def send(delivery: ExportBatch) -> None:
         parts = [(each.project_id, each.environment_id, each.environment, each.segments) for each in delivery.parts]
         await sender.send(delivery.block.token, parts)
 
-    other = Sink(next_block=eager.next, send=send, note_sent=eager.note_sent, pause_seconds=0.01)
+    other = Sink(next_block=eager.next, send=send, record_sent=eager.record_sent, pause_seconds=0.01)
     tasks = [asyncio.create_task(each.run()) for each in (sink, other)]
     async with asyncio.timeout(60):
         while sink.sent + other.sent < 450:

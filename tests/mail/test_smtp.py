@@ -24,21 +24,21 @@ CERTIFICATE = Path(__file__).with_name("localhost.pem")  # self-signed, for thes
 
 
 class Inbox:
-    """The mails that a server received; `refusals` are its first answers to a recipient."""
+    """The mails that a server received; `rejections` are its first answers to a recipient."""
 
-    def __init__(self, *refusals: str) -> None:
+    def __init__(self, *rejections: str) -> None:
         self.mails: list[Message] = []
         self.envelopes: list[tuple[str | None, list[str]]] = []
         self.sessions: list[Session] = []
         self.attempts = 0
-        self._refusals = list(refusals)
+        self._rejections = list(rejections)
 
     async def handle_RCPT(  # noqa: N802 - the server's name for it
         self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: list[str]
     ) -> str:
         self.attempts += 1
-        if self._refusals:
-            return self._refusals.pop(0)
+        if self._rejections:
+            return self._rejections.pop(0)
         envelope.rcpt_tos.append(address)
         return "250 OK"
 

@@ -194,7 +194,7 @@ print(*sys.modules)
         [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True, env={}
     )
     imported = set(outcome.stdout.splitlines()[-1].split())
-    assert "flagstaff.serving.fast_path.lane" in imported
+    assert "flagstaff.serving.fast_path.fast_path" in imported
     heavy = ("opentelemetry.sdk", "opentelemetry.exporter", "opentelemetry.proto", "google.protobuf", "requests")
     assert [name for name in imported if name.startswith((*heavy, "flagstaff.telemetry.otel"))] == []
 
@@ -213,7 +213,7 @@ async def test_responses_are_the_same_bytes_with_traces_and_without(sqlite_templ
 
 
 def plain_requests() -> list[bytes]:
-    """Requests with their own id, by the lane and by the application."""
+    """Requests with their own id, by the fast path and by the application."""
     body = b'{"context":{"user_id":"x"}}'
     head = b"host: x\r\nx-request-id: mine\r\nauthorization: Bearer sdk_x\r\ncontent-type: application/json\r\n"
     post = b"%scontent-length: %d\r\nconnection: close\r\n\r\n%s" % (head, len(body), body)
@@ -368,7 +368,9 @@ async def test_a_request_is_one_trace_from_its_caller_to_the_database_and_the_lo
         assert (entry["trace_id"], entry["span_id"]) == (TRACE, request.span_id)
 
 
-async def test_evaluations_are_spans_in_the_lane_and_behind_it(sqlite_store: Store, receiver: OtlpReceiver) -> None:
+async def test_evaluations_are_spans_in_the_fast_path_and_behind_it(
+    sqlite_store: Store, receiver: OtlpReceiver
+) -> None:
     async with ServerProcess(sqlite_store, environ(receiver)) as server:
         caller, project = await new_project(server)
         environment = await caller.get_environment(project)

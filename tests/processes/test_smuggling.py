@@ -38,11 +38,10 @@ def store(sqlite_template: Path, data_directory: Path) -> Store:
     return sqlite_store(sqlite_template, data_directory)
 
 
-@pytest.fixture(params=["on", "off"], ids=["lane", "route"])
-async def server(request: pytest.FixtureRequest, store: Store) -> AsyncIterator[ServerProcess]:
+@pytest.fixture
+async def server(store: Store) -> AsyncIterator[ServerProcess]:
     """A server behind a proxy that it trusts."""
-    environ = {"FLAGSTAFF_EVALUATE_LANE": request.param, "FLAGSTAFF_TRUSTED_PROXIES": "127.0.0.1"}
-    async with ServerProcess(store, environ) as process:
+    async with ServerProcess(store, {"FLAGSTAFF_TRUSTED_PROXIES": "127.0.0.1"}) as process:
         yield process
 
 

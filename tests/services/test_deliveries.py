@@ -10,9 +10,9 @@ from flagstaff.concurrency.pacing import finish
 from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.history.clickhouse.rows import Rows
-from flagstaff.history.export_batches import TURN_SECONDS, Deliveries, Delivery
+from flagstaff.history.export_batches import TURN_SECONDS, ExportBatch, ExportBatches
 from flagstaff.history.history_service import History
-from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.sink import Sink
 from flagstaff.projects.environments_store import delete_environment
 from flagstaff.projects.projects import Environment
@@ -33,7 +33,7 @@ class Receiver:
         self.fails: str = ""
         self._rows = Rows()
 
-    async def send(self, delivery: Delivery) -> None:
+    async def send(self, delivery: ExportBatch) -> None:
         if self.fails == "before":
             raise OSError("no answer")
         rows = b"".join(
@@ -65,16 +65,16 @@ def receiver() -> Receiver:
     return Receiver()
 
 
-Start = Callable[..., Sink[Delivery]]
+Start = Callable[..., Sink[ExportBatch]]
 
 
 @pytest.fixture
 def start(database: Database, clock: Clock, receiver: Receiver) -> Start:
     """Start an instance that sends; blocks are small."""
 
-    def start_instance(holder: str = "first", **values: int) -> Sink[Delivery]:
-        deliveries = Deliveries(database, clock, holder, **{"evaluations": 7, **values})
-        return Sink(next_block=deliveries.next, send=receiver.send, note_sent=deliveries.note_sent)
+    def start_instance(holder: str = "first", **values: int) -> Sink[ExportBatch]:
+        deliveries = ExportBatches(database, clock, holder, **{"evaluations": 7, **values})
+        return Sink(next_block=deliveries.next, send=receiver.send, record_sent=deliveries.record_sent)
 
     return start_instance
 
@@ -99,7 +99,7 @@ def recording(database: Database, clock: Clock) -> Recording:
     return Recording(History(database, clock))
 
 
-async def send_all(sink: Sink[Delivery]) -> None:
+async def send_all(sink: Sink[ExportBatch]) -> None:
     while await sink.send_next():
         pass
 
@@ -203,15 +203,15 @@ async def test_two_instances_whose_turns_overlap_send_everything_once(
     database: Database, clock: Clock, receiver: Receiver, recording: Recording, environments: list[Environment]
 ) -> None:
     await recording.add(environments[0].id, 30)
-    slow, quick = (Deliveries(database, clock, holder, evaluations=7) for holder in ("slow", "quick"))
+    slow, quick = (ExportBatches(database, clock, holder, evaluations=7) for holder in ("slow", "quick"))
     delivery = await slow.next()
     assert delivery is not None
     clock.advance(seconds=TURN_SECONDS + 1)
-    quickly = Sink(next_block=quick.next, send=receiver.send, note_sent=quick.note_sent)
+    quickly = Sink(next_block=quick.next, send=receiver.send, record_sent=quick.record_sent)
     assert await quickly.send_next()
     assert await quickly.send_next()
     await receiver.send(delivery)  # paused until now
-    await slow.note_sent(delivery)
+    await slow.record_sent(delivery)
     assert await slow.next() is None
     await send_all(quickly)
     assert receiver.users == recording.users
@@ -231,7 +231,7 @@ async def test_what_the_retention_deletes_before_it_is_sent_is_not_sent_and_bloc
     with pytest.raises(OSError, match="answer"):
         await sink.send_next()
     clock.advance(days=2, hours=3)
-    await HistoryUpkeep(database, clock, timedelta(days=1)).purge()
+    await HistoryRetention(database, clock, timedelta(days=1)).purge()
     receiver.fails = ""
     await send_all(sink)
     assert receiver.users == []

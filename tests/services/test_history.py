@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.history.history_service import History
-from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.retention import HistoryRetention
 from flagstaff.projects.environments_store import delete_environment
 from flagstaff.projects.projects import Environment
 from tests.support.builders import store_environment
@@ -32,8 +32,8 @@ def service(database: Database, clock: Clock) -> History:
 
 
 @pytest.fixture
-def upkeep(database: Database, clock: Clock) -> HistoryUpkeep:
-    return HistoryUpkeep(database, clock, RETENTION)
+def upkeep(database: Database, clock: Clock) -> HistoryRetention:
+    return HistoryRetention(database, clock, RETENTION)
 
 
 async def count_rows(database: Database) -> dict[str, int]:
@@ -59,13 +59,13 @@ async def record(service: History, environment_id: UUID, *seconds: float) -> Non
     await service.record(make_batch(environment_id, LAYOUT, *map(make_record, seconds)))
 
 
-async def test_purging_nothing_does_nothing(upkeep: HistoryUpkeep, database: Database) -> None:
+async def test_purging_nothing_does_nothing(upkeep: HistoryRetention, database: Database) -> None:
     await upkeep.purge()
     assert set((await count_rows(database)).values()) == {0}
 
 
 async def test_what_is_young_enough_stays(
-    service: History, upkeep: HistoryUpkeep, database: Database, clock: Clock, environment: Environment
+    service: History, upkeep: HistoryRetention, database: Database, clock: Clock, environment: Environment
 ) -> None:
     await record(service, environment.id, 0)
     before = await count_rows(database)
@@ -75,7 +75,7 @@ async def test_what_is_young_enough_stays(
 
 
 async def test_older_evaluations_are_deleted_in_small_steps_with_all_that_only_they_needed(
-    service: History, upkeep: HistoryUpkeep, database: Database, clock: Clock, environment: Environment
+    service: History, upkeep: HistoryRetention, database: Database, clock: Clock, environment: Environment
 ) -> None:
     upkeep.deleted_at_once = 3
     await record(service, environment.id, *range(10))
@@ -94,7 +94,7 @@ async def test_older_evaluations_are_deleted_in_small_steps_with_all_that_only_t
 
 
 async def test_only_the_older_part_goes(
-    service: History, upkeep: HistoryUpkeep, database: Database, clock: Clock, environment: Environment
+    service: History, upkeep: HistoryRetention, database: Database, clock: Clock, environment: Environment
 ) -> None:
     day = 86_400
     await record(service, environment.id, 0, 1, 2)
@@ -114,7 +114,7 @@ async def test_only_the_older_part_goes(
 
 
 async def test_the_users_of_a_day_are_deleted_with_its_evaluations(
-    service: History, upkeep: HistoryUpkeep, database: Database, clock: Clock, environment: Environment
+    service: History, upkeep: HistoryRetention, database: Database, clock: Clock, environment: Environment
 ) -> None:
     day = 86_400
     await record(service, environment.id, 0, day)
@@ -131,7 +131,7 @@ async def test_the_users_of_a_day_are_deleted_with_its_evaluations(
 
 
 async def test_what_is_older_is_not_served_even_where_its_segment_stays_for_the_sake_of_others(
-    service: History, upkeep: HistoryUpkeep, database: Database, clock: Clock, environment: Environment
+    service: History, upkeep: HistoryRetention, database: Database, clock: Clock, environment: Environment
 ) -> None:
     await record(service, environment.id, 0, 600, 1200)
     before = await read(database, environment.id)
@@ -144,7 +144,7 @@ async def test_what_is_older_is_not_served_even_where_its_segment_stays_for_the_
 
 
 async def test_a_batch_that_comes_again_is_recognised_for_a_week(
-    service: History, upkeep: HistoryUpkeep, database: Database, clock: Clock, environment: Environment
+    service: History, upkeep: HistoryRetention, database: Database, clock: Clock, environment: Environment
 ) -> None:
     batch = make_batch(environment.id, LAYOUT, make_record(0))
     for _ in range(2):
@@ -159,7 +159,7 @@ async def test_a_batch_that_comes_again_is_recognised_for_a_week(
 
 
 async def test_a_layout_in_use_stays_however_long_ago_it_was_made(
-    service: History, upkeep: HistoryUpkeep, database: Database, clock: Clock, environment: Environment
+    service: History, upkeep: HistoryRetention, database: Database, clock: Clock, environment: Environment
 ) -> None:
     for day in range(0, 100, 10):
         await record(service, environment.id, day * 86_400)
@@ -169,7 +169,7 @@ async def test_a_layout_in_use_stays_however_long_ago_it_was_made(
 
 
 async def test_the_history_of_a_deleted_environment_goes_and_that_of_others_stays(
-    service: History, upkeep: HistoryUpkeep, database: Database, environment: Environment
+    service: History, upkeep: HistoryRetention, database: Database, environment: Environment
 ) -> None:
     await record(service, environment.id, 0)
     alone = await count_rows(database)
@@ -183,7 +183,7 @@ async def test_the_history_of_a_deleted_environment_goes_and_that_of_others_stay
 
 
 async def test_a_late_batch_of_a_purged_environment_is_purged_in_its_turn(
-    service: History, upkeep: HistoryUpkeep, database: Database
+    service: History, upkeep: HistoryRetention, database: Database
 ) -> None:
     gone = uuid4()
     for _ in range(2):

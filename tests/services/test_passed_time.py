@@ -9,7 +9,7 @@ from flagstaff.database.database import Database
 from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.history.history_service import History
 from flagstaff.history.passed_time import PassedTime
-from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.store import batches
 from flagstaff.history.store.pages import list_evaluations
 from flagstaff.identity.administration.instance_store import write_time_seen
@@ -152,7 +152,7 @@ async def test_a_clock_40_days_ahead_purges_no_evaluation(database: Database, ma
     environment = await store_environment(database)
     history = History(database, lambda: machine.clock)
     await history.record(make_batch(environment.id, make_layout(), make_record(0, "ada")))
-    upkeep = HistoryUpkeep(database, lambda: machine.clock, RETENTION, passed=machine.passed.now)
+    upkeep = HistoryRetention(database, lambda: machine.clock, RETENTION, passed=machine.passed.now)
     await machine.run(MINUTE)
     machine.clock += timedelta(days=40)
     await machine.run(MINUTE)

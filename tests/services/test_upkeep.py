@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.history.history_service import History
-from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.store import batches, deletions
 from flagstaff.projects.projects import Environment
 from flagstaff.settings import Settings
@@ -34,8 +34,8 @@ async def environments(database: Database) -> list[Environment]:
 
 
 @pytest.fixture
-def upkeep(database: Database, clock: Clock) -> HistoryUpkeep:
-    return HistoryUpkeep(database, clock, timedelta(days=90))
+def upkeep(database: Database, clock: Clock) -> HistoryRetention:
+    return HistoryRetention(database, clock, timedelta(days=90))
 
 
 async def record_hours(database: Database, clock: Clock, *environment_ids: UUID) -> None:
@@ -49,7 +49,7 @@ async def record_hours(database: Database, clock: Clock, *environment_ids: UUID)
 
 
 async def test_without_a_bound_nothing_is_deleted_and_the_bytes_are_shown(
-    database: Database, clock: Clock, upkeep: HistoryUpkeep, environments: list[Environment]
+    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
 ) -> None:
     await upkeep.purge()
     assert upkeep.bytes == 0
@@ -73,7 +73,7 @@ async def test_without_a_bound_nothing_is_deleted_and_the_bytes_are_shown(
 
 @pytest.mark.parametrize("is_rolled_up", [False, True])
 async def test_a_history_over_its_bytes_loses_the_oldest_in_every_environment(
-    database: Database, clock: Clock, upkeep: HistoryUpkeep, environments: list[Environment], is_rolled_up: bool
+    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment], is_rolled_up: bool
 ) -> None:
     await record_hours(database, clock, *(each.id for each in environments))
     if is_rolled_up:
@@ -94,7 +94,7 @@ async def test_a_history_over_its_bytes_loses_the_oldest_in_every_environment(
 
 
 @pytest.fixture
-def disk(upkeep: HistoryUpkeep) -> Callable[[int], None]:
+def disk(upkeep: HistoryRetention) -> Callable[[int], None]:
     """Set how much of a disk of 1 TB is free."""
 
     def set_free(free: int) -> None:
@@ -106,7 +106,7 @@ def disk(upkeep: HistoryUpkeep) -> Callable[[int], None]:
 async def test_by_default_the_oldest_goes_before_the_disk_is_full_and_only_as_much_as_is_needed(
     database: Database,
     clock: Clock,
-    upkeep: HistoryUpkeep,
+    upkeep: HistoryRetention,
     environments: list[Environment],
     disk: Callable[[int], None],
 ) -> None:
@@ -138,7 +138,7 @@ async def test_by_default_the_oldest_goes_before_the_disk_is_full_and_only_as_mu
 async def test_a_disk_that_something_else_fills_leaves_the_newest_of_the_history(
     database: Database,
     clock: Clock,
-    upkeep: HistoryUpkeep,
+    upkeep: HistoryRetention,
     environments: list[Environment],
     disk: Callable[[int], None],
 ) -> None:
@@ -150,7 +150,7 @@ async def test_a_disk_that_something_else_fills_leaves_the_newest_of_the_history
 
 
 async def test_a_history_within_its_bytes_again_is_left_alone(
-    database: Database, clock: Clock, upkeep: HistoryUpkeep, environments: list[Environment]
+    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
 ) -> None:
     await record_hours(database, clock, environments[0].id)
     await upkeep.purge()
@@ -165,7 +165,7 @@ async def test_a_history_within_its_bytes_again_is_left_alone(
 
 
 async def test_a_first_hour_that_is_too_large_by_itself_keeps_its_newest_part(
-    database: Database, clock: Clock, upkeep: HistoryUpkeep, environments: list[Environment]
+    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
 ) -> None:
     history = History(database, clock)
     for minute in range(0, 40, 2):
@@ -181,7 +181,7 @@ async def test_a_first_hour_that_is_too_large_by_itself_keeps_its_newest_part(
 
 
 async def test_counts_of_hours_that_have_passed_are_rolled_up_and_no_others(
-    database: Database, clock: Clock, upkeep: HistoryUpkeep, environments: list[Environment]
+    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
 ) -> None:
     await record_hours(database, clock, environments[0].id)
     history = History(database, clock)
@@ -218,7 +218,7 @@ async def test_a_layout_that_late_records_need_is_kept(
 
 
 async def test_a_failure_in_one_environment_leaves_the_upkeep_of_the_others(
-    database: Database, clock: Clock, upkeep: HistoryUpkeep, environments: list[Environment]
+    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
 ) -> None:
     await record_hours(database, clock, *(each.id for each in environments))
     summaries = tables.summaries

@@ -6,7 +6,8 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from flagstaff.database.migrate import migrate
-from flagstaff.database.schema_state import known_revisions, named_oldest_supported
+from flagstaff.database.migration_scripts import named_oldest_supported
+from flagstaff.database.schema_state import known_revisions
 from tests.support.postgres import PostgresServer
 from tests.support.schemas import Schema, find_contractions, read_schema, run_on
 from tests.support.stores import Store, postgresql_store

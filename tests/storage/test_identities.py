@@ -11,7 +11,7 @@ from flagstaff.identity.second_factors.passkeys_store import (
     create_passkey,
     find_passkey_by_credential,
     list_passkeys,
-    note_use,
+    record_use,
 )
 from flagstaff.identity.second_factors.second_factors import Purpose
 from flagstaff.identity.second_factors.second_factors_store import (
@@ -28,7 +28,7 @@ from flagstaff.identity.single_sign_on.identities_store import (
     delete_expired_sign_ins,
     find_identity,
     list_given,
-    note_given,
+    record_given,
     set_only_way,
     take_sign_in,
 )
@@ -98,7 +98,7 @@ async def test_what_groups_gave_is_forgotten_with_the_membership(database: Datab
     await store_all(database, account, project, member, make_member(project.id, member))
     async with database.transaction() as transaction:
         connection = transaction.connection
-        await note_given(connection, project.id, member.id, ISSUER)
+        await record_given(connection, project.id, member.id, ISSUER)
         assert await list_given(connection, member.id, ISSUER) == {project.id}
         assert await list_given(connection, member.id, "https://other.example") == set()
         await delete_member(connection, project.id, member.id)
@@ -129,7 +129,7 @@ async def test_a_credential_is_one_passkey_and_its_use_is_stored(database: Datab
     passkey = Passkey(account.id, account.id, b"credential", b"key", 0, "Phone", AT, None)
     async with database.transaction() as transaction:
         await create_passkey(transaction.connection, passkey)
-        await note_use(transaction.connection, passkey.id, 2**32 - 1, AT + MINUTE)
+        await record_use(transaction.connection, passkey.id, 2**32 - 1, AT + MINUTE)
     again = Passkey(other.id, other.id, b"credential", b"key", 0, "Phone", AT, None)
     with pytest.raises(Error) as refusal:
         async with database.transaction() as transaction:

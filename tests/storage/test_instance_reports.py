@@ -76,38 +76,38 @@ async def test_without_the_database_the_number_is_read_again_with_the_next_repor
     reporting: Reporting, clock: Clock, changes: Changes
 ) -> None:
     reporting.report_due()
-    assert reporting.note_renewal(is_serving_all=True)
+    assert reporting.record_renewal(is_serving_all=True)
     changes.newest = unavailable("The database is away.")
     await reporting.find_newest()
     assert reporting.report_due() is None
-    assert not reporting.note_renewal(is_serving_all=True)
+    assert not reporting.record_renewal(is_serving_all=True)
     clock.now = REPORT_SECONDS
     assert change_in(reporting.report_due()) is None
-    assert reporting.note_renewal(is_serving_all=True)
+    assert reporting.record_renewal(is_serving_all=True)
 
 
 async def test_a_change_is_served_when_a_renewal_that_begins_after_it_was_read_finds_everything_loaded(
     reporting: Reporting, changes: Changes
 ) -> None:
     reporting.report_due()
-    assert reporting.note_renewal(is_serving_all=True)
+    assert reporting.record_renewal(is_serving_all=True)
     changes.newest = 41
     await reporting.find_newest()
-    reporting.note_renewal(is_serving_all=True)
+    reporting.record_renewal(is_serving_all=True)
     assert reporting.report_due() is None, "the renewal had begun before"
-    reporting.note_renewal(is_serving_all=False)
+    reporting.record_renewal(is_serving_all=False)
     assert reporting.report_due() is None
-    reporting.note_renewal(is_serving_all=True)
+    reporting.record_renewal(is_serving_all=True)
     assert change_in(reporting.report_due()) == 41
-    assert not reporting.note_renewal(is_serving_all=True), "nothing has changed since"
+    assert not reporting.record_renewal(is_serving_all=True), "nothing has changed since"
 
 
 async def test_a_change_that_is_heard_of_while_the_number_is_read_is_read_again(
     reporting: Reporting, changes: Changes
 ) -> None:
     reporting.report_due()
-    assert reporting.note_renewal(is_serving_all=True)
-    reporting.note_change()
+    assert reporting.record_renewal(is_serving_all=True)
+    reporting.record_change()
     changes.newest = 41
     await reporting.find_newest()
-    assert reporting.note_renewal(is_serving_all=True)
+    assert reporting.record_renewal(is_serving_all=True)

@@ -34,7 +34,7 @@ from flagstaff.flags.targeting.conditions import Condition, Operator
 from flagstaff.flags.targeting.rules_store import get_rule, list_rules
 from flagstaff.flags.targeting.segments_store import get_segment, list_segments
 from flagstaff.flags.variants import Variant
-from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.deletions import list_bytes
 from flagstaff.history.store.rollups import roll_up
@@ -671,7 +671,7 @@ async def test_partitions_come_and_go_with_all_rows_while_others_write(
     async with postgresql_store(postgres_template, data_directory) as store:
         database, environment_id = Database(store.database_url, data_directory), uuid4()
         await write(database, make_batch(environment_id, make_layout(), make_record(0)))
-        await HistoryUpkeep(database, lambda: AT, timedelta(days=90)).prepare_days()
+        await HistoryRetention(database, lambda: AT, timedelta(days=90)).prepare_days()
         days = [make_record(days * 86_400) for days in range(1, 6)]
         await write(database, make_batch(environment_id, make_layout(), *days))
         earlier = await asyncpg.connect(store.database_url)

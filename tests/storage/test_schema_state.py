@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from flagstaff.database import migrate as migrations
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
+from flagstaff.database.migration_scripts import scripts
 from flagstaff.database.schema_state import current_revision, is_supported, known_revisions, oldest_supported
 from flagstaff.values.errors import Code, Error
 from tests.support.postgres import PostgresServer
@@ -31,6 +32,10 @@ async def pretend(store: Store, revision: str, *, oldest: str | None) -> None:
     statement = sa.text("UPDATE alembic_version SET version_num = :revision, oldest_supported = :oldest")
     values = {"revision": revision, "oldest": oldest}
     await run_on(store, lambda connection: connection.execute(statement, values))
+
+
+def test_the_revisions_are_those_of_the_migrations() -> None:
+    assert known_revisions() == [script.revision for script in scripts().walk_revisions()][::-1]
 
 
 @pytest.mark.parametrize("oldest", ["9998", None])

@@ -17,7 +17,7 @@ from flagstaff.projects.sdk_keys_store import (
     list_key_hashes,
     list_keys,
     list_keys_in_force,
-    note_used,
+    record_used,
 )
 from flagstaff.values.errors import Code, Error
 from tests.storage.conftest import Stored
@@ -80,7 +80,7 @@ async def test_the_latest_use_is_stored_whatever_the_order(database: Database, s
         for key in (used, unused):
             await create_key(transaction.connection, key, key.id.bytes)
         for minutes in (5, 3):
-            await note_used(transaction.connection, {used.id, uuid7()}, AT + timedelta(minutes=minutes))
+            await record_used(transaction.connection, {used.id, uuid7()}, AT + timedelta(minutes=minutes))
         latest = replace(used, last_used_at=AT + timedelta(minutes=5))
         assert await get_key(transaction.connection, stored.project.id, used.id) == latest
         assert await get_key(transaction.connection, stored.project.id, unused.id) == unused

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from flagstaff.database.database import Database
-from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.store import partitions
 from tests.support.history import START
 
@@ -23,9 +23,9 @@ def clock_at(moment: datetime) -> Callable[[Any], Awaitable[datetime]]:
     return read_clock
 
 
-def upkeep_at(database: Database, now: datetime, **values: Any) -> HistoryUpkeep:
+def upkeep_at(database: Database, now: datetime, **values: Any) -> HistoryRetention:
     """The upkeep at a moment, on which the database's clock agrees."""
-    return HistoryUpkeep(
+    return HistoryRetention(
         database, lambda: now, **{"retention": timedelta(days=90), "read_clock": clock_at(now), **values}
     )
 

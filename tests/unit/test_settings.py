@@ -89,7 +89,6 @@ def refusal(**environ: str) -> str:
         ("ACCESS_LOG", "loud", "must be on or off"),
         ("LOG_FORMAT", "xml", "must be auto, json or console"),
         ("REGISTRATION", "off", "must be open or closed"),
-        ("EVALUATE_LANE", "2", "must be on or off"),
     ],
 )
 def test_a_bad_value_is_refused_with_its_variable_and_what_is_accepted(variable: str, text: str, accepted: str) -> None:
@@ -150,6 +149,10 @@ def test_a_misspelled_name_is_refused_with_a_suggestion() -> None:
     )
 
 
+def test_a_setting_that_was_removed_does_not_stop_the_server() -> None:
+    assert Settings.load({"FLAGSTAFF_EVALUATE_LANE": "off"}) == Settings.load({})
+
+
 def test_an_unknown_name_is_refused_with_a_reference_to_the_help() -> None:
     assert refusal(FLAGSTAFF_XYZZY="1").endswith("`flagstaff serve --help` lists all settings.")
 
@@ -195,7 +198,7 @@ def test_nothing_set_gives_the_documented_defaults() -> None:
     assert settings.history_retention_days == 90
     assert settings.trusted_proxies == settings.cors_origins == ()
     assert (settings.database_url, settings.secret_key, settings.smtp) == (None,) * 3
-    assert (settings.access_log, settings.log_format, settings.evaluate_lane) == (True, "auto", True)
+    assert (settings.access_log, settings.log_format) == (True, "auto")
 
 
 def test_an_empty_variable_counts_as_unset() -> None:

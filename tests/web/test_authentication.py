@@ -13,7 +13,7 @@ from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.limits import Limits
 from flagstaff.http.operations import Operations
-from flagstaff.identity.second_factors.requirement import SecondFactorDemand
+from flagstaff.identity.second_factors.requirement import SecondFactorRequirement
 from flagstaff.values.errors import Code, Error
 from tests.support.api import Caller
 from tests.support.clock import Clock
@@ -77,7 +77,7 @@ async def refusal_after(
         raise AssertionError
 
     authentication = Authentication(
-        SecondFactorDemand(application, flagstaff.identity.instance),
+        SecondFactorRequirement(application, flagstaff.identity.instance),
         flagstaff.identity.sessions,
         flagstaff.identity.access_tokens,
         _NO_LIMITS,

@@ -299,8 +299,8 @@ async def test_concurrent_callers_share_an_answer_or_a_refusal_for_a_second() ->
         raise Error(Code.UNAVAILABLE, "away")
 
     shared = Shared(fail, clock=lambda: now)
-    refusals = await asyncio.gather(*(shared() for _ in range(5)), return_exceptions=True)
-    assert [str(each) for each in refusals] == ["away"] * 5
+    rejections = await asyncio.gather(*(shared() for _ in range(5)), return_exceptions=True)
+    assert [str(each) for each in rejections] == ["away"] * 5
     assert asked == 1
     now += SHARED_SECONDS
     with pytest.raises(Error):

@@ -3,7 +3,7 @@
 from starlette.types import Receive, Scope, Send
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.serving.fast_path.lane import connection_class
+from flagstaff.serving.fast_path.fast_path import connection_class
 from tests.support.connections import Listener
 
 
@@ -16,7 +16,7 @@ async def test_cookies_which_nothing_here_uses_are_not_passed_on(flagstaff: Flag
         await send({"type": "http.response.body"})
 
     cookies = b'COOKIE: a="' + rb"\\" * 20_000 + b'"\r\nCookie: b=c\r\n'
-    async with Listener(application, connection_class(flagstaff.edge.refusals, None)) as server:
+    async with Listener(application, connection_class(flagstaff.edge.rejections, None)) as server:
         connection = await server.connect()
         await connection.send(b"GET /health HTTP/1.1\r\nHost: flags\r\n" + cookies + b"X-Other: 1\r\n\r\n")
         assert (await connection.receive()).status == 200
@@ -28,7 +28,7 @@ async def test_an_unread_body_is_dropped_with_its_answer(flagstaff: Flagstaff) -
         await send({"type": "http.response.start", "status": 429, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body"})
 
-    async with Listener(application, connection_class(flagstaff.edge.refusals, None)) as server:
+    async with Listener(application, connection_class(flagstaff.edge.rejections, None)) as server:
         connection = await server.connect()
         await connection.send(b"POST /x HTTP/1.1\r\nHost: flags\r\nContent-Length: 50001\r\n\r\n" + b" " * 50_000)
         assert (await connection.receive()).status == 429

@@ -102,13 +102,13 @@ async def test_the_conditions_of_an_environment_may_have_so_many_characters(ada:
     created = await ada.post(path, json={"rule_type": "attributes", "conditions": [long]})
     assert created.status_code == 201
 
-    refusals = [
+    rejections = [
         await ada.post(path, json={"rule_type": "attributes", "conditions": [long]}),
         await ada.put(f"{path}/{created.json()['id']}", json={"conditions": [long, long]}),
     ]
 
-    assert [each.status_code for each in refusals] == [409, 409]
-    assert all("FLAGSTAFF_MAX_CONDITION_CHARACTERS allows 400" in each.json()["detail"] for each in refusals)
+    assert [each.status_code for each in rejections] == [409, 409]
+    assert all("FLAGSTAFF_MAX_CONDITION_CHARACTERS allows 400" in each.json()["detail"] for each in rejections)
     assert (await ada.get(path)).json() == [created.json()]
 
 
@@ -134,14 +134,14 @@ async def test_the_variants_of_an_environment_may_have_so_many_characters(
 ) -> None:
     path = f"{environment_path(environment)}/flags"
     flag = await ada.create_flag(environment, variants=variants("x" * 200))
-    refusals = [
+    rejections = [
         await ada.post(path, json={"name": "x", "key": "other", "variants": variants("x" * 200)}),
         await ada.post(path, json={"name": "x", "key": "other", "variants": variants({"x": "ü" * 40})}),
         await ada.put(flag_path(flag), json={"variants": variants("x" * 200, "x" * 200)}),
     ]
 
-    assert [each.status_code for each in refusals] == [409] * 3
-    for each in refusals:
+    assert [each.status_code for each in rejections] == [409] * 3
+    for each in rejections:
         assert each.json()["detail"].startswith("The variants of the environment would have ")
         assert "FLAGSTAFF_MAX_VARIANT_CHARACTERS allows 400" in each.json()["detail"]
     assert (await ada.get(path)).json() == [flag]

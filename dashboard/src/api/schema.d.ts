@@ -677,7 +677,7 @@ export interface paths {
         };
         /**
          * Get Project Security
-         * @description What a project demands of its members.
+         * @description Return the requirements that a project has for its members.
          *
          *     Requires the permission `project:read`.
          */
@@ -791,7 +791,7 @@ export interface paths {
         };
         /**
          * List Own Permissions
-         * @description What you may do in a project, and what each role may do.
+         * @description List your permissions in a project, and those of each role.
          *
          *     Requires the permission `project:read`.
          */
@@ -1389,7 +1389,7 @@ export interface paths {
         };
         /**
          * Get Condition Work
-         * @description How much of its budget the conditions of an environment use, and which flags and segments use most.
+         * @description Return how much of its budget the conditions of an environment use, and the flags and segments that use most.
          *
          *     Requires the permission `flags:read`.
          */
@@ -1667,7 +1667,7 @@ export interface paths {
         put?: never;
         /**
          * List Answers
-         * @description What a user would get now, and why, in pages. This is not an evaluation, and it is not recorded.
+         * @description List a user's present results, and their reasons, in pages. This is not an evaluation, and it is not recorded.
          *
          *     Requires the permission `flags:read`.
          */
@@ -1689,7 +1689,7 @@ export interface paths {
         put?: never;
         /**
          * Answer Users
-         * @description What up to 200 users would get now from up to 200 flags in up to 5 environments, and why.
+         * @description Evaluate up to 200 flags for up to 200 users in up to 5 environments, with reasons. Nothing is recorded.
          *
          *     At most 20,000 answers: users times flags times environments. Without `flag_keys`, these are as many flags as that
          *     allows. They are not evaluations, and they are not recorded. Needs `flags:read` in each of the environments.
@@ -1888,7 +1888,7 @@ export interface paths {
         };
         /**
          * Summarise Changes
-         * @description How often an environment's flags, their rules and the project's segments were changed, by interval.
+         * @description Count the changes of an environment's flags, their rules and the project's segments, by interval.
          *
          *     Requires the permission `audit:read`.
          */
@@ -1982,7 +1982,7 @@ export interface paths {
         };
         /**
          * Summarise Evaluations
-         * @description How often each flag was on and off, by interval and reason.
+         * @description Count how often each flag was on and off, by interval and reason.
          *
          *     With `flag_key` and an interval of whole days also for how many users, in each interval and in all of them.
          *
@@ -2006,7 +2006,7 @@ export interface paths {
         };
         /**
          * List Answer Changes
-         * @description Where the answers for a user changed between recorded evaluations: whether a flag was on, or its variant.
+         * @description List the recorded evaluations at which a user's result changed: whether a flag was on, or its variant.
          *
          *     Flags that were created or deleted between two evaluations are left out.
          *
@@ -2052,7 +2052,7 @@ export interface paths {
         };
         /**
          * List Connections
-         * @description Which instances of applications that evaluate flags themselves have the environment's present state.
+         * @description List the instances of applications that evaluate flags themselves, with the state that each has.
          *
          *     Requires the permission `evaluations:read`.
          */
@@ -2074,7 +2074,7 @@ export interface paths {
         };
         /**
          * List Reports
-         * @description How often applications that evaluate flags themselves found each flag on and off.
+         * @description Sum up how often applications that evaluate flags themselves found each flag on and off.
          *
          *     These evaluations are not in the history.
          *
@@ -2098,7 +2098,7 @@ export interface paths {
         };
         /**
          * List Flag Reports
-         * @description How often applications that evaluate flags themselves found the flag on and off, by hour.
+         * @description List how often applications that evaluate flags themselves found the flag on and off, by hour.
          *
          *     Requires the permission `evaluations:read`.
          */
@@ -2120,7 +2120,7 @@ export interface paths {
         };
         /**
          * Find Usage
-         * @description Which flags are asked for and not answered, and which exist and nobody asked for by their keys.
+         * @description List keys that were asked for but have no flag, and flags that nobody asked for by their keys.
          *
          *     Requires the permission `evaluations:read`.
          */
@@ -2249,7 +2249,7 @@ export interface paths {
         };
         /**
          * Get Instance
-         * @description How much this instance has, its quotas and its health.
+         * @description Return the size of this instance, its quotas and its health.
          */
         get: operations["get_instance"];
         put?: never;
@@ -2569,7 +2569,7 @@ export interface components {
         };
         /**
          * AccountUpdate
-         * @description What to change.
+         * @description The fields to change.
          */
         AccountUpdate: {
             /** Active */
@@ -2579,7 +2579,7 @@ export interface components {
         };
         /**
          * ActorOut
-         * @description Who made a change; all are null for the command line.
+         * @description The author of a change; all fields are null for the command line.
          */
         ActorOut: {
             /** Id */
@@ -2667,7 +2667,7 @@ export interface components {
         };
         /**
          * AlterationOut
-         * @description What is altered in one resource.
+         * @description A change that a restore makes to one resource.
          */
         AlterationOut: {
             /**
@@ -2817,7 +2817,7 @@ export interface components {
         };
         /**
          * Aspect
-         * @description What can differ between the flags with one key. Only what decides evaluations counts.
+         * @description An aspect in which the flags with one key can differ. Only what decides evaluations counts.
          *
          *     `environments`: not every environment has one. `state`: on, off or archived. `rollout`: the percentage, what decides
          *     when no rule matches, and which users are chosen. Rules are compared in the order in which they are tried.
@@ -2826,7 +2826,7 @@ export interface components {
         Aspect: "environments" | "state" | "rules" | "rollout" | "variants" | "prerequisites";
         /**
          * BegunOut
-         * @description Where to send the browser, and what it must keep for the answer, in the tab that it belongs to.
+         * @description The URL to send the browser to, and the values that the tab must keep for the provider's response.
          */
         BegunOut: {
             /** Authorization Url */
@@ -2836,7 +2836,7 @@ export interface components {
         };
         /**
          * BulkBody
-         * @description What to do, and to which flags.
+         * @description The action, and the flags.
          */
         BulkBody: {
             /**
@@ -2988,7 +2988,7 @@ export interface components {
         };
         /**
          * ChangesIntervalOut
-         * @description How many changes were made in an interval.
+         * @description The number of changes in an interval.
          */
         ChangesIntervalOut: {
             /**
@@ -3021,7 +3021,7 @@ export interface components {
         };
         /**
          * ChosenBy
-         * @description What chose a variant.
+         * @description The cause of a variant's choice.
          * @enum {string}
          */
         ChosenBy: "rule" | "weight" | "no_identifier";
@@ -3141,7 +3141,7 @@ export interface components {
         };
         /**
          * ConditionWorkOut
-         * @description What the conditions of an environment cost an evaluation at worst, in microseconds, and the budget.
+         * @description The highest cost of an environment's conditions for an evaluation, in microseconds, and the budget.
          */
         ConditionWorkOut: {
             /** Budget */
@@ -3241,7 +3241,7 @@ export interface components {
         };
         /**
          * CopyAlterationOut
-         * @description What is altered in a flag or in one of its rules.
+         * @description A change that a copy makes to a flag or to one of its rules.
          */
         CopyAlterationOut: {
             /**
@@ -3271,7 +3271,7 @@ export interface components {
         };
         /**
          * CopyBody
-         * @description Which flags to copy, and what of them.
+         * @description The flags to copy, and the parts of them.
          */
         CopyBody: {
             /**
@@ -3315,7 +3315,7 @@ export interface components {
         };
         /**
          * CopyOut
-         * @description What was copied, or with `dry_run` what would be. Flags that are already the same are left out.
+         * @description The flags that were copied, or with `dry_run` would be. Flags that are already the same are left out.
          */
         CopyOut: {
             /**
@@ -3427,7 +3427,7 @@ export interface components {
         };
         /**
          * DecidedBy
-         * @description What decided a flag.
+         * @description The cause of a decision.
          */
         DecidedBy: {
             step: components["schemas"]["Step"];
@@ -3465,7 +3465,7 @@ export interface components {
         };
         /**
          * DistinctUsersOut
-         * @description How many users had the flag on, and how many had it off. A user can be among both.
+         * @description The number of users with the flag on, and with it off. A user can be among both.
          */
         DistinctUsersOut: {
             /** On */
@@ -3582,7 +3582,7 @@ export interface components {
         };
         /**
          * EvaluationCountsOut
-         * @description How often a flag was evaluated in the period: those in the history and those that applications reported.
+         * @description The evaluations of a flag in the period: those in the history and those that applications reported.
          */
         EvaluationCountsOut: {
             /** On */
@@ -3964,7 +3964,7 @@ export interface components {
         };
         /**
          * FlagIntervalOut
-         * @description How often a flag was on and off in an interval, and how often for each reason.
+         * @description The number of times that a flag was on and off in an interval, and of each reason.
          */
         FlagIntervalOut: {
             /**
@@ -4094,7 +4094,7 @@ export interface components {
         };
         /**
          * FlagReportsOut
-         * @description What applications reported of a flag, by hour.
+         * @description The counts that applications reported of a flag, by hour.
          */
         FlagReportsOut: {
             /**
@@ -4292,7 +4292,7 @@ export interface components {
         };
         /**
          * InstanceOut
-         * @description How much this instance has, what it is limited to, and whether it works.
+         * @description The size of this instance, its quotas, and its health.
          */
         InstanceOut: {
             /** Version */
@@ -4485,7 +4485,7 @@ export interface components {
         };
         /**
          * LoadOut
-         * @description How busy the instance was: the rates and the lag over three seconds, up to six seconds before its report.
+         * @description The load of the instance: the rates and the lag over three seconds, up to six seconds before its report.
          */
         LoadOut: {
             /** Evaluations Per Second */
@@ -5002,7 +5002,7 @@ export interface components {
         };
         /**
          * Operator
-         * @description How a condition compares the attribute with its values.
+         * @description The comparison of a condition: of the attribute with its values.
          * @enum {string}
          */
         Operator: "in" | "not_in" | "starts_with" | "ends_with" | "contains" | "eq" | "gt" | "gte" | "lt" | "lte" | "before" | "after" | "semver_eq" | "semver_gt" | "semver_gte" | "semver_lt" | "semver_lte" | "in_network" | "matches";
@@ -5056,13 +5056,13 @@ export interface components {
         };
         /**
          * Part
-         * @description What a copy may carry of a flag.
+         * @description A part of a flag that can be copied.
          * @enum {string}
          */
         Part: "details" | "state" | "rollout" | "rules" | "variants" | "prerequisites";
         /**
          * PartOut
-         * @description What a flag's rules, or a segment, cost by themselves, in microseconds.
+         * @description The cost of a flag's rules, or of a segment, by themselves, in microseconds.
          */
         PartOut: {
             /** Key */
@@ -5146,7 +5146,7 @@ export interface components {
         };
         /**
          * Permission
-         * @description What a role may allow.
+         * @description A permission that a role can include.
          * @enum {string}
          */
         Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write";
@@ -5261,7 +5261,7 @@ export interface components {
         };
         /**
          * PreviewImpact
-         * @description What might be saved.
+         * @description The draft to preview.
          */
         PreviewImpact: {
             /** @description The flag as it would be, with all of its rules. */
@@ -5503,7 +5503,7 @@ export interface components {
         };
         /**
          * ReportedFlagOut
-         * @description How often an application found a flag on and off.
+         * @description The counts of a flag that an application found on and off.
          */
         ReportedFlagOut: {
             /** Flag Key */
@@ -5569,7 +5569,7 @@ export interface components {
         };
         /**
          * ReportsOut
-         * @description What applications reported in whole hours, altogether. They say neither for whom nor why.
+         * @description The counts that applications reported in whole hours, in sum. They say neither for whom nor why.
          */
         ReportsOut: {
             /**
@@ -5615,7 +5615,7 @@ export interface components {
         };
         /**
          * RestoreBody
-         * @description How to restore a change.
+         * @description Options of a restore.
          */
         RestoreBody: {
             /**
@@ -5633,7 +5633,7 @@ export interface components {
         };
         /**
          * RestoreOut
-         * @description What was restored, or with `dry_run` what would be.
+         * @description The changes that were restored, or with `dry_run` would be.
          */
         RestoreOut: {
             /**
@@ -5646,7 +5646,7 @@ export interface components {
         };
         /**
          * Role
-         * @description What a member is in a project; `projects/permissions.py` says what each role may do.
+         * @description The role of a member in a project; `projects/permissions.py` says what each role may do.
          * @enum {string}
          */
         Role: "owner" | "admin" | "editor" | "viewer";
@@ -5773,7 +5773,7 @@ export interface components {
         };
         /**
          * RuleStatus
-         * @description What became of a rule.
+         * @description The part that a rule had in a decision.
          * @enum {string}
          */
         RuleStatus: "matched" | "not_matched" | "outside_percentage" | "not_reached" | "disabled";
@@ -5914,7 +5914,7 @@ export interface components {
         };
         /**
          * SecurityOut
-         * @description What a project demands of its members.
+         * @description The requirements that a project has for its members.
          */
         SecurityOut: {
             /** Demands Second Factor */
@@ -5922,7 +5922,7 @@ export interface components {
         };
         /**
          * SecurityUpdate
-         * @description What the project is to demand.
+         * @description The requirement of the project.
          */
         SecurityUpdate: {
             /** Demands Second Factor */
@@ -6087,7 +6087,7 @@ export interface components {
         };
         /**
          * SignInAnswer
-         * @description What the provider sent to the redirect URI, and what the browser has kept.
+         * @description The provider's response at the redirect URI, and the values that the browser has kept.
          */
         SignInAnswer: {
             /** State */
@@ -6192,7 +6192,7 @@ export interface components {
         };
         /**
          * TotalIntervalOut
-         * @description How often flags were on and off in an interval.
+         * @description The number of times that flags were on and off in an interval.
          */
         TotalIntervalOut: {
             /**
@@ -6248,7 +6248,7 @@ export interface components {
         };
         /**
          * UsageOut
-         * @description Which flags were asked for by their keys since a time. To evaluate all flags asks for none of them.
+         * @description Flags that were asked for by their keys since a time. Evaluating all flags asks for none of them.
          */
         UsageOut: {
             /**

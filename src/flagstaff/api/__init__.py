@@ -1,1 +1,1 @@
-"""What all operations of the management API share: who calls, ids, tags, idempotency keys, schemas."""
+"""Parts that all operations of the management API share: callers, ids, tags, idempotency keys, schemas."""

@@ -1,4 +1,4 @@
-"""Who made a change, as responses have it."""
+"""The author of a change, as responses show it."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class TokenNameOut(BaseModel):
 
 
 class ActorOut(BaseModel):
-    """Who made a change; all are null for the command line."""
+    """The author of a change; all fields are null for the command line."""
 
     id: Uuid | None
     email: str | None

@@ -1,4 +1,4 @@
-"""How a route states the facts of its operation: a decorator below the router's, of which each route needs one.
+"""Decorators with which a route states the facts of its operation. Each route needs one, below the router's decorator.
 
     @router.post(_FLAG + "/toggle", response_model=FlagOut, responses=problems(401, 404, 409, 503))
     @writes(Permission.FLAGS_TOGGLE, reports_revision=True, repeatable=True)
@@ -25,7 +25,7 @@ _ATTRIBUTE = "__operation__"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a route states of its operation.
+    """The facts that a route states of its operation.
 
     `permissions` are those that its service requires, all in one place: the whole project, the environments that the
     request is about, or any environment. None means that the path tells.
@@ -91,7 +91,7 @@ def writes(
 
 
 def statement_of(route: APIRoute) -> Statement:
-    """What a route states.
+    """Return the facts that a route states.
 
     Raises:
         LookupError: if it states nothing, or not what operations of its method state.

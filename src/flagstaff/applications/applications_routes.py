@@ -53,7 +53,7 @@ class ConnectionsOut(BaseModel):
 
 
 class ReportsQuery(BaseModel):
-    """Which hours: by default the last 24, and at most 92 days."""
+    """The hours to read: by default the last 24, and at most 92 days."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -62,7 +62,7 @@ class ReportsQuery(BaseModel):
 
 
 class ReportedFlagOut(BaseModel):
-    """How often an application found a flag on and off."""
+    """The counts of a flag that an application found on and off."""
 
     flag_key: str
     application: str
@@ -80,7 +80,7 @@ class ReportedHourOut(ReportedFlagOut):
 
 
 class ReportsOut(BaseModel):
-    """What applications reported in whole hours, altogether. They say neither for whom nor why."""
+    """The counts that applications reported in whole hours, in sum. They say neither for whom nor why."""
 
     since: Moment
     until: Moment
@@ -89,7 +89,7 @@ class ReportsOut(BaseModel):
 
 
 class FlagReportsOut(BaseModel):
-    """What applications reported of a flag, by hour."""
+    """The counts that applications reported of a flag, by hour."""
 
     since: Moment
     until: Moment
@@ -98,7 +98,7 @@ class FlagReportsOut(BaseModel):
 
 
 class UsageQuery(BaseModel):
-    """How many days back to look."""
+    """The number of days to look back."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -117,7 +117,7 @@ class MissingFlagOut(BaseModel):
 
 
 class UsageOut(BaseModel):
-    """Which flags were asked for by their keys since a time. To evaluate all flags asks for none of them."""
+    """Flags that were asked for by their keys since a time. Evaluating all flags asks for none of them."""
 
     since: Moment
     missing: list[MissingFlagOut] = Field(
@@ -132,7 +132,7 @@ Service = Annotated[ApplicationReports, Depends(service(ApplicationReports))]
 @router.get("/connections", response_model=ConnectionsOut, responses=problems(400, 401, 404, 503))
 @reads(Permission.EVALUATIONS_READ)
 async def list_connections(project_id: Id, env_id: Id, actor: CurrentActor, applications: Service) -> Response:
-    """Which instances of applications that evaluate flags themselves have the environment's present state."""
+    """List the instances of applications that evaluate flags themselves, with the state that each has."""
     found = await applications.list_connections(actor, project_id, env_id)
     views = [_connection_view(each, found.revision) for each in found.connections]
     current = sum(view["is_current"] for view in views)
@@ -148,7 +148,7 @@ async def list_reports(
     actor: CurrentActor,
     applications: Service,
 ) -> Response:
-    """How often applications that evaluate flags themselves found each flag on and off.
+    """Sum up how often applications that evaluate flags themselves found each flag on and off.
 
     These evaluations are not in the history.
     """
@@ -165,7 +165,7 @@ async def list_reports(
 async def list_flag_reports(
     path: FlagIds, query: Annotated[ReportsQuery, Query()], actor: CurrentActor, applications: Service
 ) -> Response:
-    """How often applications that evaluate flags themselves found the flag on and off, by hour."""
+    """List how often applications that evaluate flags themselves found the flag on and off, by hour."""
     found = await applications.list_reports(actor, path, query.since, query.until)
     return json_response({**_span_view(found), "hours": [_flag_view(each) for each in found.flags]})
 
@@ -179,7 +179,7 @@ async def find_usage(
     actor: CurrentActor,
     applications: Service,
 ) -> Response:
-    """Which flags are asked for and not answered, and which exist and nobody asked for by their keys."""
+    """List keys that were asked for but have no flag, and flags that nobody asked for by their keys."""
     usage = await applications.find_usage(actor, project_id, env_id, query.days)
     missing = [
         {

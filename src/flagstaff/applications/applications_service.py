@@ -41,7 +41,7 @@ class Connected:
 
 @dataclass(frozen=True, slots=True)
 class ReportedFlag:
-    """What an application reported of a flag, and when last: in the hour that starts at `start`, or altogether."""
+    """A flag's counts that an application reported, in the hour from `start` or in sum, and the last report."""
 
     flag_key: str
     application: str
@@ -53,7 +53,7 @@ class ReportedFlag:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What was reported from `since` until `until`, which are whole hours.
+    """Reports from `since` until `until`, which are whole hours.
 
     `dropped` is how many counts of the environment's flags are missing, because there were too many.
     """
@@ -79,7 +79,7 @@ class MissingFlag:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Which flags are asked for by name since a moment, and which exist but are not."""
+    """Keys that were asked for since a moment, and flags that exist but were not asked for."""
 
     since: datetime
     missing: Sequence[MissingFlag]
@@ -106,7 +106,7 @@ class ApplicationReports:
         now = self.now()
         counts = {CountKey(environment, key, "", "", ASKED): count for (environment, key), count in asked.items()}
         async with self.database.write_history() as connection:
-            await connections.note_connections(connection, seen)
+            await connections.record_connections(connection, seen)
             await reports.add_counts(connection, counts, now)
         dropped = 0
         for some in _few_at_a_time(reported):
@@ -117,7 +117,7 @@ class ApplicationReports:
         return dropped
 
     async def list_connections(self, actor: Actor, project_id: UUID, environment_id: UUID) -> Connected:
-        """Which revision the instances have; raises Error NOT_FOUND, FORBIDDEN."""
+        """List the instances with the revision that each has; raises Error NOT_FOUND, FORBIDDEN."""
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
             revision = await find_revision(connection, project_id, environment_id)
@@ -129,7 +129,7 @@ class ApplicationReports:
     async def sum_reports(
         self, actor: Actor, project_id: UUID, environment_id: UUID, since: datetime | None, until: datetime | None
     ) -> Reported:
-        """What was reported of all flags, in sum; raises Error NOT_FOUND, FORBIDDEN, INVALID."""
+        """Sum up the reports of all flags; raises Error NOT_FOUND, FORBIDDEN, INVALID."""
         start, end = self._span(since, until)
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
@@ -141,7 +141,7 @@ class ApplicationReports:
     async def list_reports(
         self, actor: Actor, path: FlagPath, since: datetime | None, until: datetime | None
     ) -> Reported:
-        """What was reported of a flag, by hour; raises Error NOT_FOUND, FORBIDDEN, INVALID."""
+        """List the reports of a flag, by hour; raises Error NOT_FOUND, FORBIDDEN, INVALID."""
         start, end = self._span(since, until)
         async with self.database.read() as connection:
             flag = await open_flag(connection, actor, path, Permission.EVALUATIONS_READ)
@@ -151,7 +151,7 @@ class ApplicationReports:
         return Reported(start, end, _by_flag(found), dropped)
 
     async def find_usage(self, actor: Actor, project_id: UUID, environment_id: UUID, days: int) -> Usage:
-        """Which flags were asked for by name in the last days; raises Error NOT_FOUND, FORBIDDEN."""
+        """List the flags that were asked for by key in the last days; raises Error NOT_FOUND, FORBIDDEN."""
         since = self.now() - timedelta(days=days)
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)

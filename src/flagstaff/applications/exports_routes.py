@@ -34,7 +34,7 @@ class DifferenceOut(BaseModel):
 
 
 class ExportQuery(BaseModel):
-    """Which file."""
+    """The format of the file."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -26,7 +26,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class ExportFormat(StrEnum):
-    """Who reads the file."""
+    """The reader of the file."""
 
     UNLEASH = "unleash"
     """Unleash's SDKs, at their start: what the client API answers."""
@@ -58,7 +58,7 @@ class Exports:
         return await in_pieces(_writing(read, kind))
 
     async def list_differences(self, actor: Actor, path: FlagPath) -> tuple[Difference, ...]:
-        """What SDKs that evaluate a flag in the application answer differently; they get no archived flag."""
+        """List the differences of SDKs that evaluate a flag in the application; they get no archived flag."""
         async with self.database.read() as connection:
             flag = await open_flag(connection, actor, path, Permission.FLAGS_READ)
             if flag.archived_at is not None:

@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 WRITE = "applications-write"
 WRITE_SECONDS = 1.0
 REFRESH_SECONDS = 60.0
-"""How often an open stream is written as heard of. The store forgets to count it as open some time later."""
+"""The pause between two writes that an open stream is alive. The store counts it as closed some time after the last."""
 CONNECTIONS_MAX = 1_000  # for each environment
 WAITING_COUNTS_MAX = 20_000
 MISSING_MAX = 1_000  # different flags that an environment does not have and that are noted within an hour
@@ -36,7 +36,7 @@ AskedFlag = tuple[UUID, str]
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What was collected since the last write."""
+    """The reports that were collected since the last write."""
 
     connections: Sequence[Connection]
     reports: Sequence[Report]
@@ -44,7 +44,7 @@ class Noted:
 
 
 class Applications:
-    """What applications said since the last write, and the instances that were heard of lately."""
+    """Collects reports of applications until they are written, and knows the instances that were heard of lately."""
 
     def __init__(
         self, write: Callable[[Noted], Awaitable[int]], supervisor: Supervisor, now: Callable[[], datetime]
@@ -84,13 +84,13 @@ class Applications:
             self.dropped += counts
             raise unavailable("Reports cannot be stored right now. Send this one again later.")
 
-    def note_report(self, report: Report) -> None:
+    def record_report(self, report: Report) -> None:
         """Count a report; `require_room` must have been called."""
         self._waiting_counts += report.size
         self.dropped += report.dropped
         self._reports.append(report)
 
-    def note_asked(self, environment_id: UUID, flag_key: str, *, exists: bool) -> None:
+    def record_asked(self, environment_id: UUID, flag_key: str, *, exists: bool) -> None:
         """Note that a flag was asked for by its key.
 
         Anybody with a browser's key, which is public, can ask for any number of flags that do not exist.
@@ -99,15 +99,15 @@ class Applications:
         if exists or self._is_listed(environment_id, key):
             self._asked[environment_id, key] += 1
 
-    def note_poll(self, environment_id: UUID, client: Client, revision: int) -> None:
+    def record_poll(self, environment_id: UUID, client: Client, revision: int) -> None:
         """Note that an instance asked for its flags and has this revision now."""
         self._note(Connection(environment_id, client, revision, self._now(), streams=False))
 
-    def note_stream(self, environment_id: UUID, client: Client, revision: int) -> None:
+    def record_stream(self, environment_id: UUID, client: Client, revision: int) -> None:
         """Note that an instance has been sent this revision on its open stream."""
         self._note(Connection(environment_id, client, revision, self._now(), streams=True))
 
-    def note_closed(self, environment_id: UUID, client: Client) -> None:
+    def record_closed(self, environment_id: UUID, client: Client) -> None:
         """Note that an instance's stream has ended."""
         known = self._known[environment_id].get((client.application, client.identity))
         if known is not None and known.streams:
@@ -115,7 +115,7 @@ class Applications:
 
     async def write(self) -> None:
         """Store what was collected; raises Error UNAVAILABLE, and keeps it, if that is not possible."""
-        self._note_open_streams()
+        self._record_open_streams()
         changed, reports, asked = self._changed, self._reports, self._asked
         if not (changed or reports or asked):
             return
@@ -160,7 +160,7 @@ class Applications:
         known.move_to_end(key)
         self._changed.add((seen.environment_id, key))
 
-    def _note_open_streams(self) -> None:
+    def _record_open_streams(self) -> None:
         due = self._now() - _REFRESH
         for known in tuple(self._known.values()):
             for each in [each for each in known.values() if each.streams and each.seen_at <= due]:

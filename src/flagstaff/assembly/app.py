@@ -44,7 +44,7 @@ from flagstaff.identity.accounts import accounts_routes, own_account_routes
 from flagstaff.identity.administration import administration_routes, instance_routes
 from flagstaff.identity.administration.instance_service import Instance
 from flagstaff.identity.second_factors import passkeys_routes, second_factors_routes
-from flagstaff.identity.second_factors.requirement import SecondFactorDemand
+from flagstaff.identity.second_factors.requirement import SecondFactorRequirement
 from flagstaff.identity.sessions import sessions_routes
 from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.identity.single_sign_on import single_sign_on_routes
@@ -199,7 +199,7 @@ def create_app(
     evaluate_route = cut_off(EvaluateRoute(evaluate, services[Limits], read_your_writes))
     protocols = {start: cut_off(route) for start, route in protocols.items()}
     keyed = IdempotencyKeys(NestingBound(api), services[Idempotency])
-    demanding = SecondFactorDemand(RevisionHeader(keyed), services[Instance])
+    demanding = SecondFactorRequirement(RevisionHeader(keyed), services[Instance])
     others = Compression(
         Authentication(demanding, services[Sessions], services[AccessTokens], services[Limits], services[Supervisor])
     )

@@ -99,7 +99,7 @@ class Flagstaff:
             foundation.directory.warn_if_open()
             await migrate_unless_supported(self.database, foundation.settings)
             gather_spools_of(foundation.settings, workers=1)
-        self.database.note_files()
+        self.database.record_files()
         await self.serving.sdk_keys.start()
         await self.cluster.start()
         if foundation.telemetry:  # without a purpose: an instance of which its receiver hears nothing is ready
@@ -171,7 +171,7 @@ async def open_service(settings: Settings) -> AsyncIterator[Flagstaff]:
     flagstaff = Flagstaff(settings)
     try:
         await migrate_alone_unless_supported(flagstaff.database, settings)
-        flagstaff.database.note_files()
+        flagstaff.database.record_files()
         yield flagstaff
     finally:
         await flagstaff.stop()

@@ -16,16 +16,16 @@ from flagstaff.http.draining import Draining
 from flagstaff.http.limits import Limits
 from flagstaff.http.middleware import RequestIds
 from flagstaff.http.protocol import BoundedProtocol
-from flagstaff.http.rejections import Refusals
+from flagstaff.http.rejections import Rejections
 from flagstaff.http.services import Services
 from flagstaff.http.traced import Traced
-from flagstaff.serving.access import Doors
+from flagstaff.serving.access import KeyAccess
 from flagstaff.serving.cut_off import CutOff
 from flagstaff.serving.evaluate import Evaluate
 from flagstaff.serving.evaluations import Evaluations
-from flagstaff.serving.fast_path.endpoints import evaluate_way, ofrep_way
-from flagstaff.serving.fast_path.lane import Lane, connection_class
-from flagstaff.serving.fast_path.traced_lane import TracedLaneProtocol
+from flagstaff.serving.fast_path.endpoints import evaluate_endpoint, ofrep_endpoint
+from flagstaff.serving.fast_path.fast_path import FastPath, connection_class
+from flagstaff.serving.fast_path.traced_fast_path import TracedFastPathProtocol
 from flagstaff.serving.ofrep.answers import Ofrep
 from flagstaff.serving.ofrep.errors import STREAMS_PATH
 from flagstaff.serving.ofrep.route import OfrepRoute
@@ -40,7 +40,7 @@ from flagstaff.serving.unleash.streaming import DELTA, STREAMING, StreamingRoute
 
 
 class Edge:
-    """What answers requests. `asgi` is the application, and `connection_class` is uvicorn's `http`."""
+    """The layer that answers requests. `asgi` is the application, and `connection_class` is uvicorn's `http`."""
 
     def __init__(
         self,
@@ -57,22 +57,22 @@ class Edge:
         evaluations = Evaluations(
             recorder=recorder,
             now=foundation.now,
-            note_asked=applications.collector.note_asked,
+            record_asked=applications.collector.record_asked,
             keep=settings.history_attributes,
         )
         evaluate = Evaluate(sdk_keys=sdk_keys, limiter=limits.evaluate, evaluations=evaluations)
         translations, read_your_writes = Translations(supervisor), ReadYourWrites(served.snapshots, supervisor)
-        doors = Doors(sdk_keys.find, limits)
-        ofrep = Ofrep(sdk_keys, doors, evaluations, translations, read_your_writes)
-        streaming = StreamingRoute(doors, applications.local_flags, served.streams, applications.collector)
+        key_access = KeyAccess(sdk_keys.find, limits)
+        ofrep = Ofrep(sdk_keys, key_access, evaluations, translations, read_your_writes)
+        streaming = StreamingRoute(key_access, applications.local_flags, served.streams, applications.collector)
         stream_tokens = StreamTokens(foundation.secret_key, foundation.now)
         protocols: Protocols = {  # longer ones come first
-            STREAMS_PATH: OfrepStreamRoute(sdk_keys, doors, stream_tokens, served.streams),
+            STREAMS_PATH: OfrepStreamRoute(sdk_keys, key_access, stream_tokens, served.streams),
             "/ofrep/": OfrepRoute(ofrep, stream_tokens),
-            "/unleash/api/frontend": FrontendRoute(doors, evaluations, translations),
+            "/unleash/api/frontend": FrontendRoute(key_access, evaluations, translations),
             STREAMING: streaming,
             DELTA: streaming,
-            UNLEASH_PREFIX: ClientRoute(doors, applications.local_flags, applications.collector),
+            UNLEASH_PREFIX: ClientRoute(key_access, applications.local_flags, applications.collector),
         }
         request_ids, cross_origin = RequestIds(), CrossOrigin(settings.cors_origins)
         refuses = settings.when_cut_off == "refuse"
@@ -87,8 +87,8 @@ class Edge:
             access_log=settings.access_log,
         )
         self.asgi = Draining(app if tracing is None else Traced(app, tracing, find_route))
-        self._lane = Lane(
-            (evaluate_way(evaluate), ofrep_way(ofrep, doors)),
+        self._fast_path = FastPath(
+            (evaluate_endpoint(evaluate), ofrep_endpoint(ofrep, key_access)),
             limits=limits,
             lease=lease,
             refuses_when_cut_off=refuses,
@@ -96,20 +96,21 @@ class Edge:
             cross_origin=cross_origin,
             metrics=foundation.metrics,
         )
-        self.refusals = Refusals(request_ids, limits, foundation.metrics)
-        used = self._lane if settings.evaluate_lane else None
+        self.rejections = Rejections(request_ids, limits, foundation.metrics)
         if tracing is None:
-            self.connection_class = connection_class(self.refusals, used)
+            self.connection_class = connection_class(self.rejections, self._fast_path)
         else:
-            self.connection_class = connection_class(self.refusals, used, TracedLaneProtocol, tracing=tracing)
+            self.connection_class = connection_class(
+                self.rejections, self._fast_path, TracedFastPathProtocol, tracing=tracing
+            )
 
     def begin_drain(self) -> None:
         """End each connection with its next response."""
         self.asgi.has_begun = True
-        self._lane.close()
+        self._fast_path.close()
 
     def make_acceptor(self, listener: socket.socket, make_protocol: Callable[[], BoundedProtocol]) -> Acceptor:
-        """What accepts the connections of a listening socket."""
+        """Return an acceptor for the connections of a listening socket."""
         return Acceptor(
-            listener, make_protocol, bounds=self._bounds, refusals=self.refusals, supervisor=self._supervisor
+            listener, make_protocol, bounds=self._bounds, rejections=self.rejections, supervisor=self._supervisor
         )

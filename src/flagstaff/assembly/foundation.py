@@ -1,4 +1,4 @@
-"""What every subject is built on: the settings, the clock, the database, the tasks and the metrics."""
+"""The ground of every subject: the settings, the clock, the database, the tasks and the metrics."""
 
 import asyncio
 import math
@@ -35,7 +35,7 @@ class PeriodicTask:
 
 
 class Foundation:
-    """What every subject is built on, and the collection of what they offer.
+    """The ground of every subject, and the collection of what they offer.
 
     The builder of a subject adds the services that routes use to `services`, its repeated work to `periodic_tasks`, and
     its metrics to `metrics`.

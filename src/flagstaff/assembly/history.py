@@ -7,11 +7,11 @@ from flagstaff.applications.applications_service import ApplicationReports
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.history.clickhouse.client import ClickHouse
 from flagstaff.history.clickhouse.sender import Sender
-from flagstaff.history.export_batches import Deliveries, Delivery
+from flagstaff.history.export_batches import ExportBatch, ExportBatches
 from flagstaff.history.history_service import History
 from flagstaff.history.passed_time import EVERY_SECONDS, PassedTime
 from flagstaff.history.recorder import Recorder
-from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.sink import Sink
 from flagstaff.history.spool import MAX_BYTES, Spool, spool_folder
 from flagstaff.history.user_history_service import UserHistory
@@ -46,7 +46,7 @@ class EvaluationHistory:
             try_to_write=database.try_to_write,
         )
         self.passed_time = PassedTime(database, now)
-        self._retention = HistoryUpkeep(
+        self._retention = HistoryRetention(
             database,
             now,
             timedelta(days=settings.history_retention_days),
@@ -79,7 +79,7 @@ class EvaluationHistory:
             await self._sender.close()
 
     def periodic_tasks(self) -> tuple[PeriodicTask, ...]:
-        """What is repeated."""
+        """Return the repeated work of the history."""
         return (
             PeriodicTask(
                 "history-roll-up",
@@ -119,18 +119,18 @@ class EvaluationHistory:
         await self._retention.purge()
         await self._reports.purge(self.passed_time.now())
 
-    def _make_sink(self) -> Sink[Delivery] | None:
+    def _make_sink(self) -> Sink[ExportBatch] | None:
         settings, database = self._foundation.settings, self._foundation.database
         if settings.clickhouse_url is None:
             return None
-        batches = Deliveries(database, self._foundation.now, database.instance)
+        batches = ExportBatches(database, self._foundation.now, database.instance)
         self._sender = sender = Sender(ClickHouse(settings.clickhouse_url, settings.clickhouse_table))
 
-        async def send(batch: Delivery) -> None:
+        async def send(batch: ExportBatch) -> None:
             parts = [(each.project_id, each.environment_id, each.environment, each.segments) for each in batch.parts]
             await sender.send(batch.block.token, parts)
 
-        return Sink(next_block=batches.next, send=send, note_sent=batches.note_sent)
+        return Sink(next_block=batches.next, send=send, record_sent=batches.record_sent)
 
 
 def build_history(foundation: Foundation, reports: ApplicationReports) -> EvaluationHistory:

@@ -12,7 +12,7 @@ from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens
 from flagstaff.identity.accounts.accounts_service import Accounts
 from flagstaff.identity.accounts.confirmations import Confirmations
 from flagstaff.identity.accounts.passwords import Passwords
-from flagstaff.identity.accounts.trusted_addresses import KnownClients
+from flagstaff.identity.accounts.trusted_addresses import TrustedAddresses
 from flagstaff.identity.administration.administrators_service import Administrators
 from flagstaff.identity.administration.instance_service import Instance
 from flagstaff.identity.second_factors.passkeys import site_of
@@ -115,7 +115,7 @@ def build_identity(
         identity.second_factors,
         identity.single_sign_on,
         instance,
-        KnownClients(database, now, tokens),
+        TrustedAddresses(database, now, tokens),
     ]
     foundation.periodic_tasks.append(
         PeriodicTask(

@@ -7,7 +7,6 @@ from flagstaff.http.limits import Limits, NetworkWindows
 from flagstaff.limits.exchange import Exchange
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.limits.shared_limits import SharedLimits
-from flagstaff.limits.valkey import ValkeyExchange
 from flagstaff.settings import RateLimit
 
 # How many addresses the limits remember; when all are full, they take about 80 MB.
@@ -63,6 +62,8 @@ def _share(foundation: Foundation, limits: Limits, sdk_key: SlidingWindow | None
     """Share the limits through Valkey, or with the other workers only; None without either."""
     exchange: Exchange
     if foundation.settings.valkey_url is not None:
+        from flagstaff.limits.valkey import ValkeyExchange  # noqa: PLC0415 -- 3 MB, only where the settings ask for it
+
         exchange = ValkeyExchange(foundation.settings.valkey_url, foundation.secret_key)
     elif foundation.worker is not None:
         exchange = foundation.worker.board.limits.exchange(foundation.worker.slot)

@@ -12,7 +12,7 @@ _OUTBOX_FOLDER = "outbox"
 
 
 def build_mails(foundation: Foundation) -> Mails:
-    """What sends mail."""
+    """Build the sender of mails."""
     settings = foundation.settings
     return Mails(_sender(foundation), settings.mail_from, settings.public_url)
 

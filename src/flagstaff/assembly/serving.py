@@ -22,7 +22,7 @@ _RETRY_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ServedState:
-    """What evaluations are answered from, and the connections that receive changes."""
+    """The state that evaluations are answered from, and the connections that receive changes."""
 
     snapshots: Snapshots
     sdk_keys: SdkKeys
@@ -41,7 +41,7 @@ def build_serving(
     sdk_key_limit: SlidingWindow | None,
     applications: LocalApplications,
 ) -> ServedState:
-    """What evaluations are answered from. `is_following` tells whether the changes of other instances arrive."""
+    """Build what evaluations are answered from. `is_following` tells whether the changes of other instances arrive."""
     settings, supervisor, now = foundation.settings, foundation.supervisor, foundation.now
     source = SnapshotSource(foundation.database)
     snapshots = Snapshots(
@@ -53,7 +53,7 @@ def build_serving(
     )
     sdk_keys = SdkKeys(snapshots, load=source.load_sdk_keys, is_following=is_following, now=now, limiter=sdk_key_limit)
     most_streams = foundation.share(settings.max_connections) // 2  # the others answer requests
-    streams = Streams(supervisor, now, note_told=applications.collector.note_stream, most=most_streams)
+    streams = Streams(supervisor, now, record_told=applications.collector.record_stream, most=most_streams)
     snapshots.observe(streams.swap)
     served = ServedState(
         snapshots,

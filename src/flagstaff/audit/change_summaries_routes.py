@@ -22,7 +22,7 @@ router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", ta
 
 
 class ChangeSummaryQuery(SummaryQuery):
-    """What to summarise: by default the last 24 hours."""
+    """The span to summarise: by default the last 24 hours."""
 
     flag_key: Annotated[
         FlagKey | None, Field(description="Only this flag, its rules, and the segments that its rules name now.")
@@ -39,7 +39,7 @@ class NewestChange(BaseModel):
 
 
 class ChangesIntervalOut(BaseModel):
-    """How many changes were made in an interval."""
+    """The number of changes in an interval."""
 
     start: Moment
     changes: int
@@ -62,7 +62,7 @@ class ChangeSummaryOut(SummarisedTime):
 async def summarise_changes(
     project_id: Id, env_id: Id, query: Annotated[ChangeSummaryQuery, Query()], actor: CurrentActor, changes: Service
 ) -> Response:
-    """How often an environment's flags, their rules and the project's segments were changed, by interval."""
+    """Count the changes of an environment's flags, their rules and the project's segments, by interval."""
     summary = await changes.summarise_environment(
         actor,
         project_id,

@@ -55,7 +55,7 @@ class TokenName(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who makes a change: an account, or the command line, which has no account.
+    """The author of a change: an account, or the command line, which has no account.
 
     With an access token, the account acts within its `limits`; otherwise `session_id` is the session that it acts in.
     """
@@ -107,7 +107,7 @@ class Change:
 
 
 class Committed(NamedTuple):
-    """What a transaction has written, and the state in which it found the projects that it was to change.
+    """The changes of a transaction, and the state in which it found the projects that it was to change.
 
     `found` has the revision of each project that it has locked for a write, and `left` of those that it has changed;
     None stands for a project that has been deleted.

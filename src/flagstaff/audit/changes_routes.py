@@ -120,7 +120,7 @@ class ChangesPageOut(BaseModel):
 
 
 class PageQuery(BaseModel):
-    """How many changes to list, and where to start."""
+    """The size of a page, and its start."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -129,13 +129,13 @@ class PageQuery(BaseModel):
 
 
 class EnvironmentChangesQuery(PageQuery):
-    """Which changes of an environment to list."""
+    """The filter of an environment's changes."""
 
     flag_id: Annotated[UUID | None, Field(description="Only changes of this flag and its rules.")] = None
 
 
 class ChangeFilters(BaseModel):
-    """Which changes of a project are wanted."""
+    """The filter of a project's changes."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -163,7 +163,7 @@ class ChangeFilters(BaseModel):
 
 
 class ProjectChangesQuery(ChangeFilters, PageQuery):
-    """Which changes of a project to list."""
+    """The filter and the page of a project's changes."""
 
 
 def _view(numbered: NumberedChange) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class ChangeSummary:
 
 @dataclass(frozen=True, slots=True)
 class ProjectChangeFilter:
-    """Which changes of a project to list; None means all.
+    """A filter of a project's changes; None means all.
 
     `account` is an account's id or email; `environment` an environment's id or key, which may be deleted.
     """
@@ -107,7 +107,7 @@ class Changes:
         interval: timedelta,
         flag_key: str | None,
     ) -> ChangeSummary:
-        """How often what decides an environment's flags, or the one with the key, was changed; by default in a day.
+        """Count the changes of what decides an environment's flags, or one flag by its key; by default in the last day.
 
         Segments are the whole project's: who may not see the audit trail of that gets only the changes of flags.
 

@@ -67,7 +67,7 @@ _rules_before = sa.select(_columns.after).where(
 
 @dataclass(frozen=True, slots=True)
 class ChangeFilter:
-    """Which changes of a project to list; None means all."""
+    """A filter of a project's changes; None means all."""
 
     actor_id: UUID | None = None
     actions: Collection[str] | None = None
@@ -78,7 +78,7 @@ class ChangeFilter:
 
 
 class ChangesInterval(NamedTuple):
-    """How many changes were made in an interval, how many of them to segments, and the newest one."""
+    """The number of changes in an interval, of those to segments, and the newest change."""
 
     start: datetime
     changes: int
@@ -167,7 +167,7 @@ async def newest_change(connection: AsyncConnection) -> int:
 
 
 async def changes_after(connection: AsyncConnection, number: int, most: int = 1000) -> tuple[int, datetime | None]:
-    """How many changes have a higher number, but at most so many, and when the first of them was made."""
+    """Count the changes with a higher number, up to a bound, and return the time of the first of them."""
     moments = (await connection.execute(_after.limit(most), {"since": number})).scalars().all()
     return len(moments), min(moments, default=None)
 
@@ -179,7 +179,7 @@ async def latest_change(connection: AsyncConnection, environment_id: UUID) -> in
 
 
 async def latest_time(connection: AsyncConnection, project_id: UUID) -> datetime:
-    """When the latest change in a project was made, which is not before the `updated_at` of any resource in it."""
+    """Return the time of a project's latest change, which is not before the `updated_at` of any resource in it."""
     moment: datetime = (await connection.execute(_latest_time, {"project": project_id})).scalar_one()
     return moment
 
@@ -242,7 +242,7 @@ async def summarise_changes(
     flag_key: str | None,
     with_segments: bool,
 ) -> list[ChangesInterval]:
-    """How often the flags of an environment, their rules and the project's segments were changed, oldest first.
+    """Count the changes of an environment's flags, their rules and the project's segments, oldest interval first.
 
     Of one flag, only the segments count that its rules name now. Intervals without a change are left out.
     """

@@ -28,14 +28,14 @@ from flagstaff.values.errors import Code, Error, not_found
 router = APIRouter(prefix="/api/projects/{project_id}", tags=["Projects"])
 
 MOST_STREAMS = 30
-"""How many streams of an account may be open at one instance, so that an account cannot take all connections."""
+"""The streams that an account may have open at one instance, so that it cannot take all connections."""
 _RETRY_SECONDS = 30
 _KIND = "dashboard"
 _NAME = "revision"
 _OPEN_FOR = timedelta(minutes=5)
-"""How long a stream stays open. The next one needs a role that still allows it, for instance."""
+"""The time after which a stream is closed. The client opens the next one, which checks its role again."""
 CHECKED_SECONDS = 0.5
-"""How often it is looked whether members were removed, and sessions or tokens have ended, on any instance."""
+"""The pause between two looks for removed members and ended sessions or tokens, on any instance."""
 
 
 class _Revisions:

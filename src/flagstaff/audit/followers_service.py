@@ -30,7 +30,7 @@ class Followers:
     now: Callable[[], datetime]
 
     async def find_ended(self, followers: Collection[Follower]) -> list[Follower]:
-        """Those who may not be told any more: removed members, and those whose session or token has ended.
+        """Find followers that may not be told any more: removed members, and those whose session or token has ended.
 
         A new password and a deactivation end the sessions of their account.
         """

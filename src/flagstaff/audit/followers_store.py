@@ -1,4 +1,4 @@
-"""Which followers of projects may still be told of changes: all at once, because there may be hundreds."""
+"""Finds the followers of projects that may still be told of changes: all at once, because there may be hundreds."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -35,7 +35,7 @@ async def find_memberships(
 async def find_credentials(
     connection: AsyncConnection, session_ids: Collection[UUID], token_ids: Collection[UUID], now: datetime
 ) -> set[UUID]:
-    """Those of these sessions and access tokens that are still valid."""
+    """Return the sessions and access tokens, of those given, that are still valid."""
     found: set[UUID] = set()
     for query, ids in ((_open_sessions, session_ids), (_valid_tokens, token_ids)):
         if ids:

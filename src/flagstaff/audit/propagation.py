@@ -33,12 +33,12 @@ class Others(Protocol):
             Error: UNAVAILABLE, without a time to retry after.
         """
 
-    def note_live_on(self) -> None:
+    def record_live_on(self) -> None:
         """Note for the response where the state of this instance is served."""
 
 
 class Propagation:
-    """What happens between a commit and its response."""
+    """Makes a committed change visible on all instances before its response is sent."""
 
     def __init__(
         self,
@@ -85,11 +85,11 @@ class Propagation:
             if asked := {*unsure, *(project_id for project_id, _ in places)}:
                 await self._others.confirm(asked)
             else:
-                self._others.note_live_on()
+                self._others.record_live_on()
         for project_id, found in committed.found.items():
-            self._note_served(project_id, period, committed.left.get(project_id, found))
+            self._record_served(project_id, period, committed.left.get(project_id, found))
 
-    def _note_served(self, project_id: UUID, period: int, revision: int | None) -> None:
+    def _record_served(self, project_id: UUID, period: int, revision: int | None) -> None:
         """Note that a revision is served everywhere; a transaction before it may have ended later."""
         known = self._served.pop(project_id, None)
         if revision is None:

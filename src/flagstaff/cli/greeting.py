@@ -1,4 +1,4 @@
-"""What `flagstaff serve` says once it serves: to a person at a terminal, what to do first; otherwise one line."""
+"""The greeting of `flagstaff serve`: at a terminal, the first steps for a person; otherwise one line."""
 
 import sys
 from collections.abc import Iterator

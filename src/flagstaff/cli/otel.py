@@ -38,7 +38,7 @@ def require_sdk() -> None:
 
 
 def make_telemetry(settings: Settings, wanted: OpenTelemetry | None, worker: Worker | None) -> "Telemetry | None":
-    """What this process makes and sends; metrics are sent by the first worker, for all. None if nothing is wanted.
+    """Make what sends traces and metrics, or None if nothing is to be sent. The first worker sends the metrics of all.
 
     Raises:
         Error: INVALID when the SDK does not accept a variable.
@@ -61,6 +61,6 @@ def make_telemetry(settings: Settings, wanted: OpenTelemetry | None, worker: Wor
 
 
 def _server(settings: Settings) -> dict[str, str | int]:
-    """What clients call, as far as the settings say it. A request's own header could say anything."""
+    """Return the address that clients call, by the settings. A request's own header could say anything."""
     url = urlsplit(settings.public_url)
     return {"server.address": url.hostname or settings.host, "server.port": url.port or _DEFAULT_PORTS[url.scheme]}

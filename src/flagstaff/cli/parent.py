@@ -24,7 +24,7 @@ from flagstaff.values.errors import Code, Error
 log = structlog.get_logger(__name__)
 
 Work = Callable[[socket.socket], None]
-"""What a process does, given its connection to the parent."""
+"""The work of a process, given its connection to the parent."""
 
 _STOP_SECONDS = 9.5  # longer than a worker needs, and within the ten seconds that process managers allow
 _LEFT_SECONDS = 1.0  # a process that does not run, as in a frozen control group, ends only when it runs again
@@ -259,9 +259,9 @@ class Parent:
             if slot.process is not None:
                 pid, status = os.waitpid(slot.process.pid, os.WNOHANG)
                 if pid:
-                    self._note_end(slot, slot.process, os.waitstatus_to_exitcode(status))
+                    self._record_end(slot, slot.process, os.waitstatus_to_exitcode(status))
 
-    def _note_end(self, slot: _Slot, process: _Process, status: int) -> None:
+    def _record_end(self, slot: _Slot, process: _Process, status: int) -> None:
         self._hear(process)  # what it said last
         process.has_ended = True
         self._selector.unregister(process.channel)
@@ -298,7 +298,7 @@ class Parent:
 
     def _note(self, slot: _Slot) -> None:
         is_serving = slot.process is not None and slot.process.has_started
-        self._board.note_state(slot.number, is_serving=is_serving, restarts=max(0, slot.starts - 1))
+        self._board.record_state(slot.number, is_serving=is_serving, restarts=max(0, slot.starts - 1))
 
     def _processes(self) -> list[_Process]:
         return [slot.process for slot in self._slots if slot.process is not None]

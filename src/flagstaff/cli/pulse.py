@@ -25,7 +25,7 @@ class _Sign:
 
 
 class Pulse:
-    """What the parent knows of the heartbeats. `look` is to be called at least every `LOOK_SECONDS`."""
+    """The parent's view of the heartbeats. `look` is to be called at least every `LOOK_SECONDS`."""
 
     def __init__(self, read_beats: Callable[[int], int], clock: Callable[[], float] = time.monotonic) -> None:
         """`read_beats` returns how often the worker with a slot has beaten."""

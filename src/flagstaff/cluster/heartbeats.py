@@ -20,7 +20,7 @@ class Heartbeats:
         self._memory = mmap.mmap(-1, count * _SLOT_BYTES)
 
     def read(self, slot: int) -> int:
-        """How often a worker, or its predecessor, has beaten."""
+        """Return the number of heartbeats of a worker and of those before it in its slot."""
         number: int = _NUMBER.unpack_from(self._memory, slot * _SLOT_BYTES)[0]
         return number
 

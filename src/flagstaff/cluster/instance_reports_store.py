@@ -1,4 +1,4 @@
-"""What an instance tells of itself while it renews its lease, and up to which change it serves everything."""
+"""Stores the report of an instance while it renews its lease, and the change up to which it serves everything."""
 
 import asyncio
 import time
@@ -56,7 +56,7 @@ class Reporting:
         self._has_heard = True
         self._has_news = False  # of what it serves
 
-    def note_change(self) -> None:
+    def record_change(self) -> None:
         """A change has been committed, here or elsewhere."""
         self._has_heard = True
 
@@ -73,7 +73,7 @@ class Reporting:
         self._has_news = False
         return encode_report(self._describe(self._served))
 
-    def note_renewal(self, *, is_serving_all: bool) -> bool:
+    def record_renewal(self, *, is_serving_all: bool) -> bool:
         """Note that the lease was renewed; return whether to `find_newest` now.
 
         `is_serving_all` is whether everything has been loaded of which this instance has heard, and none was missed.

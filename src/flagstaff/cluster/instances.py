@@ -8,7 +8,7 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """How busy an instance was in the last few seconds. `cpu` is in cores: 1.0 is one core all the time.
+    """The load of an instance in the last few seconds. `cpu` is in cores: 1.0 is one core all the time.
 
     `event_loop_lag_seconds` is the longest time for which a timer was late, as everything was that waited with it.
     """
@@ -23,7 +23,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What an instance says of itself every few seconds.
+    """The report that an instance makes of itself every few seconds.
 
     `workers` is how many processes its server has. It serves all changes up to `change`, the number of an entry of the
     audit trail; None if it cannot say.
@@ -37,7 +37,7 @@ class Report:
 
 
 class LeaseState(StrEnum):
-    """What the lease of an instance says."""
+    """The state of an instance's lease."""
 
     LIVE = "live"  # it serves every change whose response has been sent
     LEAVING = "leaving"  # it is being stopped
@@ -63,7 +63,7 @@ class ListedInstance:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """How many changes an instance does not serve, or is not known to serve, and for how long the first has existed.
+    """The number of changes that an instance does not serve, or may not, and the age of the first of them.
 
     More than a thousand are a thousand.
     """

@@ -34,7 +34,7 @@ class LeaseOut(BaseModel):
 
 
 class LoadOut(BaseModel):
-    """How busy the instance was: the rates and the lag over three seconds, up to six seconds before its report."""
+    """The load of the instance: the rates and the lag over three seconds, up to six seconds before its report."""
 
     evaluations_per_second: float
     cpu: float = Field(description="Processor time per second: 1 is one core all the time.")

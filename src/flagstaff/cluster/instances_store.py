@@ -31,7 +31,7 @@ from flagstaff.cluster.notifications import notify_at_commit
 from flagstaff.database import dialect
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions import LiveOn
-from flagstaff.database.revisions_store import note_live_on
+from flagstaff.database.revisions_store import record_live_on
 from flagstaff.values.errors import Error, unavailable, unconfirmed
 
 log = structlog.get_logger(__name__)
@@ -54,7 +54,7 @@ def _change(instance: str, project_id: UUID, environment_id: UUID | None) -> str
 
 
 class Feed(Protocol):
-    """What carries the instances' messages and leases. All methods raise Error UNAVAILABLE without a connection."""
+    """Carries the instances' messages and leases. All methods raise Error UNAVAILABLE without a connection."""
 
     def session(self) -> AbstractAsyncContextManager[None]:
         """Be connected inside this context. Messages are kept until `receive` returns them."""
@@ -79,7 +79,7 @@ class Feed(Protocol):
 
 
 class Serving(NamedTuple):
-    """What the instance serves.
+    """The state that this instance serves, as its neighbours need to know it.
 
     `begin_refresh` starts to reload a project or one of its environments, and `refresh_all` reloads everything.
     `is_served` waits for the requested loads of a project, and returns whether this instance serves their state.
@@ -98,7 +98,7 @@ class _Question:
         self.answered_by: set[str] = set()
         self._news = asyncio.Event()
 
-    def note_answer(self, instance: str) -> None:
+    def record_answer(self, instance: str) -> None:
         self.answered_by.add(instance)
         self._news.set()
 
@@ -159,7 +159,7 @@ class Instances:
             return
         async with self._feed.session():
             if self._reach:
-                self._reach.note_session(is_late=self._has_lapsed())
+                self._reach.record_session(is_late=self._has_lapsed())
             try:
                 await self._renew()
                 self._connected.set()
@@ -206,7 +206,7 @@ class Instances:
         return [replace(each, lease=LeaseState.LAPSED) if each.id in lapsed else each for each in listed]
 
     def count_instances(self) -> dict[str, int]:
-        """How many instances have a live lease, this one included, and how many a lapsed one."""
+        """Count the instances with a live lease, this one included, and those with a lapsed one."""
         lapsed = len(self._leases.lapsed())
         return {"live": 1 + len(self._leases.live()), "lapsed": lapsed}
 
@@ -218,11 +218,11 @@ class Instances:
         """
         return self._catch_ups + self._leases.arrivals
 
-    def note_live_on(self) -> None:
+    def record_live_on(self) -> None:
         """Note for the response where the state of this instance is served, by what the leases say."""
         lapsed = sorted(self._leases.lapsed().values())
         live = 1 + len(self._leases.live())
-        note_live_on(LiveOn(live, live + len(lapsed), lapsed))
+        record_live_on(LiveOn(live, live + len(lapsed), lapsed))
 
     async def tell(self, places: Iterable[tuple[UUID, UUID | None]]) -> None:
         """Tell the others of changes to projects or environments, if the database does not when it commits them."""
@@ -239,7 +239,7 @@ class Instances:
                 so the error has no time to retry after.
         """
         waiting_for: dict[str, str] = {}
-        self._reporting.note_change()
+        self._reporting.record_change()
         try:
             async with self._answered_in_time():
                 await self._connected.wait()
@@ -253,7 +253,7 @@ class Instances:
                 "does. Each will serve it as soon as it can.",
                 {"missing": missing} if missing else None,
             ) from error
-        self.note_live_on()
+        self.record_live_on()
 
     async def _receive_until(self, due: float) -> None:
         """Interpret messages until this time of the clock."""
@@ -271,14 +271,14 @@ class Instances:
             rows = await self._feed.renew(self._member, self._reporting.report_due())
         self._leases.note(rows, began_at)
         if self._reach and not self._is_leaving:
-            self._reach.note_answer(began_at)
+            self._reach.record_answer(began_at)
         has_lapsed = self._has_lapsed()
         self._held_until = began_at + HOLD_SECONDS
         if has_lapsed:
             self._is_sure = False
         elif self._is_sure:
             self._extend_lease(began_at, HOLD_SECONDS)
-        if self._reporting.note_renewal(is_serving_all=self._is_serving_all()):
+        if self._reporting.record_renewal(is_serving_all=self._is_serving_all()):
             # Beside the renewals: a database that is slow to answer must not cost the lease.
             self._start_task("newest-change", self._reporting.find_newest())
         return has_lapsed
@@ -376,7 +376,7 @@ class Instances:
             case ["reload"]:
                 self._begin_catch_up()
             case ["change", _, project_id, environment_id]:
-                self._reporting.note_change()
+                self._reporting.record_change()
                 whole = environment_id == _WHOLE_PROJECT
                 self._serving.begin_refresh(UUID(project_id), None if whole else UUID(environment_id))
             case ["question", asker, number, project_id] if (asker, number) not in self._answering:
@@ -388,7 +388,7 @@ class Instances:
             case ["answer", instance, asker, number]:
                 question = self._open_questions.get(number) if asker == own else None
                 if question:
-                    question.note_answer(instance)
+                    question.record_answer(instance)
             case _:
                 raise ValueError(words)
 

@@ -6,7 +6,7 @@ from math import inf
 
 
 class Lease:
-    """What the instance knows of its own lease. `valid_until` is compared with the clock for every evaluation.
+    """The instance's view of its own lease. `valid_until` is compared with the clock for every evaluation.
 
     Where there can be no other process on the database, it is always valid. See docs/decisions/0025-leases.md.
     """

@@ -42,7 +42,7 @@ class _Seen:
 
 
 class Leases:
-    """What the readings of the table have shown of the other instances."""
+    """The other instances, as readings of the table have shown them."""
 
     def __init__(self, clock: Callable[[], float], address: str = "") -> None:
         """`address` is this instance's own."""

@@ -78,7 +78,7 @@ class _Text:
 
 
 class WorkerBoard:
-    """What the workers and their parent know of each other, in memory that they share.
+    """Memory that the workers and their parent share, with what they know of each other.
 
     It takes no lock, because any of them may be killed at any moment. Each part has one writer: the parent writes the
     workers' states, and each worker its own figures and reports.
@@ -102,7 +102,7 @@ class WorkerBoard:
         """Through which workers share the limits, unless there is a Valkey."""
         self.heartbeats = Heartbeats(count)
 
-    def note_state(self, slot: int, *, is_serving: bool, restarts: int) -> None:
+    def record_state(self, slot: int, *, is_serving: bool, restarts: int) -> None:
         """Note whether a worker serves, and how often it was replaced."""
         _STATE.pack_into(self._memory, slot * _SLOT_BYTES, is_serving, restarts)
 
@@ -113,7 +113,7 @@ class WorkerBoard:
 
     @property
     def restarts(self) -> int:
-        """How often workers were replaced."""
+        """The number of times that workers were replaced."""
         return sum(self._state(slot)[1] for slot in range(self.count))
 
     def problems(self) -> list[str]:
@@ -150,7 +150,7 @@ class WorkerBoard:
         return self._reports[slot].write(report)
 
     def read_report(self, slot: int) -> bytes:
-        """What a worker, or its predecessor, said of itself last; empty if it has said nothing."""
+        """Return the last report of a worker, or of one before it in its slot; empty if there is none."""
         return self._reports[slot].read()
 
     def write_figures(self, slot: int, figures: bytes) -> bool:

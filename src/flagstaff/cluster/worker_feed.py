@@ -37,7 +37,7 @@ class LeaseBoard(Protocol):
 
 
 def worker_name(instance_name: str, slot: int) -> str:
-    """What a worker is called where instances are named."""
+    """Return the name of a worker where instances are listed."""
     return f"{instance_name}/worker-{slot}"
 
 

@@ -141,7 +141,7 @@ class Supervisor:
 
     @property
     def restarts(self) -> dict[str, int]:
-        """How often each long-lived task has been restarted."""
+        """The restarts of each long-lived task."""
         return {service.name: service.restarts for service in self._services.values()}
 
     def problems(self) -> list[str]:

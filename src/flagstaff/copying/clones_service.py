@@ -12,7 +12,7 @@ from flagstaff.audit.changes_store import record_all
 from flagstaff.concurrency.pacing import collect, in_pieces
 from flagstaff.copying.comparisons import Side
 from flagstaff.copying.copies import CLONED_MAX, rule_like
-from flagstaff.copying.environment_flags import ReadSides, find_origin
+from flagstaff.copying.environment_flags import ReadEnvironmentFlags, find_origin
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag, Rule
@@ -28,7 +28,7 @@ from flagstaff.values.errors import Code, Error
 
 @dataclass(frozen=True, slots=True)
 class Cloned:
-    """What is written for a flag: the flag, and its rules."""
+    """A flag as it is written in the clone, and its rules."""
 
     flag: Flag
     rules: Sequence[Rule]
@@ -87,7 +87,7 @@ class Clones:
         self, connection: Connection, origin: Environment, environment: Environment, *, all_off: bool
     ) -> list[Cloned]:
         found = await flags_store.list_flags(connection, origin.id)
-        read = ReadSides(found, await rules_store.list_rules_of_environment(connection, origin.id))
+        read = ReadEnvironmentFlags(found, await rules_store.list_rules_of_environment(connection, origin.id))
         sides = await in_pieces(read.collecting())
         _require_prerequisites(sides)
         # The newest flag is read first, and shall be the newest again.
@@ -129,7 +129,7 @@ def _require_prerequisites(sides: Mapping[str, Side]) -> None:
 def _cloning(
     sides: Sequence[Side], environment: Environment, now: datetime, *, all_off: bool
 ) -> Generator[None, None, list[Cloned]]:
-    """What is written, in small steps: each a microsecond after the one before, so that the order by age stays."""
+    """Make flags and rules in small steps, each a microsecond younger than the one before: the order by age stays."""
     cloned = []
     for place, side in enumerate(sides):
         at = now + timedelta(microseconds=place)

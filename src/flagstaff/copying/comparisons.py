@@ -26,11 +26,11 @@ _FIELDS = (
 RULE_CONTENT = ("rule_type", "rule_value", "priority", "enabled", "name", "conditions", "rollout_percentage", "variant")
 
 content_of = attrgetter(*RULE_CONTENT)
-"""What a rule says, without its ids and times."""
+"""The content of a rule, without its ids and times."""
 
 
 class Place(StrEnum):
-    """Where the flags of a key are: only in one of the two environments, or in both, with differences."""
+    """The place of a key's flags: only in one of the two environments, or in both, with differences."""
 
     ONLY_FROM = "only_from"
     ONLY_TO = "only_to"
@@ -68,7 +68,7 @@ class Comparison:
 
     @property
     def place(self) -> Place:
-        """Where they are."""
+        """The place of the key's flags."""
         if self.target is None:
             return Place.ONLY_FROM
         return Place.ONLY_TO if self.origin is None else Place.BOTH
@@ -97,7 +97,7 @@ class Comparison:
 
 
 def recorded_content(rule: Rule) -> dict[str, Any]:
-    """What a rule says, as the audit trail has it."""
+    """Return the content of a rule, as the audit trail has it."""
     values = recorded(rule)
     return {name: values[name] for name in RULE_CONTENT}
 

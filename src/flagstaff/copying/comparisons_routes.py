@@ -27,7 +27,7 @@ router = APIRouter(prefix="/api/projects/{project_id}", tags=["Comparisons"])
 
 
 class ComparisonQuery(ListQuery):
-    """Which environments to compare."""
+    """The environments to compare."""
 
     from_id: Annotated[GivenId, Field(alias="from", description="The id of an environment.")]
     to_id: Annotated[GivenId, Field(alias="to", description="The id of another one.")]

@@ -7,7 +7,7 @@ from uuid import UUID
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.copying.comparisons import Comparison
-from flagstaff.copying.environment_flags import ReadSides, find_pair, read_sides
+from flagstaff.copying.environment_flags import ReadEnvironmentFlags, find_pair, read_environment_flags
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
 from flagstaff.projects.access import open_member
@@ -52,12 +52,12 @@ class _ReadPair:
     """The flags with some keys in two environments, read in one consistent state."""
 
     keys: Sequence[str]
-    origins: ReadSides
-    targets: ReadSides
+    origins: ReadEnvironmentFlags
+    targets: ReadEnvironmentFlags
     archived: set[str]
 
     def comparing(self) -> Generator[None, None, list[Comparison]]:
-        """Those that differ, in small steps."""
+        """Compare in small steps, and return the flags that differ."""
         origins = yield from self.origins.collecting()
         targets = yield from self.targets.collecting()
         found = []
@@ -70,8 +70,8 @@ class _ReadPair:
 
 
 async def _read(connection: Connection, from_id: UUID, to_id: UUID, keys: Sequence[str]) -> _ReadPair:
-    origins = await read_sides(connection, from_id, keys)
-    targets = await read_sides(connection, to_id, keys)
+    origins = await read_environment_flags(connection, from_id, keys)
+    targets = await read_environment_flags(connection, to_id, keys)
     archived = await flags_store.find_archived_keys(connection, from_id, keys)
     archived |= await flags_store.find_archived_keys(connection, to_id, keys)
     return _ReadPair(keys, origins, targets, archived)

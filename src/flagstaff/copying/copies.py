@@ -25,13 +25,13 @@ RulePair = tuple[Rule | None, Rule | None]
 
 FLAGS_MAX = 100
 RULES_MAX = 5_000
-"""How many flags one copy may have, and how many rules they may have in both environments."""
+"""The most flags that one copy may have, and the most rules that these may have in both environments."""
 CLONED_MAX = 5_000
-"""How many flags and rules together an environment may have that is cloned."""
+"""The most flags and rules together in an environment that is cloned."""
 
 
 class Part(StrEnum):
-    """What a copy may carry of a flag."""
+    """A part of a flag that can be copied."""
 
     DETAILS = "details"
     STATE = "state"
@@ -54,7 +54,7 @@ _LIMITING = frozenset({Part.ROLLOUT, Part.RULES, Part.PREREQUISITES})
 
 @dataclass(frozen=True, slots=True)
 class Alteration:
-    """What a copy does to a flag or a rule. `before` is None if it is created, `after` if it is deleted."""
+    """A write of a copy, to a flag or a rule. `before` is None if it is created, `after` if it is deleted."""
 
     action: str
     scope: Scope
@@ -75,7 +75,7 @@ class Alteration:
 
 
 def copied_flag(origin: Side, target: Flag | None, parts: Collection[Part], new: Flag) -> Flag:
-    """What a copy makes of the flag in the target environment; the flag itself if that alters nothing.
+    """Return the flag that a copy makes of the target's; the same object if nothing changes.
 
     If there is none, it is `new`, with the details and what is carried. It is off unless its state and all that limits
     its users are carried.
@@ -149,7 +149,7 @@ def rule_like(origin: Rule, flag_id: UUID, rule_id: UUID, at: datetime) -> Rule:
 
 
 def fingerprint(alterations: Iterable[Alteration]) -> Generator[None, None, str]:
-    """What alterations do, as a short text, in small steps: the same each time, although new resources get new ids."""
+    """Return a short text for a list of writes, in small steps. It is the same each time, although ids are new."""
     digest = sha256()
     for each in alterations:
         place = str(each.before.id) if each.before else ""

@@ -52,7 +52,7 @@ FlagKeys = Annotated[
     AfterValidator(_check_keys),
     Field(json_schema_extra={"minItems": 1, "maxItems": FLAGS_MAX, "uniqueItems": True}),
 ]
-Parts = Annotated[
+Subset = Annotated[
     list[Annotated[Part, BeforeValidator(_read_part), WithJsonSchema({"type": "string", "enum": [*Part]})],],
     at_most(len(Part)),
     AfterValidator(_check_parts),
@@ -61,12 +61,12 @@ Parts = Annotated[
 
 
 class CopyBody(Body):
-    """Which flags to copy, and what of them."""
+    """The flags to copy, and the parts of them."""
 
     from_id: GivenId = Field(alias="from", description="The id of the environment to copy from.")
     to_id: GivenId = Field(alias="to", description="The id of the environment to copy to.")
     flag_keys: FlagKeys
-    parts: Parts = Field(
+    parts: Subset = Field(
         default=[*Part],
         description="What to carry, by default everything: `details` are name, description and tags; `rollout` is the "
         "percentage and what decides when no rule matches.",
@@ -87,7 +87,7 @@ class CopiedFieldOut(BaseModel):
 
 
 class CopyAlterationOut(BaseModel):
-    """What is altered in a flag or in one of its rules."""
+    """A change that a copy makes to a flag or to one of its rules."""
 
     change_id: str | None = Field(description="The change that this made; null for a dry run.")
     action: str = Field(examples=["flag.updated"])
@@ -98,7 +98,7 @@ class CopyAlterationOut(BaseModel):
 
 
 class CopyOut(BaseModel):
-    """What was copied, or with `dry_run` what would be. Flags that are already the same are left out."""
+    """The flags that were copied, or with `dry_run` would be. Flags that are already the same are left out."""
 
     fingerprint: str = Field(description="Stands for what is altered; for `if_unchanged`.")
     alterations: list[CopyAlterationOut]

@@ -24,7 +24,7 @@ from flagstaff.values.errors import Code, Error
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What a copy alters, its fingerprint, and the numbers of the changes; none if it was only asked."""
+    """The writes of a copy, their fingerprint, and the numbers of the changes; no numbers for a dry run."""
 
     alterations: Sequence[Alteration]
     fingerprint: str
@@ -121,7 +121,7 @@ class Copies:
 
 
 def _needed(parts: Collection[Part]) -> Iterator[Permission]:
-    """What a copy of these parts needs in the target environment, even if it alters nothing."""
+    """Return the permissions that a copy of these parts needs in the target environment, even if it changes nothing."""
     of_flag = set(parts) - {Part.RULES}
     if of_flag:
         yield Permission.FLAGS_TOGGLE if of_flag == {Part.STATE} else Permission.FLAGS_WRITE

@@ -1,4 +1,4 @@
-"""What copying flags from one environment to another alters, and why some cannot be copied."""
+"""Plans a copy of flags from one environment to another, and says why some cannot be copied."""
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from flagstaff.copying.copies import (
     new_flag,
     parts_with_other_users,
 )
-from flagstaff.copying.environment_flags import read_sides
+from flagstaff.copying.environment_flags import read_environment_flags
 from flagstaff.database.database import Connection
 from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag
@@ -53,7 +53,7 @@ class CopiedFlag:
     """The parts that would stay as they are, but with other users."""
 
     def alterations(self) -> Iterator[Alteration]:
-        """What is written, in this order."""
+        """The writes, in their order."""
         scope = scope_of(self.after)
         if self.before is None:
             yield Alteration("flag.created", scope, None, self.after)
@@ -68,7 +68,7 @@ class CopiedFlag:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which flags to copy, and which parts of them."""
+    """The flags to copy, and the parts of them."""
 
     keys: Sequence[str]
     parts: Collection[Part]
@@ -77,15 +77,15 @@ class Wanted:
 async def plan_copy(
     connection: Connection, origin: Environment, target: Environment, wanted: Wanted, now: datetime
 ) -> list[CopiedFlag]:
-    """What a copy makes of each flag.
+    """Plan the copy of each flag.
 
     Raises:
         Error: INVALID, which names them, for flags that the origin does not have; CONFLICT, with the reason for each,
             for flags that cannot be copied.
     """
     await _require_few_rules(connection, origin, target, wanted.keys)
-    sources = await read_sides(connection, origin.id, wanted.keys)
-    targets = await read_sides(connection, target.id, wanted.keys)
+    sources = await read_environment_flags(connection, origin.id, wanted.keys)
+    targets = await read_environment_flags(connection, target.id, wanted.keys)
     archived = await flags_store.find_archived_keys(connection, target.id, wanted.keys)
     origins, present = await in_pieces(sources.collecting()), await in_pieces(targets.collecting())
     _require_known(wanted.keys, origins.keys(), origin)

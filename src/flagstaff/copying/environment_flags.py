@@ -17,7 +17,7 @@ from flagstaff.values.errors import invalid_field
 
 
 @dataclass(frozen=True, slots=True)
-class ReadSides:
+class ReadEnvironmentFlags:
     """Flags of one environment, and their rules. They are converted by `collecting`."""
 
     flags: Iterable[Flag]
@@ -58,7 +58,9 @@ async def find_origin(connection: Connection, project_id: UUID, environment_id: 
     return environment
 
 
-async def read_sides(connection: Connection, environment_id: UUID, keys: Collection[str]) -> ReadSides:
-    """Those flags of an environment that have one of these keys and are not archived, and their rules."""
+async def read_environment_flags(
+    connection: Connection, environment_id: UUID, keys: Collection[str]
+) -> ReadEnvironmentFlags:
+    """Read the flags of an environment with one of these keys, without archived ones, and their rules."""
     found = await flags_store.find_flags_by_key(connection, environment_id, keys)
-    return ReadSides(found, await rules_store.list_rules_of_keys(connection, environment_id, keys))
+    return ReadEnvironmentFlags(found, await rules_store.list_rules_of_keys(connection, environment_id, keys))

@@ -1,4 +1,4 @@
-"""What restoring a change of a flag, a rule or a segment alters, and whether it can be restored at all."""
+"""Plans the restore of a change to a flag, a rule or a segment, and says why some cannot be restored."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -36,7 +36,7 @@ T = TypeVar("T", Flag, Rule, Segment)
 async def plan_restore(
     connection: Connection, member: Member, change: Change, number: int, now: datetime, *, if_unchanged: bool
 ) -> list[Alteration]:
-    """What putting back a change of a member's project alters.
+    """Plan the restore of a change in a project of the member.
 
     Raises:
         Error: FORBIDDEN without `audit:read` or the permission that this needs, CONFLICT if the change cannot be put
@@ -160,14 +160,14 @@ async def _plan_segment(
 
 
 def _permission(change: Change) -> Permission:
-    """What a change that puts back a change of a flag or of a rule needs."""
+    """Return the permission that restoring a change of a flag or of a rule needs."""
     if change.action.startswith("rule."):
         return Permission.RULES_WRITE
     return Permission.FLAGS_TOGGLE if change.action == "flag.toggled" else Permission.FLAGS_WRITE
 
 
 def _altered(present: T, restored: T, now: datetime) -> T:
-    """What is restored, as it is written now; raises Error CONFLICT if it equals what is present."""
+    """Return the resource as it is to be written; raises Error CONFLICT if it equals the present one."""
     if restored == present:
         raise unrestorable("It is already as it was before the change.")
     return replace(restored, updated_at=later_than(present.updated_at, now))

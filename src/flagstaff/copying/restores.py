@@ -28,7 +28,7 @@ class FieldAlteration:
 
 @dataclass(frozen=True, slots=True)
 class Alteration:
-    """What a restore does to one resource. `before` is None if the resource comes back."""
+    """A write of a restore, to one resource. `before` is None if the resource comes back."""
 
     action: str
     scope: Scope

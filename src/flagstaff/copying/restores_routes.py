@@ -36,7 +36,7 @@ ChangeId = Annotated[int, Path(), PlainValidator(_read_number), WithJsonSchema({
 
 
 class RestoreBody(Body):
-    """How to restore a change."""
+    """Options of a restore."""
 
     dry_run: bool = Field(default=False, description="Only tell what it would alter.")
     if_unchanged: bool = Field(default=False, description="Refuse (409) if it has been changed again since.")
@@ -51,7 +51,7 @@ class FieldAlterationOut(BaseModel):
 
 
 class AlterationOut(BaseModel):
-    """What is altered in one resource."""
+    """A change that a restore makes to one resource."""
 
     action: str = Field(examples=["flag.updated"])
     resource_id: Uuid
@@ -60,7 +60,7 @@ class AlterationOut(BaseModel):
 
 
 class RestoreOut(BaseModel):
-    """What was restored, or with `dry_run` what would be."""
+    """The changes that were restored, or with `dry_run` would be."""
 
     change_id: str | None = Field(description="The change that this made; null for a dry run.")
     alterations: list[AlterationOut]

@@ -27,7 +27,7 @@ from flagstaff.values.moments import later_than
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a restore alters, and the number of its own change; None if it was only asked what it would alter."""
+    """The writes of a restore, and the number of its own change; None for a dry run."""
 
     alterations: Sequence[Alteration]
     number: int | None

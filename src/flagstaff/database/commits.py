@@ -26,7 +26,7 @@ def watching(commits: Commits) -> Iterator[None]:
         _watched.reset(token)
 
 
-def note_commit() -> None:
+def record_commit() -> None:
     """Tell whoever watches that a commit begins."""
     if (commits := _watched.get()) is not None:
         commits.have_begun = True

@@ -24,10 +24,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from flagstaff.audit.changes import Change, Committed
 from flagstaff.database import dialect, tables
-from flagstaff.database.commits import note_commit
+from flagstaff.database.commits import record_commit
 from flagstaff.database.health import CONFIGURATION, HISTORY, StoreHealth
 from flagstaff.database.reach import Reach
-from flagstaff.database.revisions_store import FOUND, forget_found, note_committed
+from flagstaff.database.revisions_store import FOUND, forget_found, record_committed
 from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.database.turns import Turns
 from flagstaff.values.errors import Code, Error, not_found, unavailable, unconfirmed
@@ -131,7 +131,7 @@ class Database:
         """Whether the configuration's SQLite file does not exist."""
         return not self.is_postgresql and not (self._directory / CONFIGURATION_FILE).exists()
 
-    def note_files(self) -> None:
+    def record_files(self) -> None:
         """Look at SQLite's files, and remember them so that `require_files` notices when one is deleted or replaced."""
         self.health.look_for_history(self._directory)
         if not self.is_postgresql:
@@ -183,9 +183,9 @@ class Database:
                     yield transaction
                     ended = transaction
                     if not transaction.only_tries:
-                        note_commit()
+                        record_commit()
             if transaction.concerns_evaluations:
-                note_committed(transaction.revision, transaction.change)
+                record_committed(transaction.revision, transaction.change)
         except BaseException as error:
             if ended is None:
                 raise
@@ -227,7 +227,7 @@ class Database:
             async with self._begin(self._history_writer) as connection:
                 await dialect.limit_idle_write(connection)
                 yield connection
-                note_commit()
+                record_commit()
 
     async def find_free_history_bytes(self) -> int | None:
         """The free pages of the history's file, which it does not return to the disk, in bytes.
@@ -275,7 +275,7 @@ class Database:
 
 @asynccontextmanager
 async def attempt(transaction: Transaction, *, keep: bool) -> AsyncIterator[None]:
-    """What is written inside is taken back at the end unless it is to be kept, to see whether it can be written."""
+    """Write inside a savepoint, to see whether a write succeeds; it is rolled back unless it is to be kept."""
     async with transaction.connection.begin_nested() as savepoint:
         yield
         if not keep:

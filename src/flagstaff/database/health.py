@@ -1,4 +1,4 @@
-"""What a process has found out about its database while it used it: what is damaged, missing, or takes no writes."""
+"""Remembers what a process has found out about its database: damage, missing tables, refused writes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -49,7 +49,7 @@ class StoreHealth:
         return bool(self._refusing)
 
     def problems(self) -> dict[str, str]:
-        """What is wrong with each store, and what to do."""
+        """Return the problem of each store, and what to do about it."""
         missing = {HISTORY: self._missing} if self._missing else {}
         return {**self._refusing, **self._incomplete, **self._damaged, **missing}
 
@@ -80,17 +80,17 @@ class StoreHealth:
             log.info("writes_accepted", store=store)
 
     def _note(self, store: str, cause: BaseException | None, *, writes: bool) -> str | None:
-        """What to tell the caller instead of that the database cannot be reached, if this is more than that."""
+        """Return a more exact message than that the database cannot be reached; None if this error allows none."""
         reason = str(getattr(cause, "orig", None) or cause).partition("\n")[0]
         if dialect.is_damage(cause):
-            return self._note_damage(store, reason)
+            return self._record_damage(store, reason)
         if dialect.lacks_tables(cause):
-            return self._note_absence(store, reason)
+            return self._record_absence(store, reason)
         if writes and dialect.refuses_writes(cause):
-            return self._note_refusal(store, reason)
+            return self._record_rejection(store, reason)
         return None
 
-    def _note_damage(self, store: str, reason: str) -> str:
+    def _record_damage(self, store: str, reason: str) -> str:
         if self._is_postgresql:
             message = f"PostgreSQL has found damaged data ({reason}). Look at its log, and restore a backup."
         elif store == HISTORY:
@@ -102,15 +102,17 @@ class StoreHealth:
         self._damaged[store] = message
         return message
 
-    def note_tables(self, missing: Mapping[str, Sequence[str]]) -> None:
+    def record_tables(self, missing: Mapping[str, Sequence[str]]) -> None:
         """Note which tables of each store are not there, after all were looked for."""
         for store in (CONFIGURATION, HISTORY):
             if names := missing.get(store):
-                self._note_absence(store, f"{names[0]} does not exist" if len(names) == 1 else f"{len(names)} of them")
+                self._record_absence(
+                    store, f"{names[0]} does not exist" if len(names) == 1 else f"{len(names)} of them"
+                )
             elif self._incomplete.pop(store, None) is not None:
                 log.info("database_complete", store=store)
 
-    def _note_absence(self, store: str, reason: str) -> str:
+    def _record_absence(self, store: str, reason: str) -> str:
         message = f"The database lacks tables of the {store}: {reason}. Restore a backup"
         if store == HISTORY:
             message += (
@@ -123,7 +125,7 @@ class StoreHealth:
         self._incomplete[store] = message
         return message
 
-    def _note_refusal(self, store: str, reason: str) -> str:
+    def _record_rejection(self, store: str, reason: str) -> str:
         place = "PostgreSQL" if self._is_postgresql else _FILES[store]
         message = (
             f"{place} cannot be written: {reason}. Nothing was changed. Look at its disk: free space, or restore the "

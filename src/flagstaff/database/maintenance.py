@@ -143,7 +143,7 @@ async def _is_autoincremented(connection: AsyncConnection, table: sa.TableClause
 
 
 async def other_sessions(connection: AsyncConnection) -> int:
-    """How many other connections Flagstaff has to this database. With SQLite the data directory's lock shows this."""
+    """Count Flagstaff's other connections to this database. With SQLite the data directory's lock shows them."""
     if connection.dialect.name != "postgresql":
         return 0
     query = """

@@ -15,17 +15,13 @@ from pathlib import Path
 from typing import TypeVar
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.script import ScriptDirectory
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from flagstaff.database import dialect
 from flagstaff.database.database import translated_errors
 from flagstaff.database.schema_state import (
-    configuration,
     is_newer_and_supported,
     known_revisions,
-    note_oldest_supported,
     oldest_supported,
     present_revision,
     require_encoding,
@@ -168,6 +164,10 @@ def migrate_connection(connection: sa.Connection, revision: str, *, force: bool 
             f"--to {revisions[-1]}.",
         )
     done = _steps(revisions, present)
+    from alembic import command  # noqa: PLC0415 -- with what it needs, it takes 7 MB, which a process that serves spares
+
+    from flagstaff.database.migration_scripts import configuration, record_oldest_supported  # noqa: PLC0415
+
     alembic = configuration()
     alembic.attributes["connection"] = connection
     if wanted > done:
@@ -176,13 +176,15 @@ def migrate_connection(connection: sa.Connection, revision: str, *, force: bool 
         if not force:
             _require_no_losses(connection, revisions[wanted:done])
         command.downgrade(alembic, revisions[wanted - 1] if wanted else "base")
-    note_oldest_supported(connection)
+    record_oldest_supported(connection)
     return revisions[done:wanted] or revisions[wanted:done][::-1]
 
 
 def _require_no_losses(connection: sa.Connection, undone: list[str]) -> None:
-    scripts = ScriptDirectory.from_config(configuration())
-    modules = [scripts.get_revision(revision).module for revision in reversed(undone)]
+    from flagstaff.database.migration_scripts import scripts  # noqa: PLC0415 -- reaches Alembic
+
+    directory = scripts()
+    modules = [directory.get_revision(revision).module for revision in reversed(undone)]
     losses = [loss for module in modules if hasattr(module, "losses") for loss in module.losses(connection)]
     if losses:
         raise Error(

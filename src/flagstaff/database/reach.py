@@ -61,14 +61,14 @@ class Reach:
         async with asyncio.timeout(_OPEN_SECONDS), self.begin(self._engine) as connection:
             await connection.execute(sa.text("SELECT 1"))
 
-    def note_session(self, *, is_late: bool) -> None:
+    def record_session(self, *, is_late: bool) -> None:
         """Begin transactions again. If the session is late, the connections from before may be dead, and end."""
         if is_late:
             self._end_all()
         self._is_lost = False
-        self.note_answer(self._clock())
+        self.record_answer(self._clock())
 
-    def note_answer(self, asked_at: float) -> None:
+    def record_answer(self, asked_at: float) -> None:
         """Note that PostgreSQL has answered what it was asked at this time of the clock."""
         self.stop()
         self._set_alarm(asked_at + LOST_SECONDS)

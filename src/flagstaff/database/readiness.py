@@ -43,7 +43,7 @@ class Readiness:
             raise Error(Code.UNAVAILABLE, " ".join(problems), extensions={"works": works}, retry_after_seconds=5)
 
     async def _check_stores(self) -> dict[str, str]:
-        """What is wrong with the configuration and with the history."""
+        """Return the problems of the configuration and of the history."""
         try:
             async with asyncio.timeout(DATABASE_SECONDS):
                 is_usable = await is_supported(self.database)
@@ -55,7 +55,7 @@ class Readiness:
         if not is_usable:
             message = "The database is not at a revision that this version can serve from. Run: flagstaff migrate"
             return self._of_both(message)
-        self.database.health.note_tables(missing)
+        self.database.health.record_tables(missing)
         return {**self.database.health.problems(), **self._replaced_files()}
 
     def _of_both(self, message: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ class Revision(NamedTuple):
 
 
 class LiveOn(NamedTuple):
-    """Where a change is served: by how many of how many instances, and the names of those that may not serve it.
+    """The instances that serve a change: how many of how many, and the names of those that may not serve it.
 
     These have lost their connection to the database, or have ended without saying so.
     """

@@ -1,4 +1,4 @@
-"""Which revision of a project a request has made, and which revisions are committed."""
+"""Finds the revision of a project that a request has made, and the revisions that are committed."""
 
 from collections.abc import Mapping
 from uuid import UUID

@@ -69,7 +69,7 @@ def watch_revision() -> Iterator[Written]:
         _written.reset(token)
 
 
-def note_committed(revision: int | None, change: int | None) -> None:
+def record_committed(revision: int | None, change: int | None) -> None:
     """Tell whoever watches that a transaction with this revision, and this change as its latest, has been committed."""
     written = _written.get()
     if written is None:
@@ -81,14 +81,14 @@ def note_committed(revision: int | None, change: int | None) -> None:
         written.change = change
 
 
-def note_live_on(live_on: LiveOn) -> None:
+def record_live_on(live_on: LiveOn) -> None:
     """Tell whoever watches where the change is served."""
     written = _written.get()
     if written is not None:
         written.live_on = live_on
 
 
-def note_found(connection: AsyncConnection, project_id: UUID, revision: int | None) -> None:
+def record_found(connection: AsyncConnection, project_id: UUID, revision: int | None) -> None:
     """Note the revision in which a write transaction has locked a project, or None if the project has been deleted.
 
     The transaction does not return before this revision, or a later one, is served everywhere.

@@ -1,4 +1,4 @@
-"""Which revision a database is at, and which versions of Flagstaff can serve from it.
+"""The revision of a database, and the versions of Flagstaff that can serve from it.
 
 Both are in Alembic's own table. A migration only adds to the schema, so that the version before goes on; one that takes
 something away names in `oldest_supported` the first revision that no longer needs it. The newest such revision is
@@ -10,65 +10,38 @@ from functools import cache
 from pathlib import Path
 
 import sqlalchemy as sa
-from alembic.config import Config
-from alembic.script import Script, ScriptDirectory
 
 from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.database.health import CONFIGURATION, HISTORY
 from flagstaff.values.errors import Code, Error
 
-_SCRIPTS = Path(__file__).parent / "migrations"
-_version = sa.table("alembic_version", sa.column("version_num", sa.Text), sa.column("oldest_supported", sa.Text))
-_columns = _version.c
+SCRIPTS = Path(__file__).parent / "migrations"
+VERSION = sa.table("alembic_version", sa.column("version_num", sa.Text), sa.column("oldest_supported", sa.Text))
+_columns = VERSION.c
 _missing_tables = sa.text(
     "SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NULL ORDER BY name"
 )
 
 
-def configuration() -> Config:
-    """Alembic's, without a database."""
-    made = Config()
-    made.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))
-    return made
-
-
 @cache
 def known_revisions() -> list[str]:
-    """Every revision, oldest first."""
-    return [script.revision for script in _scripts()]
-
-
-def named_oldest_supported() -> dict[str, str]:
-    """By each migration that takes something away, the first revision that no longer needs it."""
-    modules = {script.revision: script.module for script in _scripts()}
-    return {each: module.oldest_supported for each, module in modules.items() if hasattr(module, "oldest_supported")}
+    """Return every revision, oldest first: the numbers with which the names of the migrations' files begin."""
+    return sorted(file.name.partition("_")[0] for file in (SCRIPTS / "versions").glob("[0-9]*.py"))
 
 
 def present_revision(connection: sa.Connection) -> str | None:
     """The revision that the database is at; None before the first."""
-    if not sa.inspect(connection).has_table(_version.name):
+    if not sa.inspect(connection).has_table(VERSION.name):
         return None
     return connection.execute(sa.select(_columns.version_num)).scalar_one_or_none()
 
 
 def oldest_supported(connection: sa.Connection) -> str | None:
     """The oldest revision whose version can serve from the database, if a version that stores this has migrated it."""
-    if not _has_mark(connection):
+    if not has_mark(connection):
         return None
     return connection.execute(sa.select(_columns.oldest_supported)).scalar_one_or_none()
-
-
-def note_oldest_supported(connection: sa.Connection) -> None:
-    """Store it after a migration, in its transaction. The revision must be one that this version knows."""
-    present = present_revision(connection)
-    if present is None:
-        return
-    run = known_revisions()[: known_revisions().index(present) + 1]
-    named = [oldest for revision, oldest in named_oldest_supported().items() if revision in run]
-    if not _has_mark(connection):
-        connection.execute(sa.text("ALTER TABLE alembic_version ADD COLUMN oldest_supported TEXT"))
-    connection.execute(_version.update().values(oldest_supported=max(named, default=None)))
 
 
 def is_newer_and_supported(connection: sa.Connection) -> bool:
@@ -146,13 +119,9 @@ def _is_supported(connection: sa.Connection) -> bool:
     return present_revision(connection) == known_revisions()[-1] or is_newer_and_supported(connection)
 
 
-def _has_mark(connection: sa.Connection) -> bool:
+def has_mark(connection: sa.Connection) -> bool:
+    """Whether a version that stores the oldest supported revision has migrated the database."""
     inspector = sa.inspect(connection)
-    if not inspector.has_table(_version.name):
+    if not inspector.has_table(VERSION.name):
         return False
-    return any(column["name"] == "oldest_supported" for column in inspector.get_columns(_version.name))
-
-
-@cache
-def _scripts() -> list[Script]:
-    return [*ScriptDirectory.from_config(configuration()).walk_revisions()][::-1]
+    return any(column["name"] == "oldest_supported" for column in inspector.get_columns(VERSION.name))

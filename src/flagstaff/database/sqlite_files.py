@@ -23,7 +23,7 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 class State(Enum):
-    """What a file is found to be."""
+    """The state of a file."""
 
     MISSING = "missing"
     EMPTY = "empty"
@@ -73,7 +73,7 @@ class Files:
 
 
 def unusable_history(found: str) -> str:
-    """What to do about a history of which this was found."""
+    """Return what to do about a history in this state."""
     return (
         f"{found}. Evaluations are answered, and kept on disk for the history. Stop the server. Put the file back if "
         "you have it; otherwise run: flagstaff history new. Then start the server."

@@ -78,7 +78,7 @@ def _listen(engine: sa.Engine, system: str, tracing: "Tracing") -> None:
 
 @lru_cache(_KNOWN_STATEMENTS)
 def _describe(statement: str, system: str) -> tuple[str, dict[str, str]]:
-    """What a statement does and to which table, as a name and as attributes. Parameters are never part of its text."""
+    """Return a statement's kind and table, as a name and as attributes. Parameters are never part of its text."""
     operation = found[1].upper() if (found := _OPERATION.match(statement)) else "SQL"
     attributes = {"db.system.name": system, "db.operation.name": operation}
     if table := _TABLE.search(statement):

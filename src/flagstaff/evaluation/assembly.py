@@ -143,7 +143,7 @@ def assemble(
 
 
 def _plain_answers(groups: Groups, *, is_targeted: bool) -> Generator[None, None, dict[str, Any]]:
-    """What the response is made of; with targeting, only the tail."""
+    """Make the parts of the response; with targeting, only the tail."""
     constant_tail = b"".join(cast("bytes", each.default) for each in groups.constant) + EVALUATE.tail
     yield
     rollouts, ruled = ([], []) if is_targeted else (groups.rollouts, groups.steady)
@@ -164,7 +164,7 @@ def _plain_answers(groups: Groups, *, is_targeted: bool) -> Generator[None, None
 
 
 def _target(groups: Groups, rules: _Rules) -> Generator[None, None, Targeting | None]:
-    """What needs more than look-ups by user and email; None if nothing does."""
+    """Compile the flags that need more than look-ups by user and email; None if none does."""
     recorded = groups.recorded
     if not groups.sticky and not rules.predicates and not any(each.layout.says_more for each in recorded):
         return None

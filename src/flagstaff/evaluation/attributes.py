@@ -44,7 +44,7 @@ _MOMENT = re.compile(
 )
 
 Readings = tuple[Any, ...]
-"""What was read of an attribute: one element for a single value; none if there is nothing to compare."""
+"""The readings of an attribute: one element for a single value; none if there is nothing to compare."""
 
 
 class Form(Enum):
@@ -66,7 +66,7 @@ _LIST_BOUNDS: MappingProxyType[Form, tuple[int, int]] = MappingProxyType(
         Form.SEARCHED_TEXT: (16, 1024),
     }
 )
-"""How many elements and characters a list may have, by the form in which it is read."""
+"""The most elements and characters of a list, by the form in which it is read."""
 _ORDERED = frozenset({Form.NUMBER, Form.MOMENT, Form.VERSION})
 
 

@@ -3,15 +3,15 @@
 from enum import StrEnum
 
 from flagstaff.evaluation.history.records import RecordedEvaluation
-from flagstaff.evaluation.parts import evaluate_flag, find_flag
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.subset import evaluate_flag, find_flag
 
 Answer = tuple[bool, str | None, str | None]
 """Whether the flag is on, and the key and the value of the variant."""
 
 
 class Effect(StrEnum):
-    """What a change does for a user."""
+    """The effect of a change on a user."""
 
     NONE = "none"
     TURNED_ON = "turned_on"
@@ -30,7 +30,7 @@ class Comparison:
         )
 
     def effect(self, evaluation: RecordedEvaluation) -> Effect:
-        """What the change does for the user; UNKNOWN if an attribute that either version looks at was not kept."""
+        """The change's effect on the user; UNKNOWN if an attribute that either version looks at was not kept."""
         if not all(map(evaluation.knows, self._attributes)):
             return Effect.UNKNOWN
         before, after = (version.answer(evaluation) for version in self._versions)
@@ -51,7 +51,7 @@ class _Version:
         self._values = snapshot.values.get(key, {})
 
     def answer(self, evaluation: RecordedEvaluation) -> Answer:
-        """What an evaluation of the same user returns."""
+        """The result of an evaluation of the same user."""
         _, recorded = evaluate_flag(
             self._snapshot, self._flag, evaluation.user_id, evaluation.user_email, evaluation.values()
         )

@@ -6,8 +6,8 @@ from flagstaff.evaluation.compiler import CompiledFlag
 from flagstaff.evaluation.flag_sets import FlagSet, compile_flags
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.matches import RuleMatch
-from flagstaff.evaluation.parts import all_flags, deciding_part
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.subset import all_flags, deciding_part
 from flagstaff.evaluation.targeting import Decisions
 from flagstaff.evaluation.tracing import DecidedFlag, Subject
 
@@ -27,7 +27,7 @@ class Decider:
         self._constant = {flag.key: Decision(flag, flag.default) for flag in snapshot.layout.constant}
 
     def decide(self, subject: Subject, keys: Collection[str]) -> Generator[None, None, Iterator[DecidedFlag]]:
-        """How the flags with these keys are decided for a user; the conditions are checked in small steps."""
+        """Decide the flags with these keys for a user; the conditions are checked in small steps."""
         decisions = yield from deciding_part(
             self._snapshot, self._part, subject.user_id, subject.user_email, subject.attributes
         )

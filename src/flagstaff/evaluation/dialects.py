@@ -122,7 +122,7 @@ def _tabulate(snapshot: EnvironmentSnapshot, dialect: Dialect, flag: LayoutFlag,
 
 
 def _look_ups(snapshot: EnvironmentSnapshot, tables: Sequence[_Table]) -> Generator[None, None, dict[str, Any]]:
-    """What a snapshot without targeting has for its recorded flags."""
+    """Make a dialect's look-ups for the recorded flags of a snapshot without targeting."""
     rollouts = len(snapshot.rollouts)
     rollout_answers: list[tuple[Fragment, ...]] = []
     rule_answers: list[Answers] = []
@@ -139,7 +139,7 @@ def _look_ups(snapshot: EnvironmentSnapshot, tables: Sequence[_Table]) -> Genera
 
 
 def _targeting(targeting: Targeting, tables: Sequence[_Table]) -> Generator[None, None, dict[str, Any]]:
-    """What one with targeting has instead."""
+    """Make the same for a snapshot with targeting."""
     answers: list[Answers] = []
     for table, known in zip(tables, targeting.answers, strict=True):
         if isinstance(known, tuple):

@@ -6,7 +6,7 @@ from flagstaff.flags.flags import RuleType
 
 
 class Outcome(IntEnum):
-    """How the result of a flag was decided. The numbers are stored, so new outcomes are added at the end."""
+    """The way in which a flag's result was decided. The numbers are stored, so new outcomes are added at the end."""
 
     OFF = 0
     USER_ID_RULE = 1

@@ -63,7 +63,7 @@ def _as_compared(condition: Condition) -> Condition:
 
 @dataclass(frozen=True)
 class AttributePredicates:
-    """What predicates ask about one attribute.
+    """The questions that predicates ask about one attribute.
 
     `unasked` are the bits of the predicates that ask nothing about it. `look_ups` are the texts that predicates wait
     for, with their bits; `checks` are single conditions, and `sets` several conditions of one predicate. Look-ups and
@@ -166,7 +166,7 @@ class Predicates:
         return found
 
     def about(self, attributes: Collection[str]) -> "Predicates":
-        """What these predicates ask about some of the attributes."""
+        """Return the questions that these predicates ask about some of the attributes."""
         return replace(self, by_attribute=tuple(each for each in self.by_attribute if each.attribute in attributes))
 
 
@@ -190,7 +190,7 @@ def assemble_predicates(predicates: Sequence[Predicate]) -> Generator[None, None
 
 
 class _Asked(NamedTuple):
-    """What one predicate asks about an attribute."""
+    """The question that one predicate asks about an attribute."""
 
     bit: int
     conditions: list[tuple[Condition, CompiledCondition]]

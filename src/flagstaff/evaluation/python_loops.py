@@ -9,7 +9,7 @@ from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
 from flagstaff.evaluation.matches import RuleMatch
 
 Prefixes = NewType("Prefixes", object)
-"""What is hashed before the identifier for each of some flags, as `prepare` returns it."""
+"""The texts that are hashed before the identifier, one for each flag, as `prepare` returns them."""
 
 
 def prepare(prefixes: tuple[bytes, ...], seed: int) -> Prefixes:

@@ -13,7 +13,7 @@ from flagstaff.projects.sdk_keys import KeyInForce
 
 
 class KnownAttributes(NamedTuple):
-    """What is known of a request's custom attributes once they have been read.
+    """The custom attributes of a request, after they have been read.
 
     `values` are those that the environment looks at, `holding` the bits of the predicates that they do not contradict,
     and `kept` what the history keeps of them.
@@ -53,7 +53,7 @@ class SingleFlag:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
-    """How a protocol writes a response about all flags: a head, a fragment for each flag, and a tail."""
+    """A protocol's form of a response about all flags: a head, a fragment for each flag, and a tail."""
 
     head: bytes
     tail: bytes

@@ -21,7 +21,7 @@ from flagstaff.flags.flags import DEFAULT_STICKINESS
 
 @dataclass(slots=True)
 class User:
-    """Who is evaluated: the default identifier in UTF-8, and the attributes that are looked at.
+    """The user of an evaluation: the default identifier in UTF-8, and the attributes that are looked at.
 
     `identifiers` are those that attributes have given so far, because many flags can ask for the same one.
     """
@@ -63,7 +63,7 @@ def attributes_of(
 
 
 class Decisions(NamedTuple):
-    """How the recorded flags are decided: a byte for each, and the variant of each varied flag.
+    """The decisions about the recorded flags: a byte for each, and the variant of each varied flag.
 
     `recorded` is the same, with the other columns, as the history stores it. `matches` are the rules that match first,
     one for each flag that has one; they do not decide flags with a prerequisite that does not hold. Those of the
@@ -82,7 +82,7 @@ class Decisions(NamedTuple):
 
 
 def follow(targeting: Targeting, values: Mapping[str, object], custom_holding: int | None = None) -> PredicateMatches:
-    """What follows from the predicates that hold for these values of the attributes.
+    """Find the predicates that hold for these values of the attributes, and what follows from them.
 
     `custom_holding` are the bits of the predicates that the custom attributes do not contradict, if they have been
     computed before.
@@ -151,7 +151,7 @@ def _buckets(targeting: Targeting, user: User, decided: bytearray) -> bytes:
 
 
 def _follow(targeting: Targeting, holding: int) -> PredicateMatches:
-    """What follows from the predicates that hold; remembered for the next user for whom the same hold."""
+    """Return what follows from the predicates that hold; remembered for the next user for whom the same hold."""
     found: list[RuleMatch] = []
     digits = bin(holding & targeting.leading)[:1:-1]  # to take bits out of a long integer takes longer
     number = digits.find("1")
@@ -200,7 +200,7 @@ def _holds(need: Need, decided: bytearray, variants: bytearray, slots: Mapping[i
 
 
 def identifier_of(user: User, attribute: str) -> bytes:
-    """What identifies the user: a text, or a number as text; empty for anything else."""
+    """Return the user's identifier: a text, or a number as text; empty for anything else."""
     if attribute == DEFAULT_STICKINESS:
         return user.identifier
     found = user.identifiers.get(attribute)

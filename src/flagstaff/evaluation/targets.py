@@ -1,4 +1,4 @@
-"""What flags need besides look-ups by user and email, compiled: conditions, buckets, variants and prerequisites."""
+"""Compiled flags that need more than look-ups by user and email: conditions, buckets, variants and prerequisites."""
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -86,7 +86,7 @@ class Need(NamedTuple):
 
 @dataclass(frozen=True)
 class Targeting:
-    """What evaluations of an environment need besides look-ups by the user's id and email; most environments have none.
+    """The compiled flags of an environment that need more than look-ups by id and email; most environments have none.
 
     `sticky` are the rollouts whose identifier is an attribute: the attribute and the bytes that are hashed before it.
     `by_predicate` are the rules that are found by a predicate that holds, by its number, and `leading` the bits of
@@ -234,7 +234,7 @@ class Targeting:
 
     @cached_property
     def built_in(self) -> frozenset[str]:
-        """Those of them that every context has."""
+        """The attributes, among them, that every context has."""
         return self.attributes & BUILT_IN
 
     @cached_property
@@ -249,15 +249,15 @@ class Targeting:
 
     @cached_property
     def custom(self) -> frozenset[str]:
-        """Those of them that applications choose."""
+        """The attributes, among them, that applications choose."""
         return self.attributes - RESERVED
 
     @cached_property
     def custom_predicates(self) -> Predicates:
-        """What the predicates ask about custom attributes."""
+        """The predicates' questions about custom attributes."""
         return self.predicates.about(self.custom)
 
     @cached_property
     def other_predicates(self) -> Predicates:
-        """What they ask about the others."""
+        """The predicates' questions about the other attributes."""
         return self.predicates.about(RESERVED)

@@ -22,7 +22,7 @@ class Step(StrEnum):
 
 
 class RuleStatus(StrEnum):
-    """What became of a rule."""
+    """The part that a rule had in a decision."""
 
     MATCHED = "matched"
     NOT_MATCHED = "not_matched"
@@ -32,7 +32,7 @@ class RuleStatus(StrEnum):
 
 
 class ChosenBy(StrEnum):
-    """What chose a variant."""
+    """The cause of a variant's choice."""
 
     RULE = "rule"
     WEIGHT = "weight"
@@ -87,7 +87,7 @@ class PrerequisiteTrace:
 
 @dataclass(frozen=True, slots=True)
 class Hashed:
-    """What identifies the user for a flag, and the text that is hashed; both are None if nothing does."""
+    """The user's identifier for a flag, and the text that is hashed; both are None if the user has none."""
 
     identifier: str | None
     text: str | None
@@ -121,7 +121,7 @@ class VariantsTrace:
 
 @dataclass(frozen=True, slots=True)
 class FlagTrace:
-    """How a flag was decided. `rule` is the one that matched, and `value` the variant's as JSON.
+    """The trace of a decision. `rule` is the one that matched, and `value` the variant's as JSON.
 
     The flag has a `rollout` only if it applies to users whom no rule matches.
     """

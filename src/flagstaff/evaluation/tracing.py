@@ -74,7 +74,7 @@ class DecidedFlag:
         return [rule for rule in tried_in_order(self.targeted.rules) if rule.enabled][self.rank]
 
     def status(self, rank: int, *, matches: bool) -> RuleStatus:
-        """What became of the live rule with this rank, which matches the user apart from its percentage, or not."""
+        """Return the status of the live rule with this rank; `matches` leaves its percentage aside."""
         if self.step in (Step.OFF, Step.PREREQUISITE) or (self.rank is not None and rank > self.rank):
             return RuleStatus.NOT_REACHED
         if rank == self.rank:
@@ -94,7 +94,7 @@ class Tracer:
         self._readings: dict[tuple[str, Form], Readings] = {}
 
     def trace_flag(self, key: str, decided: Mapping[str, DecidedFlag]) -> FlagTrace:
-        """How a flag was decided; `decided` are the flag and at least those that it needs."""
+        """Trace the decision about a flag; `decided` are the flag and at least those that it needs."""
         own = decided[key]
         flag, decision, rule, hashed = own.targeted.flag, own.decision, own.rule, self._hash(own.targeted.flag)
         return FlagTrace(

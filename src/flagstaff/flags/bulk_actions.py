@@ -14,7 +14,7 @@ _NAMED = 5
 
 
 class BulkAction(StrEnum):
-    """What can be done to many flags at once."""
+    """An action on many flags at once."""
 
     ENABLE = "enable"
     DISABLE = "disable"
@@ -29,7 +29,7 @@ class BulkAction(StrEnum):
 
     @property
     def permission(self) -> Permission:
-        """What it needs in the environment."""
+        """The permission that it needs in the environment."""
         return Permission.FLAGS_TOGGLE if self in (BulkAction.ENABLE, BulkAction.DISABLE) else Permission.FLAGS_WRITE
 
     @property
@@ -49,7 +49,7 @@ def check_action_tags(action: BulkAction, tags: Sequence[str]) -> None:
 
 
 def after_action(flag: Flag, action: BulkAction, tags: Sequence[str], now: datetime) -> Flag:
-    """What an action makes of a flag; an equal flag if it needs no change."""
+    """Return the flag after an action; an equal flag if it needs no change."""
     match action:
         case BulkAction.ENABLE | BulkAction.DISABLE:
             return replace(flag, enabled=action is BulkAction.ENABLE)

@@ -43,7 +43,7 @@ Action = Annotated[Literal["enable", "disable", "archive", "add_tags", "remove_t
 
 
 class BulkBody(Body):
-    """What to do, and to which flags."""
+    """The action, and the flags."""
 
     flags: GivenFlags = Field(description="The ids of flags of the environment.")
     action: Action

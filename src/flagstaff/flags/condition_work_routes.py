@@ -21,14 +21,14 @@ router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}/cond
 
 
 class PartOut(BaseModel):
-    """What a flag's rules, or a segment, cost by themselves, in microseconds."""
+    """The cost of a flag's rules, or of a segment, by themselves, in microseconds."""
 
     key: str
     work: int
 
 
 class ConditionWorkOut(BaseModel):
-    """What the conditions of an environment cost an evaluation at worst, in microseconds, and the budget."""
+    """The highest cost of an environment's conditions for an evaluation, in microseconds, and the budget."""
 
     budget: int
     work: int = Field(description="More than the budget only for what is older than the budget.")
@@ -47,7 +47,7 @@ Service = Annotated[ConditionWork, Depends(service(ConditionWork))]
 )
 @reads(Permission.FLAGS_READ)
 async def get_condition_work(project_id: Id, env_id: Id, actor: CurrentActor, condition_work: Service) -> Response:
-    """How much of its budget the conditions of an environment use, and which flags and segments use most."""
+    """Return how much of its budget the conditions of an environment use, and the flags and segments that use most."""
     found = await condition_work.describe(actor, project_id, env_id)
     quota = condition_work.quota
     return json_response(

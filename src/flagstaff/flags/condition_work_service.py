@@ -1,4 +1,4 @@
-"""What the conditions of an environment cost at worst, for those who look after its budget."""
+"""The cost of an environment's conditions, for those who look after its budget."""
 
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Sequence
@@ -22,7 +22,7 @@ _LARGEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What the rules of the flag, or the segment, with this key cost by themselves, in microseconds."""
+    """The cost of the flag's rules, or of the segment, with this key by themselves, in microseconds."""
 
     key: str
     micros: float
@@ -30,7 +30,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentWork:
-    """What the conditions of an environment cost, in microseconds, and the flags and segments that cost most.
+    """The cost of an environment's conditions, in microseconds, and the flags and segments that cost most.
 
     These can add up to more than the whole, in which an attribute is read only once.
     """
@@ -48,7 +48,7 @@ class ConditionWork:
     quota: WorkQuota
 
     async def describe(self, actor: Actor, project_id: UUID, environment_id: UUID) -> EnvironmentWork:
-        """What an environment's conditions cost, and the 20 flags and 20 segments that cost most."""
+        """Return the cost of an environment's conditions, and the 20 flags and 20 segments that cost most."""
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id, Permission.FLAGS_READ)
             found = await read_costly(connection, project_id, environment_id)

@@ -19,7 +19,7 @@ PRIORITY_MIN, PRIORITY_MAX = -(2**31), 2**31 - 1
 
 
 class RuleType(StrEnum):
-    """What a targeting rule compares: a user attribute with its value, a segment's conditions, or only its own."""
+    """The comparison of a targeting rule: a user attribute with its value, a segment's conditions, or its own."""
 
     USER_ID = "user_id"
     USER_EMAIL = "user_email"
@@ -29,7 +29,7 @@ class RuleType(StrEnum):
 
 
 class Fallthrough(StrEnum):
-    """What decides when no rule matches: the rollout, or nothing, so that the flag is off."""
+    """The decision when no rule matches: by the rollout, or always off."""
 
     ROLLOUT = "rollout"
     OFF = "off"

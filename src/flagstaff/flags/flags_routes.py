@@ -126,7 +126,7 @@ class FlagUpdate(Update):
 
 
 class FlagListQuery(ListQuery):
-    """Which flags of an environment to list."""
+    """The filter of an environment's flags."""
 
     archived: Annotated[bool, Field(description="The archived flags instead of the others.")] = False
 

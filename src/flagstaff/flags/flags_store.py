@@ -139,26 +139,26 @@ async def list_flags(
 async def find_flags(
     connection: AsyncConnection, environment_id: UUID, flag_ids: Collection[UUID], *, with_archived: bool = False
 ) -> Iterator[Flag]:
-    """Those of an environment's flags that have one of these ids; converted when read."""
+    """Find the flags of an environment with one of these ids; converted when read."""
     wanted = _chosen if with_archived else _live_chosen
     rows = await connection.execute(wanted, {"environment": environment_id, "flags": list(flag_ids)})
     return map(_from_row, rows)
 
 
 async def find_flags_by_key(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> Iterator[Flag]:
-    """Those of an environment's flags that have one of these keys and are not archived; converted when read."""
+    """Find the flags of an environment with one of these keys, without archived ones; converted when read."""
     rows = await connection.execute(_with_keys, {"environment": environment_id, "keys": list(keys)})
     return map(_from_row, rows)
 
 
 async def find_keys(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> set[str]:
-    """Those of these keys that a flag of the environment has that is not archived."""
+    """Return those of these keys that a flag of the environment has, without archived ones."""
     rows = await connection.execute(_keys, {"environment": environment_id, "keys": list(keys)})
     return set(rows.scalars())
 
 
 async def find_archived_keys(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> set[str]:
-    """Those of these keys that an archived flag of the environment has."""
+    """Return those of these keys that an archived flag of the environment has."""
     rows = await connection.execute(_archived_keys, {"environment": environment_id, "keys": list(keys)})
     return set(rows.scalars())
 
@@ -186,17 +186,17 @@ async def list_keys_of(
 
 
 async def count_flags(connection: AsyncConnection, environment_id: UUID) -> int:
-    """How many flags an environment has, with those that are archived."""
+    """Count the flags of an environment, with those that are archived."""
     return int((await connection.execute(_count, {"environment": environment_id})).scalar_one())
 
 
 async def count_live_flags(connection: AsyncConnection, environment_id: UUID) -> int:
-    """How many flags an environment has that are not archived."""
+    """Count the flags of an environment, without those that are archived."""
     return int((await connection.execute(_count_live, {"environment": environment_id})).scalar_one())
 
 
 async def count_variant_characters(connection: AsyncConnection, environment_id: UUID) -> int:
-    """How many characters the variants of an environment's flags have, as JSON."""
+    """Count the characters of the variants of an environment's flags, as JSON."""
     return int((await connection.execute(_variant_characters, {"environment": environment_id})).scalar_one())
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 MAX_PREREQUISITES = 20
 
 Flag = TypeVar("Flag", bound=Hashable)
-"""What names a flag."""
+"""The name of a flag."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from flagstaff.flags.flags import Fallthrough
 
 
 class Aspect(StrEnum):
-    """What can differ between the flags with one key. Only what decides evaluations counts.
+    """An aspect in which the flags with one key can differ. Only what decides evaluations counts.
 
     `environments`: not every environment has one. `state`: on, off or archived. `rollout`: the percentage, what decides
     when no rule matches, and which users are chosen. Rules are compared in the order in which they are tried.
@@ -52,7 +52,7 @@ class ProjectFlag:
 
 @dataclass(frozen=True, slots=True)
 class ProjectFlagFilter:
-    """Which flags of a project to list: those whose key or name contains `text`, ignoring case, or with this `key`.
+    """A filter of a project's flags: those whose key or name contains `text`, ignoring case, or with this `key`.
 
     Keys whose flags are all archived are left out, unless `key` names one.
     """

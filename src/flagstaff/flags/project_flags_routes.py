@@ -59,7 +59,7 @@ class ProjectFlagOut(BaseModel):
 
 
 class ProjectFlagsQuery(ListQuery):
-    """Which flags of a project to list."""
+    """The filter of a project's flags."""
 
     q: Annotated[Searched | None, Field(description="Only flags whose key or name contains this, ignoring case.")] = (
         None

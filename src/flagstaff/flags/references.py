@@ -1,4 +1,4 @@
-"""What resources say: their values are valid, and the prerequisites, variants and segments that they name exist."""
+"""Checks that values are valid, and that the prerequisites, variants and segments that they name exist."""
 
 from collections.abc import Collection, Generator, Mapping, Sequence
 from uuid import UUID
@@ -120,7 +120,7 @@ NeededVariants = dict[tuple[str, str], str]
 
 
 def find_needed_variants(present: Mapping[str, Sequence[Prerequisite]]) -> Generator[None, None, NeededVariants]:
-    """Which variants are needed, in small steps; `present` are the prerequisites of all flags, by key."""
+    """Return the variants that are needed, in small steps; `present` are the prerequisites of all flags, by key."""
     found: NeededVariants = {}
     for key in sorted(present):
         for each in present[key]:

@@ -1,4 +1,4 @@
-"""What conditions cost an evaluation at worst, in microseconds of one core, so that an environment can be kept fast.
+"""The cost of conditions for an evaluation at worst, in microseconds of one core, so that an environment stays fast.
 
 `python -m bench.condition_work` measures the figures below, and docs/performance.md has the results. What a context
 may carry bounds them: evaluation/attributes.py reads texts of at most 1,024 characters, and short lists. This module
@@ -91,7 +91,7 @@ class Work:
         return self.read <= other.read
 
     def _reading(self, condition: Condition) -> float:
-        """What it costs to read the attribute in a form in which no other condition has read it."""
+        """Return the cost of reading the attribute in a form in which no other condition has read it."""
         kind, lower = _form(condition)
         wanted = (condition.attribute, kind, lower)
         if wanted in self.read:
@@ -102,7 +102,7 @@ class Work:
         return _READINGS[kind][condition.attribute not in _SINGLE] + (_ATTRIBUTE if first else 0)
 
     def _comparison(self, condition: Condition) -> float:
-        """What it costs to compare all readings with all values."""
+        """Return the cost of comparing all readings with all values."""
         single = condition.attribute in _SINGLE
         texts, long = (1, _LONGEST) if single else (_LIST, _LONGEST_LIST)
         values = condition.values

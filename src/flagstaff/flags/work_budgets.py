@@ -34,7 +34,7 @@ class Excess:
 
 @dataclass(frozen=True, slots=True)
 class Costly:
-    """What costs the evaluations of an environment: its rules with conditions, the segments, and prerequisites."""
+    """The parts of an environment that cost evaluations: rules with conditions, segments, and prerequisites."""
 
     rules: Sequence[Rule]
     segments: Sequence[Segment]
@@ -152,7 +152,7 @@ async def read_costly(connection: Connection, project_id: UUID, environment_id: 
 
 @dataclass(frozen=True, slots=True)
 class WorkOfEnvironment:
-    """What the conditions of an environment cost at worst, in microseconds."""
+    """The cost of an environment's conditions at worst, in microseconds."""
 
     project_id: UUID
     environment_key: str
@@ -160,7 +160,7 @@ class WorkOfEnvironment:
 
 
 async def read_works(database: Database) -> list[WorkOfEnvironment]:
-    """What the conditions of each environment cost, of all projects, read one after the other."""
+    """Return the cost of the conditions of each environment of all projects, read one after the other."""
     async with database.read() as connection:
         found = await environments_store.list_environments_with_costly_rules(connection)
     works = []

@@ -30,7 +30,7 @@ class Buffer:
 
     @property
     def records(self) -> int:
-        """How many records there are."""
+        """The number of records."""
         return sum(map(len, self._fields.values())) // _FIELDS
 
     def record(

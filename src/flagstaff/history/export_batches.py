@@ -28,7 +28,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class ExportBatch:
     """A block with its evaluations. Those of environments that were deleted are left out."""
 
     block: Block
@@ -41,14 +41,14 @@ class Delivery:
 
     @property
     def oldest(self) -> int | None:
-        """When the oldest evaluation was recorded, in nanoseconds since 1970."""
+        """The time of the oldest evaluation, in nanoseconds since 1970."""
         segments = [segment for part in self.parts for segment in part.segments]
         return min((segment.columns.times[segment.offsets[0]] for segment in segments), default=None)
 
 
 @dataclass(frozen=True, slots=True)
-class Deliveries:
-    """What is to be sent. One holder sends at a time. Every method raises Error UNAVAILABLE without the database."""
+class ExportBatches:
+    """The blocks to send, by one holder at a time. All methods raise Error UNAVAILABLE without the database."""
 
     database: Database
     now: Callable[[], datetime]
@@ -56,8 +56,8 @@ class Deliveries:
     evaluations: int = BLOCK_EVALUATIONS
     results: int = BLOCK_RESULTS
 
-    async def next(self) -> Delivery | None:
-        """The block to send, the same one until `note_sent`; None if there is none, or it is another one's turn."""
+    async def next(self) -> ExportBatch | None:
+        """The block to send, the same one until `record_sent`; None if there is none, or it is another one's turn."""
         now = self.now()
         async with self.database.write_history() as connection:
             has_turn, block = await export_batches.take_turn(
@@ -78,7 +78,7 @@ class Deliveries:
                     return None
         return await self._read(block, recorded, positions)
 
-    async def note_sent(self, delivery: Delivery) -> None:
+    async def record_sent(self, delivery: ExportBatch) -> None:
         """Note that a block has arrived."""
         async with self.database.write_history() as connection:
             await export_batches.end_block(connection, delivery.block)
@@ -96,7 +96,7 @@ class Deliveries:
                     break
         return ends
 
-    async def _read(self, block: Block, recorded: dict[UUID, int], positions: dict[UUID, Position]) -> Delivery:
+    async def _read(self, block: Block, recorded: dict[UUID, int], positions: dict[UUID, Position]) -> ExportBatch:
         async with self.database.read() as connection:
             places = await environments_store.find_places(connection, block.ends.keys())
         parts = []
@@ -107,4 +107,4 @@ class Deliveries:
                 number, position = recorded[environment_id], positions.get(environment_id, Position())
                 found = [each async for each in export_batches.read_between(connection, number, position, end)]
                 parts.append(Part(places[environment_id][0], environment_id, places[environment_id][1], found))
-        return Delivery(block, parts)
+        return ExportBatch(block, parts)

@@ -36,7 +36,7 @@ class HistoryExports:
         return wanted
 
     async def read(self, environment_id: UUID, position: Position, wanted: EvaluationFilter) -> AsyncIterator[Stretch]:
-        """What an environment's history has after a position, up to what is stored at the beginning.
+        """Read an environment's history after a position, up to what is stored at the beginning.
 
         Each stretch is read in a transaction of its own, so that even a long reading keeps no old rows alive.
 

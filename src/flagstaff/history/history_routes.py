@@ -60,7 +60,7 @@ Cursor = Annotated[bytes, BeforeValidator(_read_cursor), WithJsonSchema({"type":
 
 
 class FlagEvaluationsQuery(BaseModel):
-    """Which evaluations of a flag to list."""
+    """The filter of a flag's evaluations."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -82,7 +82,7 @@ class FlagEvaluationsQuery(BaseModel):
 
 
 class EvaluationsQuery(FlagEvaluationsQuery):
-    """Which evaluations to list."""
+    """The filter of evaluations."""
 
     flag_key: Annotated[FlagKey | None, Field(description="Only of this flag, which may be deleted.")] = None
     enabled: Annotated[Boolean | None, Field(description="Only with this flag on or off; needs `flag_key`.")] = None
@@ -247,7 +247,7 @@ def _flag_evaluation_view(evaluation: RecordedEvaluation, flag_id: UUID) -> dict
 
 
 def call_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
-    """What the API says of an evaluate call, without its flags."""
+    """Return an evaluate call as the API shows it, without its flags."""
     view: dict[str, Any] = {
         "id": evaluation.id,
         "evaluated_at": format_moment(evaluation.evaluated_at),
@@ -258,7 +258,7 @@ def call_view(evaluation: RecordedEvaluation) -> dict[str, Any]:
 
 
 def decision_view(decision: Decision) -> dict[str, Any]:
-    """What the API says of a flag in an evaluate call."""
+    """Return a flag's decision in an evaluate call as the API shows it."""
     view: dict[str, Any] = {"enabled": decision.outcome.enabled, "reason": decision.reason}
     if decision.flag.says_more:
         view |= {"rule_id": decision.rule_id, "bucket": decision.bucket, "variant": decision.variant}

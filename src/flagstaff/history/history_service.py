@@ -138,7 +138,7 @@ class History:
         interval: timedelta,
         flag_key: str | None,
     ) -> Summary:
-        """How often each flag, or the one with the key, was on and off, by reason; by default in the last 24 hours.
+        """Count how often each flag, or the one with the key, was on and off, by reason; by default in the last day.
 
         `since` is rounded down and `until` up to whole intervals, which start at midnight UTC or a multiple after it.
 

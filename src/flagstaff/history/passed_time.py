@@ -44,7 +44,7 @@ class PassedTime:
 
     @property
     def leap_seconds(self) -> float:
-        """How far the clock is ahead of the time that was seen to pass, or behind it if negative; 0 if it is right."""
+        """The seconds by which the clock is ahead of the time that was seen to pass; negative if it is behind."""
         return self._leap.total_seconds()
 
     def now(self) -> datetime:
@@ -64,7 +64,7 @@ class PassedTime:
             await self._store(clock)
 
     def _step(self) -> timedelta:
-        """How much of the process's own time has passed since the last look."""
+        """Return the process's own time since the last look."""
         return min(timedelta(seconds=self._monotonic() - self._looked_at), LONGEST_STEP)
 
     def _compare(self, clock: datetime, step: timedelta) -> None:

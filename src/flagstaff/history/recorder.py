@@ -71,20 +71,20 @@ class Recorder:
         self._unacknowledged: set[int] = set()  # batches sent to the store, which may have stored them
         self._is_started = False
         self._failures = 0  # in a row
-        self._refusals = 0  # in a row, for one batch and with a reachable store
+        self._rejections = 0  # in a row, for one batch and with a reachable store
         self._is_dropping = False
         self._is_complete = False  # nothing more will be collected
 
     @property
     def waiting(self) -> int:
-        """How many records are not in the store yet."""
+        """The number of records that are not in the store yet."""
         collected = [*self._collected, *([self._in_flight] if self._in_flight else [])]
         in_memory = sum(each.batch.size for each in collected if not each.copy and not each.is_done)
         return self._buffer.records + in_memory + self._spool.records
 
     @property
     def recorded(self) -> int:
-        """How many records there have been, including those that an earlier process left on disk."""
+        """The number of records so far, including those that an earlier process left on disk."""
         return self.written + self.dropped + self.waiting
 
     async def start(self) -> None:
@@ -222,7 +222,7 @@ class Recorder:
         self._unacknowledged.discard(batch.id)
         if is_new or not is_first_try:
             self.written += batch.size
-        self._failures = self._refusals = 0
+        self._failures = self._rejections = 0
         return True
 
     def _failed(self, batch: RecordBatch, error: Exception) -> bool:
@@ -231,11 +231,11 @@ class Recorder:
             if self._failures == 1:
                 log.warning("history_store_away", detail="Evaluations are kept on disk until the store is back.")
             return False
-        self._refusals += 1
-        log.error("history_batch_failed", attempt=self._refusals, records=batch.size, exc_info=error)
-        if self._refusals < ATTEMPTS:
+        self._rejections += 1
+        log.error("history_batch_failed", attempt=self._rejections, records=batch.size, exc_info=error)
+        if self._rejections < ATTEMPTS:
             return False
-        self._refusals = 0
+        self._rejections = 0
         self._drop(batch, "The store refused them repeatedly.")
         return True
 

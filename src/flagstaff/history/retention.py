@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
-class HistoryUpkeep:
+class HistoryRetention:
     """The upkeep of the history, in small steps so that no batch waits long for it.
 
     `bytes` is the size of the history when it was last measured, `deleted` the number of evaluations deleted to keep it

@@ -19,7 +19,7 @@ _SHARE = 10  # looking for something to send takes at most a tenth of the time
 
 
 class Block(Protocol):
-    """What is sent at once."""
+    """The records that are sent at once."""
 
     @property
     def size(self) -> int:
@@ -27,7 +27,7 @@ class Block(Protocol):
 
     @property
     def oldest(self) -> int | None:
-        """When the oldest of them was recorded, in nanoseconds since 1970."""
+        """The time of the oldest of them, in nanoseconds since 1970."""
 
 
 Sent = TypeVar("Sent", bound=Block)
@@ -41,14 +41,14 @@ class Sink(Generic[Sent]):
         *,
         next_block: Callable[[], Awaitable[Sent | None]],
         send: Callable[[Sent], Awaitable[None]],
-        note_sent: Callable[[Sent], Awaitable[None]],
+        record_sent: Callable[[Sent], Awaitable[None]],
         pause_seconds: float = PAUSE_SECONDS,
         first_retry_seconds: float = FIRST_RETRY_SECONDS,
     ) -> None:
-        """`next_block` returns the same block until `note_sent`. `send` may be called several times with a block."""
+        """`next_block` returns the same block until `record_sent`. `send` may be called several times with a block."""
         self._next_block = next_block
         self._send = send
-        self._note_sent = note_sent
+        self._record_sent = record_sent
         self._pause_seconds = pause_seconds
         self._first_retry_seconds = first_retry_seconds
         self._oldest: int | None = None
@@ -68,7 +68,7 @@ class Sink(Generic[Sent]):
             try:
                 has_sent = await self.send_next()
             except Exception as error:  # noqa: BLE001 - whatever it is, the same block is sent again
-                self._note_failure(error, retry_seconds)
+                self._record_failure(error, retry_seconds)
                 await asyncio.sleep(retry_seconds)
                 retry_seconds = min(2 * retry_seconds, LONGEST_RETRY_SECONDS)
                 continue
@@ -86,12 +86,12 @@ class Sink(Generic[Sent]):
             return False
         if block.size:  # nothing is left of a block whose evaluations were deleted
             await self._send(block)
-        await self._note_sent(block)
+        await self._record_sent(block)
         self.sent += block.size
         self._oldest = None
         return True
 
-    def _note_failure(self, error: Exception, retry_seconds: float) -> None:
+    def _record_failure(self, error: Exception, retry_seconds: float) -> None:
         self.failures += 1
         if self.is_working:  # once, not at each attempt
             log.warning("history_not_sent", reason=str(error) or type(error).__name__, retry_seconds=retry_seconds)

@@ -42,7 +42,7 @@ Interval = Annotated[
 
 
 class SummaryQuery(BaseModel):
-    """What to summarise: by default the last 24 hours."""
+    """The span to summarise: by default the last 24 hours."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -56,7 +56,7 @@ class SummaryQuery(BaseModel):
 
 
 class DistinctUsersOut(BaseModel):
-    """How many users had the flag on, and how many had it off. A user can be among both."""
+    """The number of users with the flag on, and with it off. A user can be among both."""
 
     on: int
     off: int
@@ -70,7 +70,7 @@ _DistinctUsers = Annotated[
 
 
 class FlagIntervalOut(BaseModel):
-    """How often a flag was on and off in an interval, and how often for each reason."""
+    """The number of times that a flag was on and off in an interval, and of each reason."""
 
     start: Moment
     on: int
@@ -81,7 +81,7 @@ class FlagIntervalOut(BaseModel):
 
 
 class TotalIntervalOut(BaseModel):
-    """How often flags were on and off in an interval."""
+    """The number of times that flags were on and off in an interval."""
 
     start: Moment
     on: int
@@ -115,7 +115,7 @@ class SummaryOut(SummarisedTime):
 async def summarise_evaluations(
     project_id: Id, env_id: Id, query: Annotated[SummaryQuery, Query()], actor: CurrentActor, history: Service
 ) -> Response:
-    """How often each flag was on and off, by interval and reason.
+    """Count how often each flag was on and off, by interval and reason.
 
     With `flag_key` and an interval of whole days also for how many users, in each interval and in all of them.
     """

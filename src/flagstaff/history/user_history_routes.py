@@ -97,7 +97,7 @@ Service = Annotated[UserHistory, Depends(service(UserHistory))]
 async def list_answer_changes(
     project_id: Id, env_id: Id, query: Annotated[AnswerChangesQuery, Query()], actor: CurrentActor, history: Service
 ) -> Response:
-    """Where the answers for a user changed between recorded evaluations: whether a flag was on, or its variant.
+    """List the recorded evaluations at which a user's result changed: whether a flag was on, or its variant.
 
     Flags that were created or deleted between two evaluations are left out.
     """

@@ -1,4 +1,4 @@
-"""What the history says of one user: an evaluation by its id, and where the answers of flags changed."""
+"""One user's history: an evaluation by its id, and the places where the results of flags changed."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from flagstaff.values.errors import not_found
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much one request looks at: evaluations, which it reads some at a time, and results that it compares."""
+    """The bounds of one request: evaluations, which it reads some at a time, and results that it compares."""
 
     rounds: int = 5
     at_once: int = 200
@@ -33,7 +33,7 @@ ENDS_MAX = 30  # evaluations that a page takes over from the one before it; each
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How far a search has got.
+    """The place that a search has reached.
 
     `compared` are the ids of the evaluations with the last answer of each flag so far, newest first; the evaluations
     that are still to be compared have ids below `before`.
@@ -87,7 +87,7 @@ class UserHistory:
         limit: int,
         reached: Reached | None,
     ) -> AnswerChangesPage:
-        """Where the answers changed between the evaluations of a user, whom the filter names, newest first.
+        """List where the results of a user, whom the filter names, changed between evaluations, newest first.
 
         A page has at most the changes of one evaluation more than `limit`.
         """

@@ -1,1 +1,1 @@
-"""What every request passes through: the connection and its bounds, request ids, limits and errors."""
+"""The layers that every request passes through: the connection and its bounds, request ids, limits and errors."""

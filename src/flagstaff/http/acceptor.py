@@ -16,7 +16,7 @@ import structlog
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.connection_bounds import ConnectionBounds
 from flagstaff.http.protocol import BoundedProtocol
-from flagstaff.http.rejections import Refusals
+from flagstaff.http.rejections import Rejections
 
 log = structlog.get_logger(__name__)
 
@@ -40,13 +40,13 @@ class Acceptor:
         make_protocol: Callable[[], BoundedProtocol],
         *,
         bounds: ConnectionBounds,
-        refusals: Refusals,
+        rejections: Rejections,
         supervisor: Supervisor,
     ) -> None:
         self._listener = listener
         self._make_protocol = make_protocol
         self._bounds = bounds
-        self._refusals = refusals
+        self._rejections = rejections
         self._supervisor = supervisor
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -103,7 +103,7 @@ class Acceptor:
         return True
 
     def _refuse(self, connection: socket.socket, peer: tuple[str, int]) -> None:
-        answer = self._refusals.refuse(
+        answer = self._rejections.refuse(
             503, _DETAIL, peer=peer, event="connection_refused", retry_after_seconds=_RETRY_AFTER_SECONDS
         )
         with connection, suppress(OSError):

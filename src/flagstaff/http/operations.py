@@ -28,7 +28,7 @@ _STATE = "operation"
 
 
 class Caller(Enum):
-    """Who may call an operation. Services check permissions."""
+    """The callers of an operation. Services check permissions."""
 
     ANYONE = "anyone"
     """No token is needed."""
@@ -84,7 +84,7 @@ def _fits(template: str, path: str) -> bool:
 
 @dataclass(slots=True)
 class _Node:
-    """What follows a part of a path: by its next segment, or any segment where the path has a parameter."""
+    """The continuations of a part of a path: by its next segment, or any segment where the path has a parameter."""
 
     named: "dict[str, _Node]" = field(default_factory=dict)
     any: "_Node | None" = None

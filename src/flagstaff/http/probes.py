@@ -1,4 +1,4 @@
-"""What monitoring asks of this process: whether it is ready, and its figures."""
+"""The checks for monitoring: whether this process is ready, and its metrics."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

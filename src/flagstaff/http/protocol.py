@@ -18,7 +18,7 @@ import httptools
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from flagstaff.http.rejections import Refusals
+from flagstaff.http.rejections import Rejections
 from flagstaff.http.request_head import objection
 from flagstaff.http.responses import ENDS_WITH_CLIENT, IS_STREAM
 
@@ -31,7 +31,7 @@ HAS_MORE = "flagstaff.has_more"
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a client may send and how long it may take. Times are counted in ticks, so each may be one tick longer."""
+    """The bounds on what a client sends. Times are counted in ticks, so each may be one tick longer."""
 
     url_bytes: int = 8 * 1024
     head_bytes: int = 64 * 1024
@@ -45,7 +45,7 @@ class Bounds:
 
 
 class Phase(Enum):
-    """What the client is expected to send next."""
+    """The part of a request that the client is expected to send next."""
 
     REQUEST = auto()  # a new one, or nothing: the connection is between requests or waits for a response
     HEAD = auto()
@@ -69,7 +69,7 @@ class BoundedProtocol(HttpToolsProtocol):
     """One connection. It refuses requests with the same problem documents as the application, and then closes."""
 
     bounds: ClassVar[Bounds] = Bounds()
-    refusals: ClassVar[Refusals]
+    rejections: ClassVar[Rejections]
 
     # Set for each connection.
     phase = Phase.REQUEST
@@ -233,7 +233,7 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         self._is_refused = True
         # Always built, because this also counts and logs it.
-        answer = self.refusals.refuse(
+        answer = self.rejections.refuse(
             status,
             detail,
             peer=self.client,

@@ -20,7 +20,7 @@ log = structlog.get_logger("flagstaff.refusals")
 Headers = Iterable[tuple[bytes, bytes]]
 
 
-class Refusals:
+class Rejections:
     """Makes, counts and logs the refusals of all connections."""
 
     def __init__(self, request_ids: RequestIds, limits: Limits, metrics: Metrics) -> None:

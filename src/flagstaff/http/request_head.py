@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 CONTENT_LENGTH_MAX = 10**15
-"""What `content_length` returns for any larger number: far above every bound, and cheap to compare."""
+"""The value that `content_length` returns for any larger number: far above every bound, and cheap to compare."""
 
 is_host = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=:%\[\]-]*").fullmatch
 """Whether a text may be a Host header's; it may be empty."""

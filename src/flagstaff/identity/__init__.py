@@ -1,1 +1,1 @@
-"""Who calls: accounts, sessions, second factors, single sign-on, access tokens, administrators."""
+"""Callers: accounts, sessions, second factors, single sign-on, access tokens, administrators."""

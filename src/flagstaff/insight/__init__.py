@@ -1,1 +1,1 @@
-"""What flags do: explanations, the playground, impacts, and what may be removed."""
+"""The work of flags: explanations, the playground, impacts, and flags that may be removed."""

@@ -20,7 +20,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FlagToClean:
-    """What of a flag is shown beside the evidence."""
+    """The part of a flag that is shown beside the evidence."""
 
     id: UUID
     key: str
@@ -35,7 +35,7 @@ class FlagToClean:
 
 @dataclass(slots=True)
 class Tally:
-    """How often a flag was on and off, in the history and in reports together, and how often with each variant."""
+    """The number of times that a flag was on and off, in the history and in reports, and of each variant."""
 
     on: int = 0
     off: int = 0
@@ -73,7 +73,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class CleanupFilter:
-    """Which candidates to list: of a period of so many days, for one reason or any, kept flags or all others."""
+    """A filter of candidates: of a period of so many days, for one reason or any, kept flags or all others."""
 
     days: int
     reason: Reason | None = None

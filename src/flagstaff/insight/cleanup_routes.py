@@ -28,7 +28,7 @@ router = APIRouter(prefix=ENVIRONMENT, tags=["Flags"])
 
 
 class CleanupQuery(BaseModel):
-    """Which candidates to list."""
+    """The filter of candidates."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -40,7 +40,7 @@ class CleanupQuery(BaseModel):
 
 
 class EvaluationCountsOut(BaseModel):
-    """How often a flag was evaluated in the period: those in the history and those that applications reported."""
+    """The evaluations of a flag in the period: those in the history and those that applications reported."""
 
     on: int
     off: int

@@ -54,7 +54,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What of the history is read: of which number, in which whole hours, and what is not yet rolled up."""
+    """The parts of the history that are read: by number, in which whole hours, and not yet rolled up."""
 
     number: int | None
     since: datetime
@@ -101,7 +101,7 @@ class Cleanup:
         return CandidatesPage(since, history_since, place.hidden, await self._complete(place, found), last)
 
     async def _begin(self, environment_id: UUID, since: datetime, now: datetime) -> _Evidence:
-        """Which part of the period the history has, and its newest part, which is read for all flags at once.
+        """Find the part of the period that the history has, and its newest part, which is read for all flags at once.
 
         What is rolled up after this is counted twice at worst, and never missed.
         """
@@ -136,7 +136,7 @@ class Cleanup:
         some: Sequence[FlagToClean],
         wanted: CleanupFilter,
     ) -> list[Candidate]:
-        """Those of these flags that are candidates."""
+        """Return the flags, of those given, that are candidates."""
         if not some:
             return []
         async with self.database.read() as connection:

@@ -64,7 +64,7 @@ async def list_old_flags(
 async def find_last_changes(
     connection: AsyncConnection, flag_ids: Collection[UUID], since: datetime
 ) -> dict[UUID, datetime]:
-    """When each of these flags or its rules were changed last, as the audit trail tells.
+    """Return the last change of each of these flags or of its rules, from the audit trail.
 
     Changes only of the owner, the tags or the mark to keep it do not count, if they are among the last few. What was
     not changed since `since` is not looked at more closely.
@@ -84,7 +84,7 @@ async def find_last_changes(
 
 
 async def _find_changes_of_care(connection: AsyncConnection, numbers: Sequence[int]) -> dict[int, UUID]:
-    """Those of these changes that alter only how people care for the flag, with the flag's id."""
+    """Return the changes, of those given, that alter only how people care for the flag, with the flag's id."""
     if not numbers:
         return {}
     rows = await connection.execute(_contents, {"numbers": numbers})

@@ -15,7 +15,7 @@ _HASHED = "The text that is hashed: the bucketing key, or else the flag's key, a
 
 
 class DecidedBy(BaseModel):
-    """What decided a flag."""
+    """The cause of a decision."""
 
     step: Step
     prerequisite: str | None = Field(description="The flag that does not have the required result.")

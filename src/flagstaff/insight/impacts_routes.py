@@ -24,7 +24,7 @@ router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}/flag
 
 
 class PreviewImpact(Body):
-    """What might be saved."""
+    """The draft to preview."""
 
     flag: Annotated[FlagDraft, Field(description="The flag as it would be, with all of its rules.")]
 

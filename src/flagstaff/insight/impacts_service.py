@@ -36,7 +36,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """What the draft would do for the users of evaluations from `since` to `until`, each as in the newest evaluation.
+    """The effect of the draft on the users of evaluations from `since` to `until`, each as in the newest evaluation.
 
     `users` are all of them. For those `without_attributes` nothing is known, because the history has not kept an
     attribute that the flag looks at. Unless it is `complete`, `since` is later than a day ago.
@@ -69,7 +69,7 @@ class Impacts:
     _one: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
     async def preview(self, actor: Actor, path: FlagPath, draft: Draft) -> Impact:
-        """What saving a draft of a flag would do.
+        """Return the effect of saving a draft of a flag.
 
         Raises:
             Error: INVALID or CONFLICT for a draft that could not be saved, or for one of another flag.

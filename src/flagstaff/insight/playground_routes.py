@@ -119,7 +119,7 @@ async def answer_users(
     actor: CurrentActor,
     playground: Annotated[Playground, Depends(service(Playground))],
 ) -> Response:
-    """What up to 200 users would get now from up to 200 flags in up to 5 environments, and why.
+    """Evaluate up to 200 flags for up to 200 users in up to 5 environments, with reasons. Nothing is recorded.
 
     At most 20,000 answers: users times flags times environments. Without `flag_keys`, these are as many flags as that
     allows. They are not evaluations, and they are not recorded. Needs `flags:read` in each of the environments.

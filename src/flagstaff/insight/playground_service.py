@@ -54,7 +54,7 @@ class Playground:
         flag_keys: Sequence[str] | None,
         flags_max: int,
     ) -> Answered:
-        """What these users get from the flags with these keys. The attributes of each user must fit.
+        """Evaluate the flags with these keys for these users. The attributes of each user must fit.
 
         Without keys, these are the first `flags_max` flags of the environments, by key. An environment has no answers
         of a flag that it does not have.

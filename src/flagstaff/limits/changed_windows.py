@@ -22,15 +22,15 @@ class ChangedWindows:
     At most `capacity` wait. Beyond that, the one that has waited longest waits again after its next hit.
     """
 
-    def __init__(self, capacity: int, urge: Callable[[], None]) -> None:
-        """`urge` is called when there is an urgent one."""
+    def __init__(self, capacity: int, wake: Callable[[], None]) -> None:
+        """`wake` is called when there is an urgent one."""
         self._capacity = capacity
-        self._urge = urge
+        self._wake = wake
         self._urgent: deque[tuple[Hashable, Window]] = deque()
         self._waiting: deque[tuple[Hashable, Window]] = deque()
 
     def __len__(self) -> int:
-        """How many wait."""
+        """The number of keys that wait."""
         return len(self._waiting)
 
     def add(self, key: Hashable, window: Window) -> None:
@@ -45,10 +45,10 @@ class ChangedWindows:
             window.look_at = window.slot_ends
             self.add(key, window)
 
-    def hurry(self, key: Hashable, window: Window) -> None:
+    def prioritise(self, key: Hashable, window: Window) -> None:
         """Put a window that waits before those that are not urgent."""
         self._urgent.append((key, window))
-        self._urge()
+        self._wake()
 
     def take(self, most: int) -> list[Change]:
         """At most this many windows that wait, which then wait no longer: their next hits make them wait again."""

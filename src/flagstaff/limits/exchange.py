@@ -1,4 +1,4 @@
-"""How instances tell each other the hits of keys. Each technology that can do it has a module beside this one."""
+"""Tells other instances the hits of keys. Each technology that can do it has a module beside this one."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -8,7 +8,7 @@ SLOTS = 240
 
 
 class UnreachableError(Exception):
-    """What was told may or may not have arrived. The message says why."""
+    """The message may or may not have arrived. The error's text says why."""
 
 
 class FromNow:
@@ -19,7 +19,7 @@ FROM_NOW = FromNow()
 
 
 class Told(NamedTuple):
-    """What an instance says about a key, which is named by a digest that others make in the same way."""
+    """A message of an instance about a key, which is named by a digest that others make in the same way."""
 
     digest: bytes
     window_seconds: int
@@ -38,15 +38,15 @@ class Heard(NamedTuple):
 
 
 class Exchange(Protocol):
-    """What instances tell each other through. One caller at a time."""
+    """A channel through which instances tell each other hits. One caller at a time."""
 
     @property
     def participants(self) -> int:
-        """How many instances take part, this one included."""
+        """The number of instances that take part, this one included."""
 
     @property
     def advice(self) -> str:
-        """What an operator can do when the others cannot be reached."""
+        """Return advice for an operator when the others cannot be reached."""
 
     async def join(self) -> None:
         """Begin to take part, or say that this instance still does; raises UnreachableError."""

@@ -43,7 +43,7 @@ class SlidingWindow:
         self._first_look = count
 
     def __len__(self) -> int:
-        """How many keys are held."""
+        """The number of keys that are held."""
         return len(self._windows)
 
     def hit(self, key: Hashable) -> int:
@@ -73,13 +73,13 @@ class SlidingWindow:
         elif not window.total:
             del self._windows[key]
 
-    def share(self, urge: Callable[[], None]) -> ChangedWindows:
-        """From now on, note the keys that change. `urge` is called when the other instances should know at once."""
-        self._changed = ChangedWindows(self._capacity, urge)
+    def share(self, wake: Callable[[], None]) -> ChangedWindows:
+        """From now on, note the keys that change. `wake` is called when the other instances should know at once."""
+        self._changed = ChangedWindows(self._capacity, wake)
         return self._changed
 
     def share_among(self, participants: int) -> None:
-        """How many instances count hits: the more, the sooner each tells the others of many hits of one key."""
+        """Set the number of instances that count hits: the more, the sooner each tells of many hits of a key."""
         self._participants = participants
         self._first_look = self._next_look(0)
 
@@ -126,7 +126,7 @@ class SlidingWindow:
         if window.total < self._count:
             if self._changed is not None and window.look_from < self._count:
                 window.look_from = self._count
-                self._changed.hurry(key, window)
+                self._changed.prioritise(key, window)
             return 0
         oldest = window.older[0] if window.older else window.latest
         return oldest + self.window_seconds - now

@@ -36,7 +36,7 @@ class _Limit(NamedTuple):
     key: bytes
 
     def digest(self, key: Hashable) -> bytes:
-        """What the others call a key. Nobody can find the key without the instances' secret."""
+        """Return the others' name of a key. Nobody can find the key without the instances' secret."""
         return blake2b(repr(key).encode("utf-8", "surrogatepass"), digest_size=16, key=self.key).digest()
 
 
@@ -46,9 +46,9 @@ class SharedLimits:
     def __init__(self, windows: Mapping[str, SlidingWindow], exchange: Exchange, secret: str) -> None:
         """`windows` are the limits by names that all instances use, and `secret` is the key that they all have."""
         self._exchange = exchange
-        self._urged = asyncio.Event()
+        self._woken = asyncio.Event()
         self._limits = [
-            _Limit(window, window.share(self._urged.set), _derived_key(secret, name, window.window_seconds))
+            _Limit(window, window.share(self._woken.set), _derived_key(secret, name, window.window_seconds))
             for name, window in windows.items()
         ]
         self._participants = 1
@@ -59,12 +59,12 @@ class SharedLimits:
 
     @property
     def participants(self) -> int:
-        """How many instances share the limits, this one included: 1 while the others cannot be reached."""
+        """The number of instances that share the limits, this one included: 1 while the others cannot be reached."""
         return self._participants
 
     @property
     def waiting(self) -> int:
-        """How many changed keys the others have not been told."""
+        """The number of changed keys that the others have not been told."""
         return sum(len(limit.changed) for limit in self._limits)
 
     async def run(self) -> None:
@@ -106,8 +106,8 @@ class SharedLimits:
         exchanges, rest_seconds = 0, 0.0
         while True:
             await asyncio.sleep(rest_seconds)
-            await is_set_within(self._urged, INTERVAL_SECONDS - rest_seconds)
-            self._urged.clear()
+            await is_set_within(self._woken, INTERVAL_SECONDS - rest_seconds)
+            self._woken.clear()
             began = time.monotonic()
             if began >= joined_at + JOIN_AGAIN_SECONDS:
                 await self._exchange.join()
@@ -117,8 +117,8 @@ class SharedLimits:
                     break
             self._share_among(self._exchange.participants)
             exchanges += 1
-            is_tired = exchanges > _AT_ONCE
-            rest_seconds = min(_REST * (time.monotonic() - began), INTERVAL_SECONDS) if is_tired else 0.0
+            is_throttled = exchanges > _AT_ONCE
+            rest_seconds = min(_REST * (time.monotonic() - began), INTERVAL_SECONDS) if is_throttled else 0.0
 
     async def exchange_once(self) -> bool:
         """Tell the others of some changed keys; return whether there were as many as are told at a time.

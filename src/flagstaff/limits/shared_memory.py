@@ -16,7 +16,7 @@ from flagstaff.concurrency.pacing import Turns
 from flagstaff.limits.exchange import SLOTS, Heard, Told
 
 RECORDS = 32_768
-"""How many records a ring holds: at 48 bytes each, 1.5 MB for each process."""
+"""The records of a ring: at 48 bytes each, 1.5 MB for each process."""
 _KEYS = 50_000  # whose hits are remembered until this process asks for them, at a few hundred bytes each
 
 # Its number, which grows for ever; the time; the seconds of the window; hits; digest; a checksum of all of this.
@@ -109,7 +109,7 @@ class _Slot:
 
 
 class MemoryExchange:
-    """What one process tells the others. It never fails: a process that does not answer is not waited for."""
+    """A channel between processes. It never fails: a process that does not answer is not waited for."""
 
     advice = ""
 
@@ -122,7 +122,7 @@ class MemoryExchange:
 
     @property
     def participants(self) -> int:
-        """How many processes there are."""
+        """The number of processes."""
         return len(self._rings)
 
     async def join(self) -> None:

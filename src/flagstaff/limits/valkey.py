@@ -24,7 +24,7 @@ _MICROSECONDS = 1e6
 
 
 class ValkeyExchange:
-    """What one instance tells the others through Valkey."""
+    """A channel between instances through Valkey."""
 
     advice = "check FLAGSTAFF_VALKEY_URL and the server that it names; until then, each instance limits alone"
 
@@ -54,7 +54,7 @@ class ValkeyExchange:
 
     @property
     def participants(self) -> int:
-        """How many instances have told something, or joined, within the last seconds."""
+        """The number of instances that have told something, or joined, within the last seconds."""
         return self._participants
 
     async def join(self) -> None:

@@ -1,4 +1,4 @@
-"""How busy this process is: what it does in a second, and for how long its event loop keeps others waiting."""
+"""The load of this process: its work in a second, and the time for which its event loop keeps others waiting."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ _STATM = Path("/proc/self/statm")
 
 
 class Rates(NamedTuple):
-    """What was measured over the last few seconds: evaluations per second, cores in use, and the longest lag."""
+    """Rates over the last few seconds: evaluations per second, cores in use, and the longest lag."""
 
     evaluations_per_second: float
     cpu: float
@@ -56,7 +56,7 @@ class LoadMeter:
         if self._timer is not None:
             self._timer.cancel()
 
-    def note_tick(self) -> None:
+    def record_tick(self) -> None:
         """Note that the timer has come."""
         lag = max(self._clock() - self._due_at, 0)
         self._observe_lag(lag)
@@ -68,7 +68,7 @@ class LoadMeter:
 
     def _set_timer(self) -> None:
         self._due_at = self._clock() + TICK_SECONDS
-        self._timer = asyncio.get_running_loop().call_later(TICK_SECONDS, self.note_tick)
+        self._timer = asyncio.get_running_loop().call_later(TICK_SECONDS, self.record_tick)
 
     def _take_rates(self) -> None:
         before, self._since = self._since, self._readings()

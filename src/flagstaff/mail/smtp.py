@@ -71,7 +71,7 @@ class SmtpMailer:
         )
 
     def _told(self, error: Exception) -> dict[str, str | int]:
-        """What an operator needs to know, without the recipient."""
+        """Return the part of an error that an operator needs, without the recipient."""
         reason: dict[str, str | int] = {
             "server": f"{self._server.host}:{self._server.port}",
             "error": type(error).__name__,

@@ -19,7 +19,7 @@ from flagstaff.identity.administration import administrators_store
 from flagstaff.identity.second_factors.second_factors_store import has_second_factor
 from flagstaff.projects import environments_store, members_store, projects_store
 from flagstaff.projects.members import Member
-from flagstaff.projects.permissions import LimitedMember, Permission, note_check, require
+from flagstaff.projects.permissions import LimitedMember, Permission, record_check, require
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import Environment, Project
 from flagstaff.values.errors import Code, Error, enrolment_required, not_found
@@ -133,7 +133,7 @@ async def _find(connection: Connection, actor: Actor, project_id: UUID, *, for_u
         await hold_token(connection, actor)
     limited = limit(actor, member, await find_reach(connection, actor))
     await require_second_factor(connection, project, member.account_id)
-    note_check(project_id)
+    record_check(project_id)
     return project, limited
 
 
@@ -165,7 +165,7 @@ async def hold_session(connection: Connection, actor: Actor) -> None:
 
 
 async def find_reach(connection: Connection, actor: Actor) -> Reach | None:
-    """Where the actor's access token may be used; None means wherever its account may."""
+    """Return the scope of the actor's access token; None means the whole scope of its account."""
     limits = actor.limits
     if limits is None:
         return None

@@ -94,7 +94,7 @@ async def find_places(
 
 
 async def count_environments(connection: AsyncConnection, project_id: UUID) -> int:
-    """How many environments a project has."""
+    """Count the environments of a project."""
     return int((await connection.execute(_count, {"project": project_id})).scalar_one())
 
 

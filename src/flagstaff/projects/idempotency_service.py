@@ -14,7 +14,7 @@ from uuid import UUID
 
 from flagstaff.audit.changes import Actor, Change, Scope
 from flagstaff.database.database import Connection, Database, Transaction
-from flagstaff.database.revisions_store import find_project_revision, note_found
+from flagstaff.database.revisions_store import find_project_revision, record_found
 from flagstaff.projects import idempotency_store, projects_store
 from flagstaff.projects.access import open_member
 from flagstaff.projects.idempotency_store import Outcome, Place, StoredAnswer
@@ -92,7 +92,7 @@ class Idempotency:
             if stored.outcome is Outcome.DROPPED:
                 raise Error(Code.CONFLICT, _GONE)
             if stored.project_id is not None:  # the first request may have ended before its state was served everywhere
-                note_found(connection, stored.project_id, await find_project_revision(connection, stored.project_id))
+                record_found(connection, stored.project_id, await find_project_revision(connection, stored.project_id))
             return Answer(stored.status, [stored.body], is_replayed=True)
 
     async def purge(self, now: datetime | None = None) -> None:

@@ -140,12 +140,12 @@ async def drop_oldest(connection: AsyncConnection, place: Place, max_bytes: int,
 
 
 async def count_keys(connection: AsyncConnection, account_id: UUID) -> int:
-    """How many keys an account has stored."""
+    """Count the keys that an account has stored."""
     return int((await connection.execute(_count, {"account": account_id})).scalar_one())
 
 
 async def oldest_key(connection: AsyncConnection, account_id: UUID) -> datetime:
-    """When the oldest of an account's keys was stored; there must be one."""
+    """Return the time at which the oldest of an account's keys was stored; there must be one."""
     query = sa.select(sa.func.min(_columns.created_at)).where(_columns.account_id == account_id)
     oldest: datetime = (await connection.execute(query)).scalar_one()
     return oldest

@@ -144,7 +144,7 @@ class Invitations:
                 return
             if await invitations_store.count_mails_of(connection, actor.account_id, since) >= MAILS_PER_ACCOUNT:
                 return
-            await invitations_store.note_mail(connection, actor.account_id, invitation.email, now)
+            await invitations_store.record_mail(connection, actor.account_id, invitation.email, now)
             await invitations_store.set_link(
                 connection,
                 invitation.id,

@@ -99,18 +99,18 @@ async def delete_expired(connection: AsyncConnection, project_id: UUID, now: dat
 
 
 async def count_mails_of(connection: AsyncConnection, account_id: UUID, since: datetime) -> int:
-    """How many mails were sent for an account's invitations since a moment."""
+    """Count the mails that were sent for an account's invitations since a moment."""
     query = sa.select(sa.func.count()).where(_mails.account_id == account_id, _mails.sent_at > since)
     return int((await connection.execute(query)).scalar_one())
 
 
 async def count_mails_to(connection: AsyncConnection, email: str, since: datetime) -> int:
-    """How many mails with invitations were sent to an address since a moment."""
+    """Count the mails with invitations that were sent to an address since a moment."""
     query = sa.select(sa.func.count()).where(_mails.email_identity == email_identity(email), _mails.sent_at > since)
     return int((await connection.execute(query)).scalar_one())
 
 
-async def note_mail(connection: AsyncConnection, account_id: UUID, email: str, now: datetime) -> None:
+async def record_mail(connection: AsyncConnection, account_id: UUID, email: str, now: datetime) -> None:
     """Store that a mail is sent to an address for an invitation of an account."""
     values = {"id": uuid7(), "account_id": account_id, "email_identity": email_identity(email), "sent_at": now}
     await connection.execute(tables.invitation_mails.insert().values(values))

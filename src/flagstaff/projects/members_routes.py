@@ -135,7 +135,7 @@ async def remove_member(
 )
 @reads(Permission.PROJECT_READ)
 async def list_own_permissions(project_id: Id, actor: CurrentActor, members: Service) -> Response:
-    """What you may do in a project, and what each role may do."""
+    """List your permissions in a project, and those of each role."""
     found = await members.list_own_permissions(actor, project_id)
     view: Mapping[str, Any] = {
         "role": found.member.role,

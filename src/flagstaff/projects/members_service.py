@@ -24,7 +24,7 @@ from flagstaff.values.quotas import Quota
 
 @dataclass(frozen=True, slots=True)
 class OwnPermissions:
-    """What the actor may do in the whole project, and in each of its environments by key."""
+    """The permissions of the actor in the whole project, and in each of its environments by key."""
 
     member: Member
     permissions: list[Permission]
@@ -52,7 +52,7 @@ class Members:
             return await members_store.get_member(connection, project_id, account_id)
 
     async def list_own_permissions(self, actor: Actor, project_id: UUID) -> OwnPermissions:
-        """What the actor may do in a project."""
+        """List the actor's permissions in a project."""
         async with self.database.read() as connection:
             _, member = await open_membership(connection, actor, project_id, Permission.PROJECT_READ)
             keys = [each.key for each in await environments_store.list_environments(connection, project_id)]

@@ -23,7 +23,7 @@ from flagstaff.values.errors import forbidden, not_found
 
 
 class Permission(StrEnum):
-    """What a role may allow."""
+    """A permission that a role can include."""
 
     PROJECT_READ = "project:read"
     PROJECT_WRITE = "project:write"
@@ -119,7 +119,7 @@ def noting_checks() -> Iterator[set[Check]]:
         _noted.reset(token)
 
 
-def note_check(project_id: UUID, permission: Permission | None = None, environment: str | None = None) -> None:
+def record_check(project_id: UUID, permission: Permission | None = None, environment: str | None = None) -> None:
     """Note a check. `require` does so itself; the creation of a project has nothing yet that it could check."""
     checks = _noted.get()
     if checks is not None:
@@ -128,7 +128,7 @@ def note_check(project_id: UUID, permission: Permission | None = None, environme
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an access token is limited to: permissions, a project and environments; None means all."""
+    """The limits of an access token: permissions, a project and environments; None means all."""
 
     permissions: frozenset[Permission]
     project_id: UUID | None = None
@@ -171,7 +171,7 @@ def require(member: Member | None, permission: Permission, environment: str | No
         raise not_found("project")
     if not may(member, permission, environment):
         raise forbidden(permission, f"in the environment {environment}" if environment else "in the whole project")
-    note_check(member.project_id, permission, environment)
+    record_check(member.project_id, permission, environment)
     return member
 
 

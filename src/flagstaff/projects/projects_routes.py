@@ -56,13 +56,13 @@ class ProjectUpdate(Update):
 
 
 class SecurityUpdate(Body):
-    """What the project is to demand."""
+    """The requirement of the project."""
 
     demands_second_factor: bool
 
 
 class SecurityOut(TaggedOut):
-    """What a project demands of its members."""
+    """The requirements that a project has for its members."""
 
     demands_second_factor: bool
 
@@ -139,7 +139,7 @@ async def update_project(
 )
 @reads(Permission.PROJECT_READ)
 async def get_project_security(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
-    """What a project demands of its members."""
+    """Return the requirements that a project has for its members."""
     project = await projects.get_project(actor, project_id)
     return tagged_response(_view_security(project))
 

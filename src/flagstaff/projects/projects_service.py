@@ -16,7 +16,7 @@ from flagstaff.identity.second_factors.second_factors_store import has_second_fa
 from flagstaff.projects import environments_store, members_store, projects_store
 from flagstaff.projects.access import find_reach, hold_token, limit, open_membership, require_second_factor
 from flagstaff.projects.members import Member
-from flagstaff.projects.permissions import Permission, may, note_check, require_of_token
+from flagstaff.projects.permissions import Permission, may, record_check, require_of_token
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import DEFAULT_ENVIRONMENTS, Environment, Project, is_critical
 from flagstaff.values.keys import new_sdk_key
@@ -64,7 +64,7 @@ class Projects:
                     actor, "environment.created", now, Scope(project.id, environment.id), after=environment
                 )
                 await record(transaction, change)
-        note_check(project.id, Permission.PROJECT_WRITE)
+        record_check(project.id, Permission.PROJECT_WRITE)
         return project
 
     async def list_projects(self, actor: Actor, window: Window = WHOLE) -> list[Project]:

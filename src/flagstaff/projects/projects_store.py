@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
-from flagstaff.database.revisions_store import note_found
+from flagstaff.database.revisions_store import record_found
 from flagstaff.database.windows import Listing, containing
 from flagstaff.projects.members import Role
 from flagstaff.projects.projects import ListedProject, Project
@@ -82,7 +82,7 @@ async def open_project_for_update(connection: AsyncConnection, project_id: UUID)
     if found is None:
         return None
     project, revision = found
-    note_found(connection, project_id, revision)
+    record_found(connection, project_id, revision)
     return project
 
 
@@ -119,7 +119,7 @@ def _as_listed(row: sa.Row[Any]) -> ListedProject:
 
 
 async def count_projects(connection: AsyncConnection, owner_id: UUID) -> int:
-    """How many projects count against an account's quota: those of which it is the first owner."""
+    """Count the projects that count against an account's quota: those of which it is the first owner."""
     return int((await connection.execute(_count, {"owner": owner_id})).scalar_one())
 
 

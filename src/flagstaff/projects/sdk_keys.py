@@ -26,7 +26,7 @@ _key = re.compile(PATTERN)
 
 
 class KeyKind(StrEnum):
-    """Where a key is used. A browser's key is public, so it is only told how flags are for one user."""
+    """The place where a key is used. A browser's key is public, so it only gets the flags of one user."""
 
     SERVER = "server"
     BROWSER = "browser"
@@ -58,7 +58,7 @@ class SdkKey:
 
 
 class KeyInForce(NamedTuple):
-    """What the hot path must know of an SDK key: it is accepted until it expires."""
+    """The part of an SDK key that the hot path needs: it is accepted until it expires."""
 
     key_id: UUID
     kind: KeyKind

@@ -113,7 +113,7 @@ class SdkKeys:
         """Write that keys have been used."""
         if key_ids:
             async with self.database.transaction() as transaction:
-                await sdk_keys_store.note_used(transaction.connection, key_ids, self.now())
+                await sdk_keys_store.record_used(transaction.connection, key_ids, self.now())
 
     async def _make_room(self, transaction: Transaction, actor: Actor, project_id: UUID) -> None:
         """Delete the keys that expired first if there is no room for another; raise Error CONFLICT if none has.

@@ -93,7 +93,7 @@ async def list_key_hashes(connection: AsyncConnection) -> list[tuple[bytes, UUID
     return [(row.key_hash, row.project_id) for row in await connection.execute(_all_hashes)]
 
 
-async def note_used(connection: AsyncConnection, key_ids: Collection[UUID], used_at: datetime) -> None:
+async def record_used(connection: AsyncConnection, key_ids: Collection[UUID], used_at: datetime) -> None:
     """Store that keys were used, unless they have been used later."""
     is_later = sa.or_(_columns.last_used_at.is_(None), _columns.last_used_at < _used_at)
     update = tables.sdk_keys.update().where(_columns.id == sa.bindparam("key_id"), is_later)

@@ -1,1 +1,1 @@
-"""What applications ask: snapshots, keys and answers. No SQL, even indirectly."""
+"""Answers for applications: snapshots, keys and evaluations. No SQL, even indirectly."""

@@ -25,7 +25,7 @@ _OF_A_PROJECT = (
 Find = Callable[[str], Awaitable[Access | None]]
 
 
-class Doors:
+class KeyAccess:
     """Opens environments by their SDK keys, and counts requests against their client's address.
 
     A browser's key is public, so anyone can use it; a key that opens nothing counts as an evaluation would. Requests
@@ -40,7 +40,7 @@ class Doors:
     async def open(
         self, scope: Scope, key: str, kinds: Collection[KeyKind] = ANY_KIND
     ) -> tuple[Access, EnvironmentSnapshot]:
-        """What a key opens, and the environment.
+        """Return a key's access and the environment.
 
         Raises:
             Error: those of `open_access`, and LIMITED beyond the client's limit.
@@ -71,7 +71,7 @@ class Doors:
 async def open_access(
     find: Find, key: str, kinds: Collection[KeyKind] = ANY_KIND
 ) -> tuple[Access, EnvironmentSnapshot]:
-    """What a key opens, and the environment, for a request that was counted before.
+    """Return a key's access and the environment, for a request that was counted before.
 
     Raises:
         Error: UNAUTHENTICATED for a key that is not valid or not of an environment, FORBIDDEN for one of another kind,

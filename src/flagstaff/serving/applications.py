@@ -37,13 +37,13 @@ class Client(NamedTuple):
 
     @property
     def identity(self) -> str:
-        """What tells the instances of an application apart."""
+        """The key that tells the instances of an application apart."""
         return self.connection or self.instance
 
 
 @dataclass(frozen=True, slots=True)
 class FlagCounts:
-    """How often an application found a flag on and off, and how often it got each variant."""
+    """The number of times that an application found a flag on and off, and got each variant."""
 
     yes: int = 0
     no: int = 0
@@ -51,13 +51,13 @@ class FlagCounts:
 
 
 def size_of(counts: FlagCounts) -> int:
-    """How many counts a flag's part of a report has: those of its results and variants, at least one."""
+    """Return the number of counts in a flag's part of a report: its results and variants, at least one."""
     return max(1, (counts.yes > 0) + (counts.no > 0) + len(counts.variants))
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What an instance of an application counted in a window of time, by flag.
+    """The counts of an instance of an application in a window of time, by flag.
 
     `window` is a digest of the window and of who sent it; a client may send the same window twice. `dropped` is the
     number of further counts that the report had.
@@ -71,13 +71,13 @@ class Report:
 
     @property
     def size(self) -> int:
-        """How many counts it has."""
+        """The number of its counts."""
         return sum(map(size_of, self.counts.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What is known of an instance of an application: the revision that it has, and when it was last heard of.
+    """An instance of an application, with the revision that it has, and when it was last heard of.
 
     `streams` says whether it holds a stream open, on which it hears of changes at once; otherwise it asks every
     `client.interval_seconds`.

@@ -21,7 +21,7 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 def read_others(given: GivenAttributes, read: Mapping[str, object]) -> Mapping[str, object]:
-    """Those of the given attributes that were not read, in the room that is left, which their names take up, too.
+    """Read the attributes that were not read before, in the room that is left, which their names take up, too.
 
     Custom attributes with reserved names are left out, because no condition sees them.
     """

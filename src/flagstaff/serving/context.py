@@ -62,7 +62,7 @@ class _WithContext(msgspec.Struct, gc=False):
 
 NOBODY = Context()
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
-"""What a strict decoder raises for a body that it refuses."""
+"""The error that a strict decoder raises for a body that it refuses."""
 
 Request = TypeVar("Request")
 FindMistakes = Callable[[Mapping[str, msgspec.Raw]], Iterable[FieldError]]
@@ -149,7 +149,7 @@ def given_attributes(context: Context) -> GivenAttributes:
 
 
 def read_attributes(given: GivenAttributes, wanted: Collection[str]) -> dict[str, object]:
-    """Those of the given attributes that are wanted, by name.
+    """Read the attributes that are wanted, by name.
 
     Unreadable ones count as missing, and so do those that do not fit into 8 KiB together: each element of a list is
     compared with each condition.

@@ -205,16 +205,16 @@ class Snapshots:
             try:
                 await self._reload(project_id, None if project_id in self.stale else environment_id)
             except Error as error:
-                self._note_failure(project_id, reason=error.message)
+                self._record_failure(project_id, reason=error.message)
                 raise
             except Exception as error:
-                self._note_failure(project_id, exc_info=error)
+                self._record_failure(project_id, exc_info=error)
                 raise unavailable("The project's flags cannot be loaded. See the server's log.") from error
             if project_id in self.stale:
                 self.stale.discard(project_id)
                 log.info("project_loaded_again", project_id=str(project_id))
 
-    def _note_failure(self, project_id: UUID, **details: object) -> None:
+    def _record_failure(self, project_id: UUID, **details: object) -> None:
         if project_id not in self.stale:  # once, not at each attempt
             self.stale.add(project_id)
             log.error("project_not_loaded", project_id=str(project_id), **details)

@@ -1,4 +1,4 @@
-"""What applications get from an instance that may have missed changes, because it is cut off from the others."""
+"""Answers of an instance that may have missed changes, because it is cut off from the others."""
 
 import re
 
@@ -15,7 +15,7 @@ _RETRY_AFTER_SECONDS = 1
 class CutOff:
     """In front of the routes that evaluate: marks their responses while the lease has lapsed, or refuses requests.
 
-    The lane marks its answers itself, and passes on what is to be refused.
+    The fast path marks its answers itself, and passes on what is to be refused.
     """
 
     def __init__(self, app: ASGIApp, lease: Lease, *, refuses: bool) -> None:

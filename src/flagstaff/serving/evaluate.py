@@ -1,6 +1,6 @@
 """The endpoint that applications call, from the limit to the response's bytes, without SQL, a schema library or a lock.
 
-`Evaluate` is independent of the framework: the route and the lane pass it a request's parts and send its answer.
+`Evaluate` is independent of the framework: the route and the fast path pass it a request's parts and send its answer.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -65,7 +65,7 @@ class Evaluate:
         self._decide_flag = evaluations.one_flag
 
     async def load(self, sdk_key: str) -> Access:
-        """What an SDK key opens, loaded if necessary.
+        """Return the access of an SDK key, loaded if necessary.
 
         Raises:
             Error: UNAUTHENTICATED when there is no such key, UNAVAILABLE while it cannot be loaded.

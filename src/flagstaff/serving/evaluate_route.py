@@ -1,4 +1,4 @@
-"""Evaluate as a plain ASGI route: one flag, and all flags for the requests that the lane does not handle."""
+"""Evaluate as a plain ASGI route: one flag, and all flags for the requests that the fast path does not handle."""
 
 from starlette.types import Receive, Scope, Send
 

@@ -1,4 +1,4 @@
-"""What all protocols do with a user's context: read the attributes that matter, decide, and record."""
+"""The work on a user's context that all protocols share: read the attributes that matter, decide, and record."""
 
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
@@ -9,8 +9,8 @@ import msgspec
 
 from flagstaff.evaluation.dialects import Rendered, evaluate_in
 from flagstaff.evaluation.history.layout import Decision
-from flagstaff.evaluation.parts import decide_flag, find_flag
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownAttributes, Translation
+from flagstaff.evaluation.subset import decide_flag, find_flag
 from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.history.recorder import Recorder
 from flagstaff.serving.attributes import are_small, encode_attributes, read_others
@@ -41,15 +41,15 @@ class Evaluations:
         *,
         recorder: Recorder,
         now: Callable[[], datetime],
-        note_asked: NoteAsked,
+        record_asked: NoteAsked,
         keep: HistoryAttributes = "used",
     ) -> None:
-        """`note_asked` is told which flags of an environment are asked for by their keys, whether or not they exist.
+        """`record_asked` is told which flags of an environment are asked for by their keys, whether or not they exist.
 
         `keep` says which custom attributes are recorded.
         """
         self.record = recorder.record
-        self._note_asked = note_asked
+        self._record_asked = record_asked
         self._now = now
         self._keeps_all = keep == "all"
         self._keeps_used = keep == "used"
@@ -111,7 +111,7 @@ class Evaluations:
         """
         known = self.know(environment, context) or _NOTHING_KNOWN
         flag = find_flag(environment, flag_key)
-        self._note_asked(environment.environment_id, flag_key, exists=flag is not None)
+        self._record_asked(environment.environment_id, flag_key, exists=flag is not None)
         if flag is None:
             raise Error(Code.NOT_FOUND, "The environment has no flag with this key.")
         attributes, at = self.with_time(environment, known)
@@ -120,7 +120,7 @@ class Evaluations:
         return decision
 
     def know(self, environment: EnvironmentSnapshot, context: Context) -> KnownAttributes | None:
-        """What is known of the custom attributes; None if nobody needs them.
+        """Return the known custom attributes; None if nobody needs them.
 
         Raises:
             Error: INVALID.

@@ -57,5 +57,5 @@ def event(name: str | None, number: int, data: bytes) -> bytes:
 
 
 def retry_line() -> bytes:
-    """How long the client waits before it connects again: a different time for each."""
+    """Return the line that sets the client's pause before it connects again: a different one for each."""
     return b"retry: %d\n\n" % random.randint(*_RETRY_MILLISECONDS)  # noqa: S311 - no secret

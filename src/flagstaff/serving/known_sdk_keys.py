@@ -21,7 +21,7 @@ from flagstaff.values.keys import is_sdk_key
 
 
 class Access(NamedTuple):
-    """What a valid SDK key opens: one environment, or with the project's own key, which has no id, all of them."""
+    """The access of a valid SDK key: to one environment, or to all with the project's own key, which has no id."""
 
     key_id: UUID | None
     kind: KeyKind
@@ -68,7 +68,7 @@ class SdkKeys:
         self._projects = {each: project_id for project_id, hashes in self._hashes.items() for each in hashes}
 
     async def find(self, key: str) -> Access | None:
-        """What a key opens, loaded first if necessary; None if it is unknown, was revoked or has expired.
+        """Find a key's access, loaded first if necessary; None if the key is unknown, was revoked or has expired.
 
         It awaits nothing if the key's project is loaded.
 
@@ -94,7 +94,7 @@ class SdkKeys:
         return access
 
     async def find_by_id(self, project_id: UUID, key_id: UUID) -> Access | None:
-        """What the key of an environment opens, by its id; None if it does not exist, was revoked or has expired.
+        """Find the access of an environment's key by its id; None if it does not exist, was revoked or has expired.
 
         Raises:
             Error: UNAVAILABLE while the project cannot be loaded; LIMITED beyond the key's limit.
@@ -190,7 +190,7 @@ class SdkKeys:
 
 
 def _opened_by(project: ProjectSnapshot) -> dict[bytes, Access]:
-    """What each key of a project opens, by the keys' hashes."""
+    """Return the access of each key of a project, by the keys' hashes."""
     opened = {hash_sdk_key(project.sdk_key): Access(None, KeyKind.SERVER, project, None)}
     for environment in project.environments.values():
         for key_hash, key in environment.sdk_keys.items():

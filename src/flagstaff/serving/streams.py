@@ -34,7 +34,7 @@ _LAST_CHUNK = b"0\r\n\r\n"
 
 
 class Topic(NamedTuple):
-    """What the streams of one kind tell about an environment."""
+    """The subject of streams of one kind: an environment."""
 
     kind: str
     project_id: UUID
@@ -97,12 +97,12 @@ class Streams:
         supervisor: Supervisor,
         now: Callable[[], datetime],
         *,
-        note_told: Callable[[UUID, Client, int], None],
+        record_told: Callable[[UUID, Client, int], None],
         most: int = STREAMS_MAX,
         keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
         retry_seconds: float = RETRY_SECONDS,
     ) -> None:
-        """`note_told` is told which client of an environment has which revision.
+        """`record_told` is told which client of an environment has which revision.
 
         At most `most` streams are open at a time, and half as many with one SDK key, which may be public.
         """
@@ -112,7 +112,7 @@ class Streams:
         """How many streams were refused because too many were open."""
         self._supervisor = supervisor
         self._now = now
-        self._note_told = note_told
+        self._record_told = record_told
         self._keep_alive_seconds = keep_alive_seconds
         self._retry_seconds = retry_seconds
         self._most = most
@@ -181,9 +181,9 @@ class Streams:
             if self._open[stream] == 1 and stream.key_id is not None:
                 self._of_key[stream.key_id] += 1
         if stream.client is not None:
-            self._note_told(topic.environment_id, stream.client, revision)
+            self._record_told(topic.environment_id, stream.client, revision)
         if environment.revision > revision:
-            self._note_news(topic, environment)
+            self._record_news(topic, environment)
         return opened.feed
 
     def close(self, topic: Topic, stream: Stream) -> None:
@@ -219,9 +219,9 @@ class Streams:
         for topic in topics:
             environment = environments.get(topic.environment_id)
             if environment is not self._topics[topic].told or topic in self._news:
-                self._note_news(topic, environment)
+                self._record_news(topic, environment)
 
-    def _note_news(self, topic: Topic, environment: EnvironmentSnapshot | None) -> None:
+    def _record_news(self, topic: Topic, environment: EnvironmentSnapshot | None) -> None:
         self._news[topic] = environment
         if topic not in self._telling:  # topics do not wait for each other: one may have to be read from the database
             self._telling.add(topic)
@@ -287,7 +287,7 @@ class Streams:
     def _note(self, streams: Iterable[Stream], topic: Topic, revision: int) -> Generator[None, None, None]:
         for stream in streams:
             if stream.client is not None:
-                self._note_told(topic.environment_id, stream.client, revision)
+                self._record_told(topic.environment_id, stream.client, revision)
             yield
 
     @staticmethod

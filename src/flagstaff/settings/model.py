@@ -26,6 +26,8 @@ from flagstaff.settings.values import (
 
 PREFIX = "FLAGSTAFF_"
 SECRET_FILE_MAX_BYTES = 64 * 1024
+# Settings of the previous release that are ignored, so that it can be upgraded with them set.
+_REMOVED = frozenset({f"{PREFIX}EVALUATE_LANE"})
 
 Field = dataclasses.Field[Any]
 
@@ -372,9 +374,6 @@ class Settings:
             values.choice_parser(LogFormat), "auto", "json, console, or auto: console on a terminal, otherwise json."
         )
     )
-    evaluate_lane: bool = field(
-        metadata=_read_by(values.parse_switch, "on", "Whether evaluations use the fast lane of the server.")
-    )
 
     @classmethod
     def load(cls, environ: Mapping[str, str]) -> "Settings":
@@ -479,7 +478,7 @@ def _mail_domain(host: str) -> str:
 def _refuse_unknown_names(given: Mapping[str, str]) -> None:
     settings = dataclasses.fields(Settings)
     known = {_variable(setting) for setting in settings}
-    known |= {f"{_variable(setting)}_FILE" for setting in settings if _is_secret(setting)}
+    known |= {f"{_variable(setting)}_FILE" for setting in settings if _is_secret(setting)} | _REMOVED
     for name in sorted(given):
         if name.startswith(PREFIX) and name not in known:
             # Compare without the prefix, which would make any two names similar.

@@ -38,7 +38,7 @@ _count = whole_number_parser(1, 1_000_000)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traces:
-    """How spans are sent: at most `batch_spans` at once, every few seconds; `queue_spans` may wait.
+    """The settings for spans: at most `batch_spans` are sent at once, every few seconds; `queue_spans` may wait.
 
     `ratio` is the share of traces that are kept. With `follows_parent`, callers that send a trace
     have decided about it. Their traces are read by `propagators`.
@@ -55,7 +55,7 @@ class Traces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """How metrics are sent."""
+    """The settings for metrics."""
 
     timeout_seconds: float
     every_seconds: float
@@ -63,7 +63,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenTelemetry:
-    """What is sent; at least one of the two."""
+    """The settings for OpenTelemetry; at least one of the two is sent."""
 
     traces: Traces | None
     metrics: Figures | None

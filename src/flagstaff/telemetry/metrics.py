@@ -19,11 +19,11 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 class Board(Protocol):
-    """Where processes that serve as one leave their figures, by slot."""
+    """Shared memory in which processes that serve as one leave their figures, by slot."""
 
     count: int
     began: float
-    """When counting began, in seconds since 1970."""
+    """The time at which counting began, in seconds since 1970."""
 
     @property
     def serving(self) -> list[int]:
@@ -33,7 +33,7 @@ class Board(Protocol):
         """Replace the figures of a slot; False if there is no room for them."""
 
     def read_figures(self, slot: int) -> bytes:
-        """What was written last; empty if there is nothing."""
+        """Read the last figures; empty if there are none."""
 
 
 class Metrics:
@@ -84,14 +84,14 @@ class Metrics:
 
         `combine` combines those of two workers; otherwise they are added up.
         """
-        self._note_combination(name, combine)
+        self._record_combination(name, combine)
         self._read_figures.append(lambda: CounterMetricFamily(f"flagstaff_{name}", meaning, value=read()))
 
     def add_gauge(
         self, name: str, meaning: str, read: Callable[[], float], combine: sums.Combine | None = None
     ) -> None:
         """Export the current result of `read` as `flagstaff_{name}`, with `combine` as in `add_counter`."""
-        self._note_combination(name, combine)
+        self._record_combination(name, combine)
         self._read_figures.append(lambda: GaugeMetricFamily(f"flagstaff_{name}", meaning, value=read()))
 
     def add_labelled_counter(
@@ -111,7 +111,7 @@ class Metrics:
         combine: sums.Combine | None = None,
     ) -> None:
         """Export what `read` returns at the moment, by the label's values, as `flagstaff_{name}`."""
-        self._note_combination(name, combine)
+        self._record_combination(name, combine)
         self._read_figures.append(
             lambda: _labelled(GaugeMetricFamily(f"flagstaff_{name}", meaning, labels=[label]), read())
         )
@@ -128,14 +128,14 @@ class Metrics:
         for status, count in sorted(self.evaluate_responses.items()):
             evaluations.add_metric([str(status)], count)
         yield evaluations
-        refusals = CounterMetricFamily(
+        rejections = CounterMetricFamily(
             "flagstaff_protocol_refusals",
             "Requests and connections refused before they reached the application, by status.",
             labels=["status"],
         )
         for status, count in sorted(self.protocol_refusals.items()):
-            refusals.add_metric([str(status)], count)
-        yield refusals
+            rejections.add_metric([str(status)], count)
+        yield rejections
         for read in self._read_figures:
             yield read()
 
@@ -162,12 +162,12 @@ class Metrics:
             log.error("figures_too_large", advice="/metrics shows older figures of this worker")
 
     def _figures_at(self, slot: int) -> list[sums.Family]:
-        """Those of a worker that does not run are the counters, which its successor will continue."""
+        """Read the figures of a slot: of a worker that has ended, the counters, which its successor continues."""
         assert self._board is not None
         families = sums.decode(self._board.read_figures(slot) or sums.encode([]))
         return families if slot in self._board.serving or slot == self._slot else sums.growing(families)
 
-    def _note_combination(self, name: str, combine: sums.Combine | None) -> None:
+    def _record_combination(self, name: str, combine: sums.Combine | None) -> None:
         if combine is not None:
             self._combine[f"flagstaff_{name}"] = combine
 

@@ -36,7 +36,7 @@ def families_of(metrics: Iterable[Metric]) -> list[Family]:
 
 
 def growing(families: Iterable[Family]) -> list[Family]:
-    """Those that only grow, and so must count on when a process is replaced."""
+    """Return the figures that only grow, and so must count on when a process is replaced."""
     return [each for each in families if each.kind in _GROWING]
 
 

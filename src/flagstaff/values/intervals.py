@@ -22,12 +22,12 @@ class Intervals:
 
     @property
     def since(self) -> datetime:
-        """When the first one begins."""
+        """The start of the first interval."""
         return moment_of(self.start)
 
     @property
     def until(self) -> datetime:
-        """When the last one ends."""
+        """The end of the last interval."""
         return moment_of(self.stop)
 
 
@@ -50,7 +50,7 @@ def intervals_of(since: datetime | None, until: datetime, length: timedelta) -> 
 
 
 def moment_of(minute: int) -> datetime:
-    """When a minute since 1970 begins."""
+    """Return the start of a minute since 1970."""
     return _EPOCH + minute * _MINUTE
 
 

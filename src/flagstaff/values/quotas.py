@@ -55,7 +55,7 @@ class WorkQuota:
     setting: str = "FLAGSTAFF_MAX_CONDITION_WORK"
 
     def message(self, place: str, micros: float) -> str:
-        """What is wrong with so much work in a place, such as `environment`, and what to do."""
+        """Return what is wrong with so much work in a place, such as `environment`, and what to do."""
         return (
             f"exceeds the budget of conditions: those of the {place} would cost an evaluation up to {micros:,.0f} "
             f"microseconds, and {self.setting} allows {self.maximum:,}. Use fewer conditions or cheaper "

@@ -1,1 +1,1 @@
-"""How people see the flag list: saved views and favourites."""
+"""The views of the flag list: saved views and favourites."""

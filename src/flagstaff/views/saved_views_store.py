@@ -45,7 +45,7 @@ async def list_views(connection: AsyncConnection, project_id: UUID) -> Sequence[
 
 
 async def count_views(connection: AsyncConnection, project_id: UUID) -> int:
-    """How many views a project has."""
+    """Count the views of a project."""
     return int((await connection.execute(_count, {"project": project_id})).scalar_one())
 
 

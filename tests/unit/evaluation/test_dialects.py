@@ -14,8 +14,8 @@ from flagstaff.evaluation.dialects import evaluate_in, translate, write_alone
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.frontend import FRONTEND
 from flagstaff.evaluation.ofrep import OFREP
-from flagstaff.evaluation.parts import evaluate_flag, find_flag
 from flagstaff.evaluation.snapshot import Dialect, EnvironmentSnapshot, Translation
+from flagstaff.evaluation.subset import evaluate_flag, find_flag
 from flagstaff.flags.flags import Fallthrough, Flag, Rule
 from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.segments import Segment

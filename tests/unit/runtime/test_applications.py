@@ -68,7 +68,7 @@ def test_a_text_is_kept_as_it_can_be_stored(text: str, kept: str) -> None:
 async def test_what_the_store_does_not_take_is_kept_and_bounded(applications: Applications, store: Store) -> None:
     store.is_away = True
     applications.require_room(WAITING_COUNTS_MAX - 1)
-    applications.note_report(report(WAITING_COUNTS_MAX - 1))
+    applications.record_report(report(WAITING_COUNTS_MAX - 1))
     for _ in range(2):
         with pytest.raises(Error):
             await applications.write()
@@ -83,7 +83,7 @@ async def test_what_the_store_does_not_take_is_kept_and_bounded(applications: Ap
 
 
 async def test_nothing_is_written_when_there_is_nothing_new(applications: Applications, store: Store) -> None:
-    applications.note_poll(PLACE, client(), 1)
+    applications.record_poll(PLACE, client(), 1)
     await applications.write()
     await applications.write()
     assert len(store.written) == 1
@@ -93,19 +93,19 @@ async def test_only_so_many_missing_flags_are_noted_as_asked_for_within_an_hour(
     applications: Applications, store: Store, clock: Clock
 ) -> None:
     for number in range(MISSING_MAX + 10):
-        applications.note_asked(PLACE, f"flag-{number}", exists=False)
-    applications.note_asked(PLACE, "flag-0", exists=False)
-    applications.note_asked(PLACE, "existing", exists=True)
-    applications.note_asked(uuid4(), "flag-0", exists=False)
+        applications.record_asked(PLACE, f"flag-{number}", exists=False)
+    applications.record_asked(PLACE, "flag-0", exists=False)
+    applications.record_asked(PLACE, "existing", exists=True)
+    applications.record_asked(uuid4(), "flag-0", exists=False)
     await applications.write()
     asked = store.written[0].asked
     assert len(asked) == MISSING_MAX + 2
     assert asked[PLACE, "flag-0"] == 2
-    applications.note_asked(PLACE, "another", exists=False)
+    applications.record_asked(PLACE, "another", exists=False)
     await applications.write()
     assert len(store.written) == 1
     clock.advance(hours=1)
-    applications.note_asked(PLACE, "another", exists=False)
+    applications.record_asked(PLACE, "another", exists=False)
     await applications.write()
     assert list(store.written[1].asked) == [(PLACE, "another")]
 
@@ -114,17 +114,17 @@ async def test_instances_that_are_known_stay_known_however_many_others_come(
     applications: Applications, store: Store, clock: Clock
 ) -> None:
     for number in range(CONNECTIONS_MAX + 10):
-        applications.note_poll(PLACE, client(number), 1)
+        applications.record_poll(PLACE, client(number), 1)
     await applications.write()
     assert len(store.written[0].connections) == CONNECTIONS_MAX
     clock.advance(minutes=11)
-    applications.note_poll(PLACE, client(CONNECTIONS_MAX + 1), 1)
+    applications.record_poll(PLACE, client(CONNECTIONS_MAX + 1), 1)
     await applications.write()
     assert [each.client for each in store.written[1].connections] == [client(CONNECTIONS_MAX + 1)]
 
 
 async def test_open_streams_are_written_every_minute(applications: Applications, store: Store, clock: Clock) -> None:
-    applications.note_stream(PLACE, client(), 1)
+    applications.record_stream(PLACE, client(), 1)
     await applications.write()
     clock.advance(seconds=59)
     await applications.write()
@@ -132,7 +132,7 @@ async def test_open_streams_are_written_every_minute(applications: Applications,
     clock.advance(seconds=1)
     await applications.write()
     assert [each.seen_at for each in store.written[1].connections] == [clock.at]
-    applications.note_closed(PLACE, client())
+    applications.record_closed(PLACE, client())
     await applications.write()
     assert [each.streams for each in store.written[2].connections] == [False]
 
@@ -144,14 +144,14 @@ async def test_what_the_store_can_never_take_does_not_stop_what_follows(
         raise OverflowError
 
     applications.require_room(3)
-    applications.note_report(report(3))
+    applications.record_report(report(3))
     with monkeypatch.context() as patch:
         patch.setattr(applications, "_write", refuse)
         with pytest.raises(OverflowError):
             await applications.write()
     assert applications.dropped == 3
     applications.require_room(WAITING_COUNTS_MAX)
-    applications.note_report(report(1))
+    applications.record_report(report(1))
     await applications.write()
     assert [len(each.reports) for each in store.written] == [1]
 
@@ -160,11 +160,11 @@ async def test_an_instance_that_makes_room_while_a_write_fails_is_not_written(
     applications: Applications, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(CONNECTIONS_MAX):
-        applications.note_poll(PLACE, client(number), 1)
+        applications.record_poll(PLACE, client(number), 1)
     clock.advance(minutes=11)
 
     async def fail_late(_: Noted) -> None:
-        applications.note_poll(PLACE, client(CONNECTIONS_MAX), 1)
+        applications.record_poll(PLACE, client(CONNECTIONS_MAX), 1)
         raise unavailable()
 
     with monkeypatch.context() as patch:

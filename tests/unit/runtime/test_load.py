@@ -22,7 +22,7 @@ class Machine:
         self.now += TICK_SECONDS + late
         self.cpu += 0.125
         self.evaluations += 50
-        self.meter.note_tick()
+        self.meter.record_tick()
 
 
 async def test_rates_are_taken_over_the_last_ticks_and_the_lag_is_the_longest() -> None:

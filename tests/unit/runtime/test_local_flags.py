@@ -229,7 +229,7 @@ async def test_streams_are_told_of_a_feature_that_is_again_as_it_was_if_one_bega
     feed, off, on = Features(world.cache), b'{"name":"one","enabled":false}', b'{"name":"one","enabled":true}'
     for revision, feature in enumerate((off, on), start=1):
         world.revision, world.features = revision, {"one": feature}
-        feed.note_held(await world.cache.current(snapshot(revision)))
+        feed.record_held(await world.cache.current(snapshot(revision)))
     world.revision, world.features = 3, {"one": off}
     told = await feed.news(snapshot(3))
     assert told is not None

@@ -26,7 +26,7 @@ class Questions:
         if not self.confirms:
             raise unconfirmed("Not every instance has confirmed it.")
 
-    def note_live_on(self) -> None:
+    def record_live_on(self) -> None:
         self.noted += 1
 
 

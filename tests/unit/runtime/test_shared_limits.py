@@ -253,7 +253,7 @@ def test_a_burst_over_several_instances_exceeds_the_limit_by_two_for_each(instan
     for round_number in range(10_000):
         number = round_number % instances
         allowed += together.hits(number, 1)
-        if together.shares[number]._urged.is_set():
-            together.shares[number]._urged.clear()
+        if together.shares[number]._woken.is_set():
+            together.shares[number]._woken.clear()
             together.exchange(number)
     assert 200 <= allowed <= 200 + 2 * instances

@@ -73,7 +73,7 @@ class World:
         self.streams = Streams(
             self.supervisor,
             self.clock,
-            note_told=lambda *told: self.told.append(told),
+            record_told=lambda *told: self.told.append(told),
             most=4,
             keep_alive_seconds=3600,
             retry_seconds=0.01,

@@ -10,7 +10,7 @@ from flagstaff.telemetry import Metrics
 def serving_board(count: int) -> WorkerBoard:
     board = WorkerBoard(count)
     for slot in range(count):
-        board.note_state(slot, is_serving=True, restarts=0)
+        board.record_state(slot, is_serving=True, restarts=0)
     return board
 
 
@@ -70,7 +70,7 @@ def damage(board: WorkerBoard, text: bytes) -> None:
 def test_a_worker_that_does_not_serve_is_a_problem() -> None:
     board = serving_board(3)
     assert board.problems() == []
-    board.note_state(1, is_serving=False, restarts=2)
+    board.record_state(1, is_serving=False, restarts=2)
     assert board.problems() == ["1 of 3 workers are not running."]
     assert (board.serving, board.restarts) == ([0, 2], 2)
 
@@ -116,10 +116,10 @@ def test_counters_never_go_back_when_a_worker_ends_and_is_replaced() -> None:
     survivor.add_gauge("open", "Open.", constantly(1))
     assert value(victim, 'flagstaff_evaluate_responses_total{status="200"}') == 5
     assert value(survivor, "flagstaff_open") == 4
-    board.note_state(1, is_serving=False, restarts=0)
+    board.record_state(1, is_serving=False, restarts=0)
     assert value(survivor, 'flagstaff_evaluate_responses_total{status="200"}') == 5
     assert value(survivor, "flagstaff_open") == 1
-    board.note_state(1, is_serving=True, restarts=1)
+    board.record_state(1, is_serving=True, restarts=1)
     successor = Metrics(board, 1)
     successor.evaluate_responses[200] += 2
     assert value(successor, 'flagstaff_evaluate_responses_total{status="200"}') == 7

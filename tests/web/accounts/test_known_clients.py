@@ -5,7 +5,7 @@ import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
-from flagstaff.identity.accounts.trusted_addresses import CLIENTS_PER_ACCOUNT, KnownClients
+from flagstaff.identity.accounts.trusted_addresses import CLIENTS_PER_ACCOUNT, TrustedAddresses
 from tests.support.api import Caller
 from tests.support.clock import Clock
 from tests.support.sessions import PASSWORD
@@ -14,8 +14,8 @@ EMAIL = "ada@example.com"
 
 
 @pytest.fixture
-def known_clients(flagstaff: Flagstaff) -> KnownClients:
-    return KnownClients(flagstaff.database, flagstaff.identity.accounts.now, flagstaff.identity.sessions.tokens)
+def known_clients(flagstaff: Flagstaff) -> TrustedAddresses:
+    return TrustedAddresses(flagstaff.database, flagstaff.identity.accounts.now, flagstaff.identity.sessions.tokens)
 
 
 async def count(flagstaff: Flagstaff) -> int:
@@ -26,7 +26,7 @@ async def count(flagstaff: Flagstaff) -> int:
 
 
 async def test_a_login_with_a_password_that_has_changed_since_adds_no_address(
-    ada: Caller, flagstaff: Flagstaff, known_clients: KnownClients
+    ada: Caller, flagstaff: Flagstaff, known_clients: TrustedAddresses
 ) -> None:
     old = await flagstaff.identity.accounts.verify_password(email=EMAIL, password=PASSWORD)
     await flagstaff.identity.accounts.set_password(email=EMAIL, password="another fine password")
@@ -36,7 +36,7 @@ async def test_a_login_with_a_password_that_has_changed_since_adds_no_address(
 
 
 async def test_an_account_has_a_bounded_number_of_addresses_and_the_oldest_goes(
-    ada: Caller, clock: Clock, flagstaff: Flagstaff, known_clients: KnownClients
+    ada: Caller, clock: Clock, flagstaff: Flagstaff, known_clients: TrustedAddresses
 ) -> None:
     owner = await flagstaff.identity.accounts.verify_password(email=EMAIL, password=PASSWORD)
     for number in range(CLIENTS_PER_ACCOUNT + 1):
@@ -49,7 +49,7 @@ async def test_an_account_has_a_bounded_number_of_addresses_and_the_oldest_goes(
 
 
 async def test_the_purge_forgets_addresses_after_90_days(
-    ada: Caller, clock: Clock, flagstaff: Flagstaff, known_clients: KnownClients
+    ada: Caller, clock: Clock, flagstaff: Flagstaff, known_clients: TrustedAddresses
 ) -> None:
     owner = await flagstaff.identity.accounts.verify_password(email=EMAIL, password=PASSWORD)
     await known_clients.remember(owner, "192.0.2.1")

@@ -38,6 +38,6 @@ def report(flagstaff: Flagstaff) -> Callable[..., None]:
     def take(*reports: Report) -> None:
         for each in reports:
             flagstaff.applications.collector.require_room(len(each.counts))
-            flagstaff.applications.collector.note_report(each)
+            flagstaff.applications.collector.record_report(each)
 
     return take

@@ -32,7 +32,7 @@ async def test_flags_that_do_not_exist_are_listed_with_who_asks_for_them_the_mos
         make_report(environment, often=FlagCounts(0, 211)),
     )
     for _ in range(3):
-        flagstaff.applications.collector.note_asked(UUID(environment["id"]), "often", exists=False)
+        flagstaff.applications.collector.record_asked(UUID(environment["id"]), "often", exists=False)
     await flagstaff.applications.collector.write()
     usage = (await ada.get(f"{environment_path(environment)}/usage")).json()
     at = "2026-11-20T10:00:00.000000Z"
@@ -52,7 +52,7 @@ async def test_flags_that_nobody_asked_for_by_name_are_candidates_for_removal(
     for key in ("reported", "asked", "quiet"):
         await ada.create_flag(environment, key=key)
     report(make_report(environment, reported=FlagCounts(1)))
-    flagstaff.applications.collector.note_asked(UUID(environment["id"]), "asked", exists=True)
+    flagstaff.applications.collector.record_asked(UUID(environment["id"]), "asked", exists=True)
     await flagstaff.applications.collector.write()
     path = f"{environment_path(environment)}/usage"
     assert (await ada.get(path)).json()["unasked"] == ["quiet"]

@@ -36,7 +36,7 @@ async def test_an_instance_that_asks_is_listed_with_its_revision_and_when_it_ask
     flag = await ada.create_flag(environment)
     revision = (await connections(ada, environment))["revision"]
     environment_id, client = UUID(environment["id"]), make_client(interval_seconds=15.0)
-    flagstaff.applications.collector.note_poll(environment_id, client, revision)
+    flagstaff.applications.collector.record_poll(environment_id, client, revision)
     await flagstaff.applications.collector.write()
     assert await connections(ada, environment) == {
         "revision": revision,
@@ -60,7 +60,7 @@ async def test_an_instance_that_asks_is_listed_with_its_revision_and_when_it_ask
     after = await connections(ada, environment)
     assert (after["revision"] > revision, after["current"], after["total"]) == (True, 0, 1)
     clock.advance(seconds=1)
-    flagstaff.applications.collector.note_poll(environment_id, client, after["revision"])
+    flagstaff.applications.collector.record_poll(environment_id, client, after["revision"])
     await flagstaff.applications.collector.write()
     assert (await connections(ada, environment))["current"] == 1
 
@@ -73,7 +73,7 @@ async def test_instances_of_an_application_are_told_apart(flagstaff: Flagstaff, 
         make_client(connection="a"),
         make_client(connection="b"),
     ):
-        flagstaff.applications.collector.note_poll(environment_id, client, 1)
+        flagstaff.applications.collector.record_poll(environment_id, client, 1)
     await flagstaff.applications.collector.write()
     found = (await connections(ada, environment))["connections"]
     assert [each["connection"] for each in found] == ["a", "b", "pod-1", "pod-2"]
@@ -83,14 +83,14 @@ async def test_a_stream_is_listed_until_it_is_closed_and_shortly_after(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
 ) -> None:
     environment_id, client = UUID(environment["id"]), make_client()
-    flagstaff.applications.collector.note_stream(environment_id, client, 3)
+    flagstaff.applications.collector.record_stream(environment_id, client, 3)
     await flagstaff.applications.collector.write()
     (found,) = (await connections(ada, environment))["connections"]
     assert (found["streams"], found["revision"], found["due_at"]) == (True, 3, None)
     clock.advance(hours=2)
     await flagstaff.applications.collector.write()  # it is still open
     assert (await connections(ada, environment))["total"] == 1
-    flagstaff.applications.collector.note_closed(environment_id, client)
+    flagstaff.applications.collector.record_closed(environment_id, client)
     await flagstaff.applications.collector.write()
     (found,) = (await connections(ada, environment))["connections"]
     assert found["streams"] is False
@@ -102,10 +102,10 @@ async def test_what_another_process_wrote_later_is_kept(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
 ) -> None:
     environment_id, client = UUID(environment["id"]), make_client()
-    flagstaff.applications.collector.note_poll(environment_id, client, 7)
+    flagstaff.applications.collector.record_poll(environment_id, client, 7)
     await flagstaff.applications.collector.write()
     clock.advance(seconds=-5)
-    flagstaff.applications.collector.note_poll(environment_id, client, 6)
+    flagstaff.applications.collector.record_poll(environment_id, client, 6)
     await flagstaff.applications.collector.write()
     clock.advance(seconds=5)
     assert [each["revision"] for each in (await connections(ada, environment))["connections"]] == [7]

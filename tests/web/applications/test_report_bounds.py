@@ -35,7 +35,7 @@ async def test_further_counts_of_an_hour_are_dropped_and_those_that_are_known_go
     for first, count in ((0, 3), (1, 4), (0, 20)):
         report(make_report(environment, **flags(first, count)))
         report(make_report(staging, **flags(0, 1)))
-        flagstaff.applications.collector.note_asked(
+        flagstaff.applications.collector.record_asked(
             make_report(environment).environment_id, f"flag-{first}", exists=True
         )
         await flagstaff.applications.collector.write()

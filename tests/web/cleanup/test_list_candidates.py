@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.retention import HistoryRetention
 from flagstaff.serving.applications import FlagCounts
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.builders import make_environment, make_flag, store_all
@@ -122,7 +122,7 @@ async def test_old_flags_are_candidates_for_what_was_always_so_in_the_history_an
     await record(flagstaff, environment, dict.fromkeys(("always", "reported"), off), 5)  # before the period
     await grow_old()
     report = make_report(environment, reported=FlagCounts(7, 0, {"blue": 7}), contradicted=FlagCounts(1, 1))
-    flagstaff.applications.collector.note_report(report)
+    flagstaff.applications.collector.record_report(report)
     await flagstaff.applications.collector.write()
     await ada.create_flag(environment, key="young")
     counts = {"on": 0, "off": 0, "reported": 0, "variant": None}
@@ -136,7 +136,7 @@ async def test_old_flags_are_candidates_for_what_was_always_so_in_the_history_an
     }
     for is_rolled_up in (False, True):
         if is_rolled_up:
-            await HistoryUpkeep(flagstaff.database, clock, timedelta(days=90)).roll_up()
+            await HistoryRetention(flagstaff.database, clock, timedelta(days=90)).roll_up()
         found = (await find(ada, environment, days=30))["candidates"]
         assert {key: (each["reasons"], each["evaluations"]) for key, each in found.items()} == expected
     assert [*(await find(ada, environment, reason="off_for_everyone"))["candidates"]] == ["never"]

@@ -56,7 +56,7 @@ async def test_invalid_queries_are_refused_by_name(
     path = f"{project_path(project)}/compare"
     both = {"from": environment["id"], "to": staging["id"]}
     foreign = await eve.get_environment(await eve.create_project())
-    refusals: list[tuple[Json, Json]] = [
+    rejections: list[tuple[Json, Json]] = [
         ({}, {"from": "is required", "to": "is required"}),
         ({**both, "from": "production"}, {"from": "must be a UUID"}),
         ({**both, "from": str(uuid4())}, {"from": UNKNOWN}),
@@ -66,7 +66,7 @@ async def test_invalid_queries_are_refused_by_name(
         ({**both, "cursor": "x"}, {"cursor": "is not a cursor of this list; leave it out to get the first part"}),
         ({**both, "form": "x"}, {"form": "is not a known field; did you mean from?"}),
     ]
-    for query, errors in refusals:
+    for query, errors in rejections:
         assert field_errors(await ada.get(path, params=query)) == errors, query
 
 

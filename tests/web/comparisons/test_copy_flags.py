@@ -116,7 +116,7 @@ async def test_invalid_bodies_are_refused_by_name(
     foreign = await eve.get_environment(await eve.create_project())
     body = {"from": environment["id"], "to": staging["id"], "flag_keys": [KEY]}
     absent = "must be the key of a flag of production that is not archived"
-    refusals: list[tuple[Json, Json]] = [
+    rejections: list[tuple[Json, Json]] = [
         ({}, {"from": "is required", "to": "is required", "flag_keys": "is required"}),
         ({**body, "from": 7}, {"from": "must be a UUID"}),
         ({**body, "from": foreign["id"]}, {"from": UNKNOWN}),
@@ -130,7 +130,7 @@ async def test_invalid_bodies_are_refused_by_name(
         ({**body, "dry_run": 1}, {"dry_run": "must be true or false"}),
         ({**body, "part": []}, {"part": "is not a known field; did you mean parts?"}),
     ]
-    for given, errors in refusals:
+    for given, errors in rejections:
         assert field_errors(await ada.post(f"{project_path(project)}/copy", json=given)) == errors, given
     answer = await copy(ada, environment, staging, parts=["state", "tags"])
     assert field_errors(answer)["parts.1"].startswith("is not a part; the parts are details, state, rollout, rules")

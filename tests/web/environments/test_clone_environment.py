@@ -42,14 +42,14 @@ async def test_invalid_fields_are_named_and_nothing_is_created(
 ) -> None:
     unknown = {"copy_from": "must be the id of an environment of this project"}
     foreign = await eve.get_environment(await eve.create_project())
-    refusals: list[tuple[Json, Json]] = [
+    rejections: list[tuple[Json, Json]] = [
         ({"copy_from": "production"}, {"copy_from": "must be a UUID"}),
         ({"copy_from": str(uuid4())}, unknown),
         ({"copy_from": foreign["id"]}, unknown),
         ({"all_off": "yes"}, {"all_off": "must be true or false"}),
         ({"copy_from": None, "all_off": True}, {"body": "all_off needs copy_from: a new environment has no flags"}),
     ]
-    for body, errors in refusals:
+    for body, errors in rejections:
         assert field_errors(await clone(ada, environment, **body)) == errors, body
     assert (await clone(ada, environment, key="staging")).status_code == 409
     assert len((await ada.get(f"{project_path(project)}/environments")).json()) == 2

@@ -8,7 +8,7 @@ import uvloop
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.http.protocol import Bounds
-from flagstaff.serving.fast_path.lane import connection_class
+from flagstaff.serving.fast_path.fast_path import connection_class
 from tests.support.api import Json
 from tests.support.connections import Connection, Listener
 
@@ -27,8 +27,8 @@ def bounds() -> Bounds:
 
 
 @pytest.fixture
-async def lane(flagstaff: Flagstaff, bounds: Bounds) -> AsyncIterator[Listener]:
-    """A server with the lane."""
+async def fast_path(flagstaff: Flagstaff, bounds: Bounds) -> AsyncIterator[Listener]:
+    """A server with the fast path."""
     bounded = type("Bounded", (flagstaff.edge.connection_class,), {"bounds": bounds})
     async with Listener(flagstaff.edge.asgi, bounded) as listener:
         yield listener
@@ -37,15 +37,15 @@ async def lane(flagstaff: Flagstaff, bounds: Bounds) -> AsyncIterator[Listener]:
 @pytest.fixture
 async def route(flagstaff: Flagstaff, bounds: Bounds) -> AsyncIterator[Listener]:
     """A server without it."""
-    bounded = type("Bounded", (connection_class(flagstaff.edge.refusals, None),), {"bounds": bounds})
+    bounded = type("Bounded", (connection_class(flagstaff.edge.rejections, None),), {"bounds": bounds})
     async with Listener(flagstaff.edge.asgi, bounded) as listener:
         yield listener
 
 
-@pytest.fixture(params=["lane", "route"])
-def server(request: pytest.FixtureRequest, lane: Listener, route: Listener) -> Listener:
+@pytest.fixture(params=["fast path", "route"])
+def server(request: pytest.FixtureRequest, fast_path: Listener, route: Listener) -> Listener:
     """Each of the two."""
-    return lane if request.param == "lane" else route
+    return fast_path if request.param == "fast path" else route
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Evaluate with an SDK key of an environment, by the lane and by the route."""
+"""Evaluate with an SDK key of an environment, by the fast path and by the route."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -124,7 +124,7 @@ async def test_each_key_has_its_own_limit_besides_the_one_of_the_address(
     assert [(await ask(connection, project["sdk_key"]))[0] for _ in range(4)] == [200] * 4
 
 
-async def test_the_lane_answers_with_a_known_key_without_the_application(
+async def test_the_fast_path_answers_with_a_known_key_without_the_application(
     flagstaff: Flagstaff, client: Caller, key: Json
 ) -> None:
     assert (await client.evaluate(key["key"])).status_code == 200
@@ -132,5 +132,5 @@ async def test_the_lane_answers_with_a_known_key_without_the_application(
     async def fail(*_: object) -> None:
         raise AssertionError("the request reached the application")
 
-    async with Listener(fail, flagstaff.edge.connection_class) as lane:
-        assert await ask(await lane.connect(), key["key"]) == (200, ON)
+    async with Listener(fail, flagstaff.edge.connection_class) as fast_path:
+        assert await ask(await fast_path.connect(), key["key"]) == (200, ON)

@@ -1,4 +1,4 @@
-"""OFREP's bulk requests by the lane and by the route: every case runs against both, and clients see no difference."""
+"""OFREP's bulk requests by the fast path and by the route: each case runs against both, and no client sees it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -83,9 +83,9 @@ SAME: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("case", SAME)
-async def test_both_answer_with_the_same_bytes(case: str, lane: Listener, route: Listener, sdk_key: bytes) -> None:
+async def test_both_answer_with_the_same_bytes(case: str, fast_path: Listener, route: Listener, sdk_key: bytes) -> None:
     answers = []
-    for server in (lane, route):
+    for server in (fast_path, route):
         connection = await server.connect()
         await connection.send(SAME[case](sdk_key))
         answers.append(await connection.receive())
@@ -98,9 +98,11 @@ def flags(answer: Answer) -> dict[str, object]:
     return {each["key"]: each["value"] for each in answer.json()["flags"]}
 
 
-async def test_a_client_that_has_the_answer_gets_a_304_by_both(lane: Listener, route: Listener, sdk_key: bytes) -> None:
+async def test_a_client_that_has_the_answer_gets_a_304_by_both(
+    fast_path: Listener, route: Listener, sdk_key: bytes
+) -> None:
     answers = []
-    for server in (lane, route):
+    for server in (fast_path, route):
         connection = await server.connect()
         await connection.send(request(sdk_key))
         first = await connection.receive()
@@ -116,8 +118,10 @@ async def test_a_client_that_has_the_answer_gets_a_304_by_both(lane: Listener, r
     assert (answers[0].status, answers[0].body) == (304, b"")
 
 
-async def test_only_the_lane_spares_the_app_a_plain_request(lane: Listener, route: Listener, sdk_key: bytes) -> None:
-    for server, requests_of_app in ((lane, 0), (route, 3)):
+async def test_only_the_fast_path_spares_the_app_a_plain_request(
+    fast_path: Listener, route: Listener, sdk_key: bytes
+) -> None:
+    for server, requests_of_app in ((fast_path, 0), (route, 3)):
         connection = await server.connect()
         for _ in range(3):
             await connection.send(request(sdk_key))
@@ -162,16 +166,16 @@ async def test_the_limit_of_a_key_counts_each_request_once(server: Listener, sdk
 
 
 async def test_the_limit_on_browser_keys_holds_by_both_ways_together(
-    lane: Listener, route: Listener, keys: KeyMaker, ada: Caller, project: Json, sdk_key: bytes
+    fast_path: Listener, route: Listener, keys: KeyMaker, ada: Caller, project: Json, sdk_key: bytes
 ) -> None:
     browser = (await keys.create(await ada.get_environment(project), kind="browser")).encode()
-    ways, statuses = [await listener.connect() for listener in (route, lane)], []
+    ways, statuses = [await listener.connect() for listener in (route, fast_path)], []
     for number in range(601):
         connection = ways[number % 2]
         await connection.send(request(browser))
         statuses.append((await connection.receive()).status)
 
     assert statuses == [200] * 600 + [429]
-    assert lane.requests_of_app == 0
+    assert fast_path.requests_of_app == 0
     await ways[1].send(request(sdk_key))
     assert (await ways[1].receive()).status == 200

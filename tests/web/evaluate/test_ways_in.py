@@ -1,4 +1,4 @@
-"""Evaluate by the lane and by the route: every case runs against both, and clients see no difference."""
+"""Evaluate by the fast path and by the route: every case runs against both, and clients see no difference."""
 
 import asyncio
 import socket
@@ -136,10 +136,10 @@ SAME = {
 
 
 @pytest.mark.parametrize("case", SAME)
-async def test_both_answer_with_the_same_bytes(case: str, lane: Listener, route: Listener, sdk_key: bytes) -> None:
+async def test_both_answer_with_the_same_bytes(case: str, fast_path: Listener, route: Listener, sdk_key: bytes) -> None:
     sent = SAME[case](sdk_key)
     answers = []
-    for server in (lane, route):
+    for server in (fast_path, route):
         connection = await server.connect()
         await connection.send(sent)
         answer = await connection.receive()
@@ -177,8 +177,10 @@ async def test_requests_without_an_id_get_one_each(connection: Connection, sdk_k
     assert None not in ids
 
 
-async def test_only_the_lane_spares_the_app_a_plain_request(lane: Listener, route: Listener, sdk_key: bytes) -> None:
-    for server, requests_of_app in ((lane, 0), (route, 2)):
+async def test_only_the_fast_path_spares_the_app_a_plain_request(
+    fast_path: Listener, route: Listener, sdk_key: bytes
+) -> None:
+    for server, requests_of_app in ((fast_path, 0), (route, 2)):
         connection = await server.connect()
         for _ in range(2):
             await connection.send(request(sdk_key))
@@ -316,9 +318,9 @@ async def test_a_client_that_does_not_read_fills_no_memory(server: Listener, ada
 
 
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_EVALUATE_RATE_LIMIT": "4/minute"}])
-async def test_both_count_against_one_limit(lane: Listener, route: Listener, project: Json) -> None:
+async def test_both_count_against_one_limit(fast_path: Listener, route: Listener, project: Json) -> None:
     statuses = []
-    for server in (lane, route, lane, route, lane, route):
+    for server in (fast_path, route, fast_path, route, fast_path, route):
         connection = await server.connect()
         await connection.send(request(project["sdk_key"].encode()))
         answer = await connection.receive()

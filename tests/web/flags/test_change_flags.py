@@ -60,7 +60,7 @@ async def test_who_may_only_toggle_toggles_and_a_viewer_does_nothing(
 
 async def test_invalid_bodies_are_refused_by_name(ada: Caller, environment: Json, flag: Json) -> None:
     many = [str(uuid4()) for _ in range(FLAGS_MAX + 1)]
-    refusals: list[tuple[Json, str]] = [
+    rejections: list[tuple[Json, str]] = [
         ({"flags": []}, "flags"),
         ({"flags": [flag["id"], flag["id"]]}, "flags"),
         ({"flags": many}, "flags"),
@@ -72,7 +72,7 @@ async def test_invalid_bodies_are_refused_by_name(ada: Caller, environment: Json
         ({"action": "add_tags", "tags": [f"t{number}" for number in range(21)]}, "tags"),
         ({"dry_run": True}, "dry_run"),
     ]
-    for given, field in refusals:
+    for given, field in rejections:
         answer = await act(ada, environment, given.pop("action", "disable"), flag, **given)
         assert list(field_errors(answer)) == [field], given
     assert await flags_of(ada, environment) == [flag]

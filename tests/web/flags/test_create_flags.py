@@ -40,7 +40,7 @@ async def test_it_needs_a_token_and_a_project_of_the_caller(
 async def test_invalid_fields_are_named(ada: Caller, eve: Caller, project: Json, environment: Json) -> None:
     unknown = "must be the id of an environment of this project"
     foreign = await eve.get_environment(await eve.create_project())
-    refusals: list[tuple[Json, Json]] = [
+    rejections: list[tuple[Json, Json]] = [
         ({"environments": []}, {"environments": "must have at least one environment"}),
         ({"environments": [environment["id"]] * 2}, {"environments": "must not have an environment twice"}),
         ({"environments": ["production"]}, {"environments.0": "must be a UUID"}),
@@ -53,7 +53,7 @@ async def test_invalid_fields_are_named(ada: Caller, eve: Caller, project: Json,
             {"prerequisites.0.flag_key": "must be the key of a flag of this environment"},
         ),
     ]
-    for body, errors in refusals:
+    for body, errors in rejections:
         assert field_errors(await create(ada, project, environment, **body)) == errors, body
     assert await keys_in(ada, environment) == []
 

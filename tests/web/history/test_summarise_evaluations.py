@@ -15,7 +15,7 @@ from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.history.retention import HistoryUpkeep
+from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.store.rollups import DAY
 from flagstaff.history.store.user_sums import MOST_SEGMENTS
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
@@ -179,7 +179,7 @@ async def test_users_that_are_not_counted_yet_are_not_none(
     assert summary["distinct_users"] is None
     assert {day["distinct_users"] for day in summary["flags"][flag["key"]]} == {None}
 
-    await HistoryUpkeep(flagstaff.database, lambda: datetime.now(UTC), timedelta(days=90)).roll_up()
+    await HistoryRetention(flagstaff.database, lambda: datetime.now(UTC), timedelta(days=90)).roll_up()
     summary = await summarise(ada, environment, **query)
     assert summary["distinct_users"] == {"on": 1, "off": 0, "error": 0}
     assert all(day["distinct_users"] == {"on": 1, "off": 0, "error": 0} for day in summary["flags"][flag["key"]])

@@ -9,7 +9,7 @@ import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.projects.invitations import MAILS_PER_ACCOUNT
-from flagstaff.projects.invitations_store import note_mail
+from flagstaff.projects.invitations_store import record_mail
 from tests.support.api import Caller, Json, created, environment_path, field_errors, project_path
 from tests.support.clock import Clock
 from tests.support.mailbox import reset_token
@@ -108,19 +108,19 @@ async def test_a_token_is_refused_for_another_address_when_used_revoked_replaced
 ) -> None:
     bob = await sign_up("bob")
     token = await invite()
-    refusals = [await accept(bob, token), await accept(eve, "x"), await accept(eve, "")]
+    rejections = [await accept(bob, token), await accept(eve, "x"), await accept(eve, "")]
     (invitation,) = (await ada.get(path)).json()
     assert (await ada.post(f"{path}/{invitation['id']}/send")).status_code == 200
     newer = reset_token((await read_mails())[-1], "invitation")
-    refusals.append(await accept(eve, token))
+    rejections.append(await accept(eve, token))
     assert (await ada.delete(f"{path}/{invitation['id']}")).status_code == 204
-    refusals.append(await accept(eve, newer))
+    rejections.append(await accept(eve, newer))
     token = await invite()
     clock.advance(days=7)
     eve_again = await eve.post("/auth/login", json={"email": "eve@example.com", "password": PASSWORD})
     eve.headers["authorization"] = f"Bearer {eve_again.json()['token']}"
-    refusals.append(await accept(eve, token))
-    for answer in refusals:
+    rejections.append(await accept(eve, token))
+    for answer in rejections:
         assert field_errors(answer)["token"].startswith(INVALID)
     assert (await eve.get("/api/projects")).json() == []
 
@@ -154,7 +154,7 @@ async def test_an_account_has_fifty_invitations_mailed_a_day(
 ) -> None:
     async with flagstaff.database.transaction() as transaction:
         for number in range(MAILS_PER_ACCOUNT - 1):
-            await note_mail(transaction.connection, UUID(ada.account["id"]), f"{number}@example.com", clock())
+            await record_mail(transaction.connection, UUID(ada.account["id"]), f"{number}@example.com", clock())
     invitation = created(await ada.post(path, json={"email": "bob@example.com", "role": "viewer"}))
     assert len(await read_mails()) == 1
 

@@ -50,13 +50,13 @@ async def test_an_admin_neither_makes_nor_changes_nor_removes_an_owner(
     bob = await sign_up("bob")
     await join(flagstaff, project, eve, "admin")
     path = await join(flagstaff, project, bob, "editor")
-    refusals = [
+    rejections = [
         await eve.put(member_path(project, eve), json={"role": "owner"}),
         await eve.put(path, json={"role": "owner"}),
         await eve.put(member_path(project, ada), json={"role": "viewer"}),
         await eve.delete(member_path(project, ada)),
     ]
-    assert {(each.status_code, each.json()["permission"]) for each in refusals} == {(403, "owners:write")}
+    assert {(each.status_code, each.json()["permission"]) for each in rejections} == {(403, "owners:write")}
     assert (await eve.put(path, json={"role": "admin"})).status_code == 200
     assert (await eve.delete(path)).status_code == 204
 

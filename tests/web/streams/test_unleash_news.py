@@ -23,12 +23,12 @@ async def test_a_state_that_is_old_when_it_has_been_compared_is_not_told() -> No
     cache = LocalFlagsCache(load, Supervisor())
     features = Features(cache)
     gone = {str(number): b"{}" for number in range(20_000)}  # which take many pieces to compare
-    features.note_held(LocalFlags(environment.environment_id, "production", 1, gone))
+    features.record_held(LocalFlags(environment.environment_id, "production", 1, gone))
     telling = asyncio.create_task(features.news(replace(environment, revision=2)))
     while cache.find(replace(environment, revision=2)) is None:
         await asyncio.sleep(0)
     present = 3
-    features.note_held(await cache.current(replace(environment, revision=3)))
+    features.record_held(await cache.current(replace(environment, revision=3)))
     assert not telling.done()
     news = await telling or b""
     told = (news.count(b'"eventId":3'), news.count(b'"eventId":2'), news.count(b'"state 3"'), news.count(b"removed"))

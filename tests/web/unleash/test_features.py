@@ -140,7 +140,7 @@ async def test_what_a_client_holds_is_noted(
     fetch: Ask, flagstaff: Flagstaff, monkeypatch: pytest.MonkeyPatch, ada: Caller, environment: Json
 ) -> None:
     noted: list[Any] = []
-    monkeypatch.setattr(flagstaff.applications.collector, "note_poll", lambda *given: noted.append(given))
+    monkeypatch.setattr(flagstaff.applications.collector, "record_poll", lambda *given: noted.append(given))
     tag = (await fetch()).headers["etag"]
     await fetch(if_none_match=tag, unleash_interval="undefined")
     (_, client, revision), (_, later, same_revision) = noted

@@ -56,7 +56,7 @@ each_path = pytest.mark.parametrize("path", BODIES)
 def noted(flagstaff: Flagstaff, monkeypatch: pytest.MonkeyPatch) -> list[Report]:
     """The reports that were noted."""
     found: list[Report] = []
-    monkeypatch.setattr(flagstaff.applications.collector, "note_report", found.append)
+    monkeypatch.setattr(flagstaff.applications.collector, "record_report", found.append)
     return found
 
 

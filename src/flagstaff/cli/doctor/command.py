@@ -20,7 +20,6 @@ from flagstaff.cli.progress import spell_size
 from flagstaff.history.clickhouse.client import ClickHouse, ClickHouseError
 from flagstaff.identity.accounts.accounts import check_email
 from flagstaff.limits.exchange import UnreachableError
-from flagstaff.limits.valkey import ValkeyExchange
 from flagstaff.mail.probe import MailServerError, probe
 from flagstaff.settings import Settings, SettingsError
 from flagstaff.values.errors import Code, Error
@@ -158,6 +157,8 @@ def _print(findings: list[Finding]) -> None:
 
 
 async def _check_valkey(url: str) -> Finding:
+    from flagstaff.limits.valkey import ValkeyExchange  # noqa: PLC0415 -- `serve` imports this module, too
+
     exchange = ValkeyExchange(url, "")
     try:
         await exchange.ping()

@@ -35,14 +35,14 @@ app = typer.Typer(name="history", help="The evaluation history.", no_args_is_hel
 
 
 class FileFormat(StrEnum):
-    """How evaluations are written."""
+    """The format of exported evaluations."""
 
     JSONL = "jsonl"
     PARQUET = "parquet"
 
 
 class Writer(Protocol):
-    """What both formats offer."""
+    """A writer of one of the formats."""
 
     def add(self, environment: str, segment: FollowedSegment) -> None:
         """Write evaluations of the environment with this key."""
@@ -141,7 +141,7 @@ def _parse_moment(option: str, given: str | None) -> datetime | None:
 
 
 def _find_writer(file_format: FileFormat) -> tuple[Callable[[BinaryIO], Writer], str]:
-    """What opens a writer, and the ending of its files' names. Raises Error UNAVAILABLE if a package is missing."""
+    """Return the writer's class and the ending of its files. Raises Error UNAVAILABLE if a package is missing."""
     if file_format is FileFormat.JSONL:
         from flagstaff.cli.history import json_lines  # noqa: PLC0415 - only what is needed, here and below
 

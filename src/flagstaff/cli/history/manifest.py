@@ -30,7 +30,7 @@ class ExportedFile(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct):
-    """What an export contains: the options that chose it, how far each environment was read, and its files."""
+    """The contents of an export: the options, the position reached in each environment, and the files."""
 
     version: int
     options: dict[str, Any]
@@ -38,7 +38,7 @@ class Manifest(msgspec.Struct):
     files: list[ExportedFile]
 
     def position(self, environment_id: UUID) -> Position:
-        """How far an environment was read."""
+        """Return the position up to which an environment was read."""
         return self.positions.get(environment_id, Position())
 
 

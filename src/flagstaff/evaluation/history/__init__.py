@@ -1,1 +1,1 @@
-"""How the history represents and filters evaluations."""
+"""The form in which the history keeps and filters evaluations."""

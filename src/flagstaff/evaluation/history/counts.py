@@ -9,7 +9,7 @@ from flagstaff.evaluation.history.records import RecordedEvaluation
 
 @dataclass(slots=True)
 class _LayoutTables:
-    """What counts the evaluations of a layout: a table from the byte of each recorded flag to 1 if it is on."""
+    """Tables that count the evaluations of a layout: from the byte of each recorded flag to 1 if it is on."""
 
     layout: Layout  # kept alive, because layouts are told apart by identity
     always_on: int
@@ -23,7 +23,7 @@ class OnCounts:
         self._layouts: dict[int, _LayoutTables] = {}
 
     def count(self, evaluation: RecordedEvaluation) -> Generator[None, None, tuple[int, int]]:
-        """How many flags were on, and how many off, in small steps."""
+        """Count the flags that were on and those that were off, in small steps."""
         layout = evaluation.layout
         known = self._layouts.get(id(layout))
         if known is None:

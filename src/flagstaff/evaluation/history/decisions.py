@@ -44,7 +44,7 @@ class _LayoutForms(Generic[Form]):
 
     @property
     def size(self) -> int:
-        """How many forms are known."""
+        """The number of known forms."""
         return len(self._constant) + sum(len(known) for _, _, known in self._flags)
 
     def of_recorded(self, recorded: bytes) -> Iterator[Form]:

@@ -12,7 +12,7 @@ _FLAGS_AT_ONCE = 16
 
 
 class Check(NamedTuple):
-    """What a column of the recorded bytes must be: one of the bytes for which `passes` is 1."""
+    """A test of a column of the recorded bytes: it must be one of the bytes for which `passes` is 1."""
 
     column: int
     passes: bytes
@@ -33,7 +33,7 @@ class FlagFilter:
     variant: str | None = None
 
     def search(self, layout: Layout) -> Generator[None, None, list[Check] | None]:
-        """What the bytes of an evaluation with this layout must pass to match; None if none can match.
+        """Return the tests that the bytes of an evaluation with this layout must pass; None if no evaluation can match.
 
         Works in small steps, because a layout may have thousands of flags and rules.
         """
@@ -78,7 +78,7 @@ def _table(passing: Iterable[int]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationFilter:
-    """Which evaluations to list; None means any. `since` is inclusive, `until` is exclusive."""
+    """A filter of evaluations; None means any. `since` is inclusive, `until` is exclusive."""
 
     user_id: str | None = None
     user_email: str | None = None

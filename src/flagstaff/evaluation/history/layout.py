@@ -48,7 +48,7 @@ _NEWEST_OUTCOMES = (
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """What decided a flag instead of its rollout: a rule, or a prerequisite that does not hold.
+    """The cause of a decision that is not the flag's rollout: a rule, or a prerequisite that does not hold.
 
     Of a flag with many rules, only the first have their ids.
     """
@@ -76,7 +76,7 @@ class LayoutFlag:
         return bool(self.deciders or self.variants)
 
     def decider(self, byte: int) -> Decider | None:
-        """What decided the flag, for a recorded byte; None if its rollout did, or it is not recorded."""
+        """Return the cause of a recorded byte; None if the rollout decided, or it is not recorded."""
         return self.deciders[byte - RULE_BASE] if self.deciders and byte >= RULE_BASE else None
 
     def outcome(self, byte: int) -> Outcome:
@@ -105,12 +105,12 @@ class LayoutFlag:
 
     @property
     def columns(self) -> int:
-        """How many bytes an evaluation has for the flag besides its first."""
+        """The number of bytes that an evaluation has for the flag besides its first."""
         return int(self.has_bucket) + bool(self.variants)
 
 
 class Decision(NamedTuple):
-    """How a flag was decided in one evaluation; `bucket` is None where none was recorded."""
+    """The decision about a flag in one evaluation; `bucket` is None where none was recorded."""
 
     flag: LayoutFlag
     outcome: Outcome
@@ -138,7 +138,7 @@ class Layout:
 
     @cached_property
     def width(self) -> int:
-        """How many bytes an evaluation has."""
+        """The number of bytes of an evaluation."""
         return len(self.recorded) + sum(flag.columns for flag in self.recorded)
 
     @cached_property
@@ -161,7 +161,7 @@ class Layout:
 
     @property
     def outcome_count(self) -> int:
-        """How many outcomes a layout of this version has: those whose numbers are lower."""
+        """The number of outcomes that a layout of this version has: those whose numbers are lower."""
         return _NEWEST_OUTCOMES[self.version - 1] + 1
 
     @cached_property
@@ -190,7 +190,7 @@ class Layout:
         return [(decision.flag, decision.outcome) for decision in self.decisions(recorded)]
 
     def decisions(self, recorded: bytes) -> list[Decision]:
-        """How every flag was decided in one evaluation, given that evaluation's bytes.
+        """Return the decisions about all flags in one evaluation, given that evaluation's bytes.
 
         Raises:
             ValueError: when the bytes do not fit the layout.
@@ -209,14 +209,14 @@ class Layout:
             yield Decision(flag, flag.default)
 
     def decision_of(self, position: int, recorded: bytes) -> Decision:
-        """How one of the recorded flags was decided."""
+        """Return the decision about one of the recorded flags."""
         flag = self.recorded[position]
         end = self.variant_columns[position] + 1
         return decide(flag, recorded[position], recorded[end - flag.columns : end])
 
 
 def decide(flag: LayoutFlag, byte: int, columns: bytes) -> Decision:
-    """How a recorded flag was decided, given its byte and its columns in an evaluation."""
+    """Return the decision about a recorded flag, given its byte and its columns in an evaluation."""
     bucket = columns[0] if flag.has_bucket else byte
     decision = Decision(flag, flag.outcome(byte), bucket=bucket if bucket < NO_BUCKET else None)
     if not flag.says_more:

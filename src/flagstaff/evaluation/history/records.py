@@ -71,7 +71,7 @@ class RecordedEvaluation:
     has_all: bool = False
 
     def decisions(self) -> list[Decision]:
-        """How every flag was decided."""
+        """The decisions about all flags."""
         return self.layout.decisions(self.recorded)
 
     def each_decision(self) -> Iterator[Decision]:

@@ -1,4 +1,4 @@
-"""What an SDK that evaluates in the application answers differently, and why."""
+"""Differences of SDKs that evaluate in the application, and their reasons."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,7 +6,7 @@ from uuid import UUID
 
 
 class Effect(StrEnum):
-    """How much is different."""
+    """The extent of a difference."""
 
     OFF = "off"
     """The flag is off in SDKs for some users for whom it is on here."""

@@ -33,7 +33,7 @@ class LocalFlags:
     payloads: dict[str, Payload] = field(default_factory=dict)
     """By the prefix of the flags' keys."""
     past: Past = field(default_factory=Past)
-    """What changed in the states that were loaded before; empty for the first."""
+    """The changes between the states that were loaded before; empty for the first."""
 
     def following(self, before: "LocalFlags") -> Generator[None, None, "LocalFlags"]:
         """These flags with the past of the state before them, in small steps."""

@@ -1,4 +1,4 @@
-"""Which flags changed in the last states of an environment, so that clients need not get those that did not."""
+"""Remembers the flags that changed in an environment's last states, so that clients need not get the others."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 MAX_STEPS = 100
 MAX_CHANGES = 1_000
-"""How many changes of flags are remembered, in all steps together."""
+"""The most changes of flags that are remembered, in all steps together."""
 
 
 class _Step(NamedTuple):

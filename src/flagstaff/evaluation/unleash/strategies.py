@@ -37,7 +37,7 @@ _MERGED = ("IN", "STR_STARTS_WITH", "STR_ENDS_WITH", "STR_CONTAINS")
 
 
 class Setting(NamedTuple):
-    """What the rules of a flag refer to: its environment's key, and the conditions of the project's segments by key."""
+    """The surroundings that a flag's rules refer to: its environment's key, and the conditions of segments by key."""
 
     environment_key: str
     segments: Mapping[str, Sequence[Condition]]

@@ -16,7 +16,7 @@ MAX_CONDITIONS = 50
 
 
 class Operator(StrEnum):
-    """How a condition compares the attribute with its values."""
+    """The comparison of a condition: of the attribute with its values."""
 
     IN = "in"
     NOT_IN = "not_in"

@@ -153,18 +153,18 @@ async def list_given_variants(connection: AsyncConnection, flag_id: UUID) -> set
 async def count_rules_of_keys(
     connection: AsyncConnection, environment_ids: Collection[UUID], keys: Collection[str]
 ) -> int:
-    """How many rules the flags with some keys have in some environments."""
+    """Count the rules of the flags with some keys in some environments."""
     given = {"environments": list(environment_ids), "keys": list(keys)}
     return int((await connection.execute(_count_of_keys, given)).scalar_one())
 
 
 async def count_most_rules(connection: AsyncConnection, flag_ids: Collection[UUID]) -> int:
-    """How many rules the one of some flags has that has most."""
+    """Return the highest number of rules that one of some flags has."""
     return int((await connection.execute(_most, {"flags": list(flag_ids)})).scalar_one())
 
 
 async def count_environment_rules(connection: AsyncConnection, environment_id: UUID) -> int:
-    """How many rules the flags of an environment have."""
+    """Count the rules of an environment's flags."""
     return int((await connection.execute(_count_in_environment, {"environment": environment_id})).scalar_one())
 
 
@@ -177,12 +177,12 @@ async def list_costly_rules(connection: AsyncConnection, environment_id: UUID) -
 
 
 async def count_live_rules(connection: AsyncConnection, environment_id: UUID) -> int:
-    """How many rules those flags of an environment have that are not archived."""
+    """Count the rules of an environment's flags, without archived flags."""
     return int((await connection.execute(_count_live, {"environment": environment_id})).scalar_one())
 
 
 async def count_condition_characters(connection: AsyncConnection, environment_id: UUID) -> int:
-    """How many characters the conditions of the rules of an environment have, as JSON."""
+    """Count the characters of the conditions of an environment's rules, as JSON."""
     return int((await connection.execute(_condition_characters, {"environment": environment_id})).scalar_one())
 
 

@@ -133,7 +133,7 @@ async def list_segments(connection: AsyncConnection, project_id: UUID, window: W
 
 
 async def list_segment_versions(connection: AsyncConnection, project_id: UUID) -> dict[UUID, datetime]:
-    """When each segment of a project was last changed, by its id."""
+    """Return the time of the last change of each segment of a project, by its id."""
     rows = await connection.execute(_versions, {"project": project_id})
     return {row.id: row.updated_at for row in rows}
 
@@ -147,12 +147,12 @@ async def find_segments(connection: AsyncConnection, segment_ids: Collection[UUI
 
 
 async def count_segments(connection: AsyncConnection, project_id: UUID) -> int:
-    """How many segments a project has."""
+    """Count the segments of a project."""
     return int((await connection.execute(_count, {"project": project_id})).scalar_one())
 
 
 async def count_condition_characters(connection: AsyncConnection, project_id: UUID) -> int:
-    """How many characters the conditions of a project's segments have, as JSON."""
+    """Count the characters of the conditions of a project's segments, as JSON."""
     return int((await connection.execute(_condition_characters, {"project": project_id})).scalar_one())
 
 

@@ -22,7 +22,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
 """The columns that are sent, with their types. The table may have others with default values."""
 
 WINDOW = 1000
-"""How many blocks the table remembers, to recognise a repeated one."""
+"""The number of blocks that the table remembers, to recognise a repeated one."""
 
 
 def create_statement(table: str) -> str:
@@ -38,7 +38,7 @@ def create_statement(table: str) -> str:
 
 
 def objections(columns: Mapping[str, str], engine: str, definition: str) -> list[str]:
-    """What is wrong with a table, given its columns with their types, its engine and its CREATE TABLE; nothing if fine.
+    """Return the problems of a table, given its columns with their types, its engine and its CREATE TABLE.
 
     A table that does not recognise repeated blocks would count evaluations twice after a failure.
     """

@@ -26,7 +26,7 @@ _note = dialect.upsert(
 )
 
 
-async def note_connections(connection: AsyncConnection, seen: Iterable[Connection]) -> None:
+async def record_connections(connection: AsyncConnection, seen: Iterable[Connection]) -> None:
     """Store what is known of instances, unless something later is stored."""
     by_key = {(str(each.environment_id), each.client.application, each.client.identity): each for each in seen}
     rows = [_row(by_key[key]) for key in sorted(by_key)]  # in one order, so that processes cannot deadlock

@@ -67,7 +67,7 @@ class Block:
 
 @dataclass(slots=True)
 class Room:
-    """How much a block can still hold: evaluations, and results of flags in them."""
+    """The room that is left in a block: evaluations, and results of flags in them."""
 
     evaluations: int
     results: int

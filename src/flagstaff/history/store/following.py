@@ -54,7 +54,7 @@ _last_query = sa.select(sa.func.max(_segments.id)).where(_segments.environment =
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far a history was read: all segments up to an id, as large as they were then.
+    """The position up to which a history was read: all segments up to an id, as large as they were then.
 
     `unfinished` has those of them that batches might continue, with the number of evaluations that were read.
     """
@@ -111,7 +111,7 @@ async def find_last_segment(connection: AsyncConnection, number: int) -> int:
 async def read_unfinished(
     connection: AsyncConnection, number: int, position: Position, wanted: EvaluationFilter
 ) -> Stretch:
-    """What batches have added to the segments up to the position. Raises Error CONFLICT as `read_segments`."""
+    """Read what batches have added to the segments up to the position. Raises Error CONFLICT as `read_segments`."""
     if not position.unfinished:
         return Stretch(position)
     listed = _query.where(_segments.id.in_(position.unfinished))

@@ -33,7 +33,7 @@ _newest_first = (_segments.last_time.desc(), _segments.id.desc())
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How many segments one request looks at."""
+    """The number of segments that one request looks at."""
 
     searched: int = 5000  # for a user: their hashes
     examined: int = 100  # every evaluation in them

@@ -82,7 +82,7 @@ async def find_missing_days(connection: AsyncConnection, today: date) -> Sequenc
 def steps_to_add(
     days: Sequence[date], today: date
 ) -> Sequence[Callable[[AsyncConnection, Sequence[date]], Awaitable[None]]]:
-    """What adds these days, each in a transaction of its own.
+    """Return the statements that add these days, each for a transaction of its own.
 
     PostgreSQL looks at all rows of the default partition when a partition is added, while nothing can be written,
     unless a constraint proves that none belongs there. An empty one needs no proof.
@@ -198,8 +198,8 @@ async def _locking(connection: AsyncConnection) -> AsyncIterator[None]:
         yield
     except (DBAPIError, asyncpg.PostgresError) as error:
         # A row that came to the default partition meanwhile is looked for again the next time.
-        refusals = (dialect.is_lock_timeout, dialect.is_check_violation, dialect.is_missing_object)
-        if not any(is_refusal(error) for is_refusal in refusals):
+        rejections = (dialect.is_lock_timeout, dialect.is_check_violation, dialect.is_missing_object)
+        if not any(is_refusal(error) for is_refusal in rejections):
             raise
         raise BusyError from error
 
@@ -209,5 +209,5 @@ async def _execute(connection: AsyncConnection, statement: str) -> None:
 
 
 def _start(day: date) -> int:
-    """Where a day begins, in microseconds since 1970."""
+    """Return the start of a day, in microseconds since 1970."""
     return (day - date(1970, 1, 1)) // timedelta(microseconds=1)

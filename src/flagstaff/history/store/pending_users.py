@@ -75,7 +75,7 @@ async def read_pending(connection: AsyncConnection, number: int, *, after: int =
 
 
 async def list_pending_times(connection: AsyncConnection, number: int, *, limit: int) -> Sequence[int]:
-    """When the oldest pending segments of an environment begin, in microseconds since 1970."""
+    """Return the times at which the oldest pending segments of an environment begin, in microseconds since 1970."""
     return (await connection.execute(_pending, {"number": number, "limit": limit})).scalars().all()
 
 
@@ -131,7 +131,7 @@ class _Found:
 
 
 def _identifiers(columns: StoredColumns) -> list[str]:
-    """Who each evaluation was for; empty where it is not known."""
+    """Return the user of each evaluation; empty where it is not known."""
     if all(columns.users):
         return cast("list[str]", columns.users)
     return [

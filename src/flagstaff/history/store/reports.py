@@ -1,4 +1,4 @@
-"""What applications that evaluate flags themselves report, and which flags are asked for by name.
+"""Reports of applications that evaluate flags themselves, and flags that were asked for by key.
 
 Counts are booked in the hour in which they arrive, because clients' clocks are not to be relied on.
 """
@@ -53,7 +53,7 @@ _drop = dialect.upsert(
 
 
 class CountKey(NamedTuple):
-    """What is counted: a result of a flag in an application. `ASKED` is counted without an application."""
+    """The key of a count: a result of a flag in an application. `ASKED` is counted without an application."""
 
     environment_id: UUID
     flag_key: str
@@ -63,7 +63,7 @@ class CountKey(NamedTuple):
 
 
 class ReportedCount(NamedTuple):
-    """How often a result of a flag was reported by an application, and when last.
+    """The number of times that an application reported a result of a flag, and the last time.
 
     `hour` is the hour in which it was; 0 in sums over several.
     """
@@ -103,7 +103,7 @@ def hour_of(at: datetime) -> int:
 
 
 def hour_start(hour: int) -> datetime:
-    """When an hour starts."""
+    """Return the start of an hour."""
     return moment(hour * _MICROSECONDS_AN_HOUR)
 
 
@@ -125,7 +125,7 @@ async def add_reports(connection: AsyncConnection, reports: Sequence[Report], at
     for environment_id in {key.environment_id for key in added}:
         dropped[environment_id] = await _drop_beyond(connection, environment_id, added, hour_of(at), bound)
     await add_counts(connection, added, at)
-    await _note_dropped(connection, dropped + lacking, hour_of(at))
+    await _record_dropped(connection, dropped + lacking, hour_of(at))
     return dropped.total()
 
 
@@ -155,7 +155,7 @@ async def _drop_beyond(
     return len(beyond)
 
 
-async def _note_dropped(connection: AsyncConnection, dropped: Mapping[UUID, int], hour: int) -> None:
+async def _record_dropped(connection: AsyncConnection, dropped: Mapping[UUID, int], hour: int) -> None:
     for environment_id, counts in sorted(dropped.items()):  # in one order, so that instances cannot deadlock
         row = {"environment_id": environment_id, "hour": hour, "counts": counts}
         await connection.execute(_drop(connection), row)
@@ -179,7 +179,7 @@ async def add_counts(connection: AsyncConnection, added: Mapping[CountKey, int],
 async def list_flag_counts(
     connection: AsyncConnection, environment_id: UUID, flag_key: str, since: datetime, until: datetime
 ) -> list[ReportedCount]:
-    """What was reported of a flag in the hours from `since` until `until`, by hour and application."""
+    """List the reports of a flag in the hours from `since` until `until`, by hour and application."""
     query = (
         sa.select(_counts.hour, *_by_flag, _counts.count, _counts.reported_at)
         .where(*_reported_between(environment_id, since, until), _counts.flag_key == flag_key)
@@ -191,7 +191,7 @@ async def list_flag_counts(
 async def sum_counts(
     connection: AsyncConnection, environment_id: UUID, since: datetime, until: datetime, limit: int
 ) -> list[ReportedCount]:
-    """What was reported in these hours in sum, by flag and application; at most `limit` sums."""
+    """Sum up the reports in these hours, by flag and application; at most `limit` sums."""
     query = (
         sa.select(sa.literal(0), *_by_flag, sa.func.sum(_counts.count), sa.func.max(_counts.reported_at))
         .where(*_reported_between(environment_id, since, until))
@@ -204,7 +204,7 @@ async def sum_counts(
 
 
 async def sum_dropped(connection: AsyncConnection, environment_id: UUID, since: datetime, until: datetime) -> int:
-    """How many counts were dropped in these hours, because there were too many."""
+    """Return the number of counts that were dropped in these hours, because there were too many."""
     is_between = _dropped.hour >= hour_of(since), _dropped.hour < hour_of(until)
     query = sa.select(sa.func.coalesce(sa.func.sum(_dropped.counts), 0))
     found = await connection.execute(query.where(_dropped.environment_id == environment_id, *is_between))
@@ -230,7 +230,7 @@ async def list_flags_asked_for(
 async def find_asked(
     connection: AsyncConnection, environment_id: UUID, since: datetime, flag_keys: Collection[str]
 ) -> set[str]:
-    """Which of these flags were asked for or reported."""
+    """Return the flags, of those given, that were asked for or reported."""
     found: set[str] = set()
     keys = sorted(flag_keys)
     for some in (keys[at : at + _KEYS_AT_ONCE] for at in range(0, len(keys), _KEYS_AT_ONCE)):

@@ -60,7 +60,7 @@ _add_bytes_statement = dialect.upsert(
 
 
 class Series(msgspec.Struct, array_like=True):
-    """How often one kind of answer was given for a flag, by part of the span. New fields are added at the end."""
+    """The counts of one kind of answer for a flag, by part of the span. New fields are added at the end."""
 
     outcome: int
     percentage: int
@@ -81,7 +81,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 @dataclass(slots=True)
 class _Moved:
-    """What is removed from `summaries`, by the start of an hour and by flag; and its size, by hour."""
+    """The counts that are removed from `summaries`, by the start of an hour and by flag; and their size, by hour."""
 
     hours: defaultdict[int, defaultdict[str, Kinds]] = field(default_factory=lambda: defaultdict(_no_kinds))
     bytes: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))

@@ -84,7 +84,7 @@ class Sketch:
         self.registers, self.hashes = _larger(mine, registers), set()
 
     def count(self) -> int:
-        """How many users there are; unless the number is known, with a standard error of `STANDARD_ERROR`."""
+        """Return the number of users; unless it is known, with a standard error of `STANDARD_ERROR`."""
         return len(self.hashes) if self.registers is None else round(_estimate(self.registers))
 
     def encode(self) -> bytes:

@@ -65,7 +65,7 @@ class Count:
 
 
 class SummaryCounts:
-    """What a batch adds to the summaries, by environment, minute and layout."""
+    """The counts that a batch adds to the summaries, by environment, minute and layout."""
 
     def __init__(self) -> None:
         self.by_key: dict[tuple[int, int, int], Count] = {}
@@ -108,7 +108,7 @@ async def _count(layout: Layout, joined: bytes) -> int:
 
 
 def _count_details(layout: Layout, joined: bytes, position: int, outcomes: bytes) -> Iterator[int]:
-    """How often each prerequisite of a flag did not hold, and how often each variant was given."""
+    """Count how often each prerequisite of a flag did not hold, and how often each variant was given."""
     flag = layout.recorded[position]
     if any(decider.prerequisite for decider in flag.deciders):
         decided = joined[position :: layout.width]
@@ -155,7 +155,7 @@ async def add_summaries(connection: AsyncConnection, counts: SummaryCounts) -> N
 
 
 def kinds_of(layout: Layout, evaluations: int, block: bytes, version: int) -> Iterator[tuple[str, Kind, int]]:
-    """How often each kind of result occurred for each flag of a layout, by the flag's key; the others are left out."""
+    """Count the results of each kind for each flag of a layout, by the flag's key, without kinds that did not occur."""
     return kinds_in(layout, evaluations, read_block(block, version, len(layout.recorded)))
 
 
@@ -178,12 +178,12 @@ def kinds_in(layout: Layout, evaluations: int, block: int) -> Iterator[tuple[str
 
 
 def kind_of(outcome: Outcome, percentage: int) -> Kind:
-    """What a result is counted as."""
+    """Return the kind as which a result is counted."""
     return outcome, percentage if outcome.is_rollout else 0, ""
 
 
 def _details(layout: Layout) -> Iterator[tuple[str, Kind]]:
-    """What the numbers behind those of the outcomes count."""
+    """Return the meanings of the numbers behind those of the outcomes."""
     if layout.version < _FIRST_WITH_DETAILS:
         return
     for flag in layout.recorded:

@@ -29,7 +29,7 @@ class TooManyCellsError(Exception):
 
 @dataclass(slots=True)
 class FlagSums:
-    """How often each kind of answer was given, by flag key and by the minute (from 1970) that begins an interval.
+    """The counts of each kind of answer, by flag key and by the minute (from 1970) that begins an interval.
 
     Kinds are numbered. The garbage collector looks into dictionaries of tuples, and 100,000 of them would block the
     event loop for some ten milliseconds; it does not look into dictionaries of numbers.

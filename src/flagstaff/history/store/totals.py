@@ -1,4 +1,4 @@
-"""How often flags were on and off in a long time: one sum for each flag.
+"""The counts of flags that were on and off in a long time: one sum for each flag.
 
 The flags are read in the order of their keys, some at a time, so that the cost of a part does not depend on how many
 there are. What is not yet rolled up is read once for all of them.
@@ -59,7 +59,7 @@ async def find_kept_from(connection: AsyncConnection, number: int) -> int:
 
 
 async def sum_pending(connection: AsyncConnection, number: int, minutes: range) -> dict[str, Tally]:
-    """What is not yet rolled up in some minutes, for all flags of an environment by key."""
+    """Sum up the minutes that are not yet rolled up, for all flags of an environment by key."""
     evaluations: dict[int, int] = {}
     blocks: dict[int, int] = {}
     layouts: dict[int, Layout] = {}

@@ -47,7 +47,7 @@ _store_day_statement = dialect.upsert(
 
 @dataclass(slots=True)
 class FlagUsers:
-    """Those who had a flag on, and those who had it off; a user can be among both."""
+    """The users with a flag on, and those with it off; a user can be among both."""
 
     on: Sketch = field(default_factory=Sketch)
     off: Sketch = field(default_factory=Sketch)

@@ -43,13 +43,13 @@ class UserSums:
         self._all.merge(users)
 
     def of_interval(self, start: int) -> DistinctUsers | None:
-        """Those of the interval that begins on a day; None if they are not known."""
+        """Return the sketches of the interval that begins on a day; None if they are not known."""
         if start + self.interval > self.unknown_from:
             return None
         return _count(self._by_start.get(start, FlagUsers()))
 
     def of_all(self) -> DistinctUsers | None:
-        """Those of all days; None if they are not known."""
+        """Return the sketches of all days; None if they are not known."""
         return None if self.days.stop > self.unknown_from else _count(self._all)
 
 

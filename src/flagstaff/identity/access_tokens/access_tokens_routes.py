@@ -76,7 +76,7 @@ class NewToken(Body):
     code: TotpCode | None = None
 
     def proof(self) -> str | CodeProof | None:
-        """What proves that the owner of the account makes the token; raises Error INVALID for two proofs."""
+        """Return the proof that the owner of the account makes the token; raises Error INVALID for two proofs."""
         if self.code is None:
             return self.current_password
         if self.current_password is not None:

@@ -156,7 +156,7 @@ class AccessTokens:
         used = self._used.take()
         if used:
             async with self.database.transaction() as transaction:
-                await access_tokens_store.note_used(transaction.connection, used)
+                await access_tokens_store.record_used(transaction.connection, used)
 
     async def _make_room(
         self, transaction: Transaction, actor: Actor, quota: Quota, present: list[AccessToken]
@@ -236,7 +236,7 @@ def read_access_token(token: str) -> bytes:
 
 
 def invalid_access_token() -> Error:
-    """What an access token that is not valid, or not any more, raises."""
+    """Return the error for an access token that is not valid, or not any more."""
     return Error(Code.UNAUTHENTICATED, "The access token is malformed, has expired or has been revoked.")
 
 

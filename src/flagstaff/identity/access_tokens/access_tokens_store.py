@@ -35,7 +35,7 @@ _by_hash = _token.add_columns(chosen_demand).where(
 )
 _present = sa.select(_columns.id).where(_columns.id == sa.bindparam("token"))
 _used_at = sa.bindparam("used_at", type_=tables.Moment)
-_note_used = (
+_record_used = (
     tables.access_tokens.update()
     .where(
         _columns.id == sa.bindparam("token"),
@@ -105,15 +105,15 @@ async def delete_account_tokens(connection: AsyncConnection, account_id: UUID) -
 
 
 async def count_account_tokens(connection: AsyncConnection, account_id: UUID) -> int:
-    """How many tokens an account has made that have not been revoked, also those for projects."""
+    """Count the tokens that an account has made and not revoked, also those for projects."""
     query = sa.select(sa.func.count()).where(_columns.account_id == account_id)
     return int((await connection.execute(query)).scalar_one())
 
 
-async def note_used(connection: AsyncConnection, used: Mapping[UUID, datetime]) -> None:
+async def record_used(connection: AsyncConnection, used: Mapping[UUID, datetime]) -> None:
     """Store when tokens were used, unless they have been used later."""
     rows = [{"token": token_id, "used_at": at} for token_id, at in sorted(used.items())]
-    await connection.execute(_note_used, rows)
+    await connection.execute(_record_used, rows)
 
 
 async def _list(connection: AsyncConnection, *conditions: sa.ColumnElement[bool]) -> list[AccessToken]:

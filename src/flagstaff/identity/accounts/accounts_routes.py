@@ -17,7 +17,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service, service_of
 from flagstaff.identity.accounts.accounts_service import Accounts
-from flagstaff.identity.accounts.login_attempts import counted_guess
+from flagstaff.identity.accounts.login_attempts import counted_attempt
 from flagstaff.identity.accounts.request_clients import Client, remember_client
 from flagstaff.identity.administration.instance_service import Instance
 from flagstaff.identity.second_factors.second_factors_service import SecondFactors
@@ -140,7 +140,7 @@ async def log_in(body: Login, request: Request, origin: CurrentOrigin, accounts:
     email = body.email.strip()
     _require_password_login(request, email)
     second_factors = service_of(request, SecondFactors)
-    async with counted_guess(request, email) as client:
+    async with counted_attempt(request, email) as client:
         account = await accounts.verify_password(email=email, password=body.password, client=widest_network(client))
         await second_factors.require_none(account)
         return await open_session(request, account, origin, client)

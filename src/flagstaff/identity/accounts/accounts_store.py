@@ -124,7 +124,7 @@ async def lock_account(connection: AsyncConnection, account_id: UUID) -> None:
 
 
 async def count_resets_since(connection: AsyncConnection, account_id: UUID, since: datetime) -> int:
-    """How many reset links were made for an account since a moment."""
+    """Count the reset links that were made for an account since a moment."""
     resets = tables.password_resets.c
     query = sa.select(sa.func.count()).where(resets.account_id == account_id, resets.created_at > since)
     return int((await connection.execute(query)).scalar_one())
@@ -176,13 +176,13 @@ async def delete_ended_tokens(connection: AsyncConnection, now: datetime) -> Non
 
 
 async def client_seen_at(connection: AsyncConnection, account_id: UUID, client_hash: bytes) -> datetime | None:
-    """When this client last logged in to the account; None if unknown."""
+    """Return the time of this client's last login to the account; None if it is unknown."""
     clients = tables.known_clients.c
     query = sa.select(clients.seen_at).where(clients.account_id == account_id, clients.client_hash == client_hash)
     return (await connection.execute(query)).scalar_one_or_none()
 
 
-async def note_client(connection: AsyncConnection, account_id: UUID, client_hash: bytes, now: datetime) -> None:
+async def record_client(connection: AsyncConnection, account_id: UUID, client_hash: bytes, now: datetime) -> None:
     """Store that this client logged in to the account. Lock the account first."""
     clients = tables.known_clients
     ours = (clients.c.account_id == account_id, clients.c.client_hash == client_hash)

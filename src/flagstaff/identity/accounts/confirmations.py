@@ -97,5 +97,5 @@ async def lock(connection: Connection, account_id: UUID) -> Account:
 
 
 def wrong_password() -> Error:
-    """What a current password that is wrong, or not current any more, raises."""
+    """Return the error for a current password that is wrong, or not current any more."""
     return Error(Code.UNAUTHENTICATED, "The current password is wrong.")

@@ -8,7 +8,7 @@ from fastapi import Request
 from flagstaff.http.limits import Limits
 from flagstaff.http.services import service_of
 from flagstaff.identity.accounts.accounts import EMAIL_MAX_LENGTH, email_identity
-from flagstaff.identity.accounts.trusted_addresses import KnownClients
+from flagstaff.identity.accounts.trusted_addresses import TrustedAddresses
 from flagstaff.values.errors import Code, Error, invalid_field, limited
 
 _TOO_MANY_GUESSES = (
@@ -18,7 +18,7 @@ _TOO_MANY_GUESSES = (
 
 
 @asynccontextmanager
-async def counted_guess(request: Request, email: str) -> AsyncIterator[str]:
+async def counted_attempt(request: Request, email: str) -> AsyncIterator[str]:
     """Count what is done inside as a guess at an account's password; yields the guessing client.
 
     The guess has failed if Error UNAUTHENTICATED is raised inside.
@@ -37,7 +37,7 @@ async def counted_guess(request: Request, email: str) -> AsyncIterator[str]:
     wait_seconds = 0 if limits.account_failures is None else limits.account_failures.hit(identity)
     try:
         if wait_seconds:
-            await _admit_known_client(request, email, client, wait_seconds)
+            await _admit_trusted_address(request, email, client, wait_seconds)
         yield client
     except Error as error:
         if error.code is Code.UNAUTHENTICATED:
@@ -49,13 +49,13 @@ async def counted_guess(request: Request, email: str) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def confirmed_password(request: Request, email: str) -> AsyncIterator[str]:
-    """Count what is done inside as a `counted_guess` at the current password of someone who is signed in.
+    """Count what is done inside as a `counted_attempt` at the current password of someone who is signed in.
 
     Raises:
         Error: INVALID at `current_password` if Error UNAUTHENTICATED is raised inside.
     """
     try:
-        async with counted_guess(request, email) as client:
+        async with counted_attempt(request, email) as client:
             yield client
     except Error as error:
         if error.code is not Code.UNAUTHENTICATED:
@@ -63,8 +63,8 @@ async def confirmed_password(request: Request, email: str) -> AsyncIterator[str]
         raise invalid_field("current_password", "is not your current password") from None
 
 
-async def _admit_known_client(request: Request, email: str, client: str, wait_seconds: int) -> None:
-    known_clients = service_of(request, KnownClients)
+async def _admit_trusted_address(request: Request, email: str, client: str, wait_seconds: int) -> None:
+    known_clients = service_of(request, TrustedAddresses)
     if not await known_clients.is_known(email, client):
         raise Error(Code.LIMITED, _TOO_MANY_GUESSES, retry_after_seconds=wait_seconds)
 

@@ -57,7 +57,7 @@ class Passwords:
 
     @property
     def restarts(self) -> int:
-        """How often the process has been replaced because it had ended or did not answer."""
+        """The number of times that the process has been replaced because it had ended or did not answer."""
         return self._worker.restarts
 
     async def hash(self, password: str, *, client: Hashable = None) -> str:

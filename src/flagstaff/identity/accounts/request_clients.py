@@ -8,7 +8,7 @@ from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.limits import Limits
 from flagstaff.http.services import service_of
 from flagstaff.identity.accounts.accounts import Account
-from flagstaff.identity.accounts.trusted_addresses import KnownClients
+from flagstaff.identity.accounts.trusted_addresses import TrustedAddresses
 
 
 async def _client(request: Request) -> str:
@@ -23,5 +23,5 @@ def remember_client(request: Request, account: Account, client: str) -> None:
     """Remember that the owner of an account, as it is now, logged in at a client."""
     # After the response, which must not wait for this write or fail with it.
     supervisor = service_of(request, Supervisor)
-    known_clients = service_of(request, KnownClients)
+    known_clients = service_of(request, TrustedAddresses)
     supervisor.start("known client", known_clients.remember(account, client))

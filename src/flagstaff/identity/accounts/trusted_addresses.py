@@ -14,7 +14,7 @@ _NOTED_AGAIN_AFTER = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class KnownClients:
+class TrustedAddresses:
     """The clients (addresses, or IPv6 networks) from which each account's owner has recently logged in."""
 
     database: Database
@@ -49,5 +49,5 @@ class KnownClients:
             present = await accounts_store.find_account(connection, account.id)
             if present is None or present.password_hash != account.password_hash:
                 return
-            await accounts_store.note_client(connection, account.id, client_hash, now)
+            await accounts_store.record_client(connection, account.id, client_hash, now)
             await accounts_store.forget_clients_beyond(connection, account.id, CLIENTS_PER_ACCOUNT)

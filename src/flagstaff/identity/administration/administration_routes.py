@@ -55,7 +55,7 @@ class AccountDetailsOut(AdministeredAccountOut):
 
 
 class AccountUpdate(Update):
-    """What to change."""
+    """The fields to change."""
 
     active: StrictBool = optional()
     administrator: StrictBool = optional()
@@ -80,13 +80,13 @@ class NewMembership(Body):
 
 
 class AccountsQuery(ListQuery):
-    """Which accounts to list."""
+    """The filter of accounts."""
 
     email: Annotated[Text | None, Field(description="Only accounts whose address contains this, ignoring case.")] = None
 
 
 class ProjectsQuery(ListQuery):
-    """Which projects to list."""
+    """The filter of projects."""
 
     name: Annotated[Text | None, Field(description="Only projects whose name contains this, ignoring case.")] = None
 

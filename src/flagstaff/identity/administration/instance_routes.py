@@ -27,7 +27,7 @@ router = APIRouter(prefix="/api/admin", tags=["Administration"])
 
 
 class InstanceOut(BaseModel):
-    """How much this instance has, what it is limited to, and whether it works."""
+    """The size of this instance, its quotas, and its health."""
 
     version: str
     database: Literal["sqlite", "postgresql"]
@@ -74,7 +74,7 @@ IfMatch = Annotated[Precondition[InstanceSettings], Depends(if_match("configurat
 @router.get("/instance", response_model=InstanceOut, responses=problems(401, 403, 503))
 @reads(Caller.PERSON)
 async def get_instance(request: Request, actor: CurrentActor, instance: Service) -> Response:
-    """How much this instance has, its quotas and its health."""
+    """Return the size of this instance, its quotas and its health."""
     overview = await instance.get_overview(actor)
     supervisor = service_of(request, Supervisor)
     problem = None

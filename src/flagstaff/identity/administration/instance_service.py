@@ -22,7 +22,7 @@ _ON, _OFF = "on", "off"
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """How much the instance has, the quotas by the settings' names, and the name of the database."""
+    """The size of the instance, the quotas by the settings' names, and the name of the database."""
 
     counts: Counts
     database: str

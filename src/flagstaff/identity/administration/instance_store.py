@@ -45,7 +45,7 @@ async def write_time_seen(database: Database, moment: datetime) -> None:
 
 
 class Counts(NamedTuple):
-    """How many accounts there are, how many are active, how many projects, and how many open sessions."""
+    """The numbers of accounts, of active ones, of projects and of open sessions."""
 
     accounts: int
     active_accounts: int

@@ -1,4 +1,4 @@
-"""What browsers return from `navigator.credentials`: read, and verified with the `webauthn` library."""
+"""Reads what browsers return from `navigator.credentials`, and verifies it with the `webauthn` library."""
 
 import binascii
 from collections.abc import Mapping, Sequence
@@ -87,7 +87,7 @@ def authentication_options(site: Site, challenge: str, allowed: Sequence[Passkey
 
 
 def read_assertion(credential: Credential) -> Assertion:
-    """What a credential says about itself; raises ValueError if it cannot be read."""
+    """Read a credential's statement about itself; raises ValueError if it cannot be read."""
     try:
         response = credential["response"]
         client_data = parse_client_data_json(base64url_to_bytes(response["clientDataJSON"]))
@@ -142,7 +142,7 @@ def verify_assertion(site: Site, credential: Credential, challenge: str, passkey
 
 
 def handle_of(account_id: UUID) -> bytes:
-    """What authenticators know an account by."""
+    """Return the handle by which authenticators know an account."""
     return account_id.bytes
 
 

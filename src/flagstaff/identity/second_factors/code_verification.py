@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CodeProof:
-    """What someone sends to prove a second factor: a code of six digits, or a recovery code without hyphens."""
+    """A proof of a second factor: a code of six digits, or a recovery code without hyphens."""
 
     method: Method
     code: str
@@ -75,7 +75,7 @@ async def accept(
     else:
         is_right = await _accept_code(connection, sealer, account_id, proof.code, now, is_enrolling=is_enrolling)
     if not is_right:
-        await second_factors_store.note_failure(connection, account_id, now)
+        await second_factors_store.record_failure(connection, account_id, now)
     return is_right
 
 

@@ -154,7 +154,7 @@ class Passkeys:
             sign_count = verify_assertion(self.site, credential, given.challenge, passkey)
         except ValueError as error:
             raise invalid_field(field, str(error)) from error
-        await passkeys_store.note_use(connection, passkey.id, sign_count, self.now())
+        await passkeys_store.record_use(connection, passkey.id, sign_count, self.now())
 
     def read(self, credential: Credential, challenge: str, *, field: str) -> Assertion:
         """The readable part of an answer to this challenge; raises Error INVALID at `field`."""

@@ -41,7 +41,7 @@ async def find_passkey_by_credential(connection: AsyncConnection, credential_id:
     return Passkey(*row) if row else None
 
 
-async def note_use(connection: AsyncConnection, passkey_id: UUID, sign_count: int, now: datetime) -> None:
+async def record_use(connection: AsyncConnection, passkey_id: UUID, sign_count: int, now: datetime) -> None:
     """Store that a passkey was used, and its counter."""
     statement = tables.passkeys.update().where(_columns.id == passkey_id)
     await connection.execute(statement.values(sign_count=sign_count, last_used_at=now))

@@ -8,7 +8,7 @@ from flagstaff.identity.administration.instance_service import Instance
 _DEMANDING = (Caller.PERSON, Caller.TOKEN)
 
 
-class SecondFactorDemand:
+class SecondFactorRequirement:
     """Refuses requests to `/api` of accounts without a second factor, if the instance demands one.
 
     Requests about the account itself are not refused.

@@ -33,7 +33,7 @@ class Method(StrEnum):
 
 
 class Purpose(StrEnum):
-    """What a challenge is for: the second step of a login, a login with a passkey alone, or a new passkey."""
+    """The purpose of a challenge: the second step of a login, a login with a passkey alone, or a new passkey."""
 
     LOGIN = "login"
     PASSKEY = "passkey"

@@ -71,7 +71,7 @@ class SecondFactorLogin(Proven):
     passkey: PublicKeyCredential | None = None
 
     def proof(self) -> Proof:
-        """What is given; raises Error INVALID unless there is exactly one proof."""
+        """Return the given proof; raises Error INVALID unless there is exactly one."""
         if self.passkey is None:
             return self.code_proof()
         if self.code is not None or self.recovery_code is not None:

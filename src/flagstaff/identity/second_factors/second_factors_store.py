@@ -66,7 +66,7 @@ async def has_second_factor(connection: AsyncConnection, account_id: UUID) -> bo
 
 
 async def count_recovery_codes(connection: AsyncConnection, account_id: UUID) -> int:
-    """How many recovery codes an account has left."""
+    """Count the recovery codes that an account has left."""
     query = sa.select(sa.func.count()).where(_codes.c.account_id == account_id)
     return int((await connection.execute(query)).scalar_one())
 
@@ -88,13 +88,13 @@ async def spend_recovery_code(connection: AsyncConnection, account_id: UUID, cod
 
 
 async def list_failures(connection: AsyncConnection, account_id: UUID, since: datetime) -> list[datetime]:
-    """When proofs of an account failed since a moment, oldest first."""
+    """Return the times at which proofs of an account failed since a moment, oldest first."""
     columns = _failures.c
     query = sa.select(columns.at).where(columns.account_id == account_id, columns.at > since).order_by(columns.at)
     return list((await connection.execute(query)).scalars())
 
 
-async def note_failure(connection: AsyncConnection, account_id: UUID, now: datetime) -> None:
+async def record_failure(connection: AsyncConnection, account_id: UUID, now: datetime) -> None:
     """Store that a proof of an account failed."""
     await connection.execute(_failures.insert().values(id=uuid7(), account_id=account_id, at=now))
 

@@ -8,7 +8,7 @@ from flagstaff.identity.sessions.sessions import SEEN_AGAIN_AFTER
 
 
 class Sightings:
-    """When each credential was last used, as far as that is worth a write. It is lost if the process is killed."""
+    """The last use of each credential, as far as it is worth a write. It is lost if the process is killed."""
 
     def __init__(self) -> None:
         self._seen: dict[UUID, datetime] = {}
@@ -19,6 +19,6 @@ class Sightings:
             self._seen[credential_id] = now
 
     def take(self) -> Mapping[UUID, datetime]:
-        """What was noted since the last call. If it cannot be written, the next use is noted again."""
+        """Take the uses since the last call. If they cannot be written, the next use is kept again."""
         seen, self._seen = self._seen, {}
         return seen

@@ -1,4 +1,4 @@
-"""Where a session is opened, as its owner sees it in the list of sessions."""
+"""The origin of a session, as its owner sees it in the list of sessions."""
 
 from typing import Annotated
 

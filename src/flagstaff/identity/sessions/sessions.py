@@ -13,7 +13,7 @@ SEEN_AGAIN_AFTER = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a session is opened: what the browser or program calls itself, and the client's address."""
+    """The origin of a session: the name that the browser or program gives itself, and the client's address."""
 
     device: str | None = None
     address: str | None = None

@@ -110,7 +110,7 @@ class Sessions:
         seen = self._seen.take()
         if seen:
             async with self.database.transaction() as transaction:
-                await sessions_store.note_seen(transaction.connection, seen)
+                await sessions_store.record_seen(transaction.connection, seen)
 
     async def _find_account(self, connection: Connection, claims: Claims) -> TokenAccount:
         found = await accounts_store.find_token_account(connection, claims.account_id, claims.token_id)
@@ -124,5 +124,5 @@ class Sessions:
 
 
 def invalid_token() -> Error:
-    """What a token that is not valid, or not any more, raises."""
+    """Return the error for a token that is not valid, or not any more."""
     return Error(Code.UNAUTHENTICATED, "The access token is malformed, expired or has been ended. Log in again.")

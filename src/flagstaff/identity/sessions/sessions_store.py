@@ -28,7 +28,7 @@ _is_ended = sa.exists().where(tables.ended_tokens.c.id == _columns.id)
 _of_account = _columns.account_id == sa.bindparam("account")
 _open = _session.where(_of_account, _columns.expires_at > sa.bindparam("now", type_=tables.Moment), ~_is_ended)
 _seen_at = sa.bindparam("seen_at", type_=tables.Moment)
-_note_seen = (
+_record_seen = (
     tables.sessions.update()
     .where(_columns.id == sa.bindparam("session"), _columns.last_seen_at < _seen_at)
     .values(last_seen_at=_seen_at)
@@ -67,17 +67,17 @@ async def end(connection: AsyncConnection, session_ids: Collection[UUID]) -> Non
     if not session_ids:
         return
     ours = _columns.id.in_(session_ids)
-    # In the same order as `note_seen`, so that the two do not wait for each other.
+    # In the same order as `record_seen`, so that the two do not wait for each other.
     await connection.execute(sa.select(_columns.id).where(ours).order_by(_columns.id).with_for_update())
     tokens = sa.select(_columns.id, _columns.expires_at).where(ours, ~_is_ended)
     await connection.execute(tables.ended_tokens.insert().from_select(["id", "expires_at"], tokens))
     await connection.execute(tables.sessions.delete().where(ours))
 
 
-async def note_seen(connection: AsyncConnection, seen: Mapping[UUID, datetime]) -> None:
+async def record_seen(connection: AsyncConnection, seen: Mapping[UUID, datetime]) -> None:
     """Store when sessions were seen, unless they have been seen later."""
     rows = [{"session": session_id, "seen_at": at} for session_id, at in sorted(seen.items())]
-    await connection.execute(_note_seen, rows)
+    await connection.execute(_record_seen, rows)
 
 
 async def delete_expired(connection: AsyncConnection, now: datetime) -> None:

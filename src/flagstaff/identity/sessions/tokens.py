@@ -82,5 +82,5 @@ class Tokens:
         return hmac.digest(self._client_key, account.id.bytes + client.encode(), hashlib.sha256)
 
     def stamp(self, account: Account) -> str:
-        """What changes with the account's password."""
+        """Return a value that changes with the account's password."""
         return hmac.new(self._stamp_key, account.password_hash.encode(), hashlib.sha256).hexdigest()[:32]

@@ -58,7 +58,7 @@ async def _apply(
         if role is not None:
             member = Member(project_id, account.id, account.email, role, {}, now)
             await members_store.save_member(connection, member)
-            await identities_store.note_given(connection, project_id, account.id, provider.issuer)
+            await identities_store.record_given(connection, project_id, account.id, provider.issuer)
             await record(transaction, change_of(actor, "member.added", now, scope, after=member))
     elif not is_given or member.role in (role, Role.OWNER):
         return

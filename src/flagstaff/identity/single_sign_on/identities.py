@@ -29,7 +29,7 @@ class SignIn:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who a provider says someone is. `email` is None unless the provider has verified the address."""
+    """A person, as a provider describes them. `email` is None unless the provider has verified the address."""
 
     issuer: str
     subject: str

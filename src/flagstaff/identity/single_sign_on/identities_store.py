@@ -78,6 +78,6 @@ async def list_given(connection: AsyncConnection, account_id: UUID, issuer: str)
     return set((await connection.execute(query)).scalars())
 
 
-async def note_given(connection: AsyncConnection, project_id: UUID, account_id: UUID, issuer: str) -> None:
+async def record_given(connection: AsyncConnection, project_id: UUID, account_id: UUID, issuer: str) -> None:
     """Store that a provider's groups gave a membership, which ends with them."""
     await connection.execute(_given.insert().values(project_id=project_id, account_id=account_id, issuer=issuer))

@@ -39,7 +39,7 @@ class _Configuration:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a code: the person, and the token that ends the session at the provider."""
+    """The result of a code: the person, and the token that ends the session at the provider."""
 
     person: Person
     id_token: str
@@ -59,7 +59,7 @@ class ProviderClient:
         self._configuration: _Configuration | None = None
 
     async def authorization_url(self, *, state: str, nonce: str, verifier: str) -> str:
-        """Where the browser goes to sign in; raises Error UNAVAILABLE if the provider cannot be reached."""
+        """Return the URL at which the browser signs in; raises Error UNAVAILABLE if the provider cannot be reached."""
         configuration = await self._configure()
         challenge = urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
         query = {
@@ -75,7 +75,7 @@ class ProviderClient:
         return _with_query(configuration.authorization_endpoint, query)
 
     async def redeem(self, *, code: str, verifier: str, nonce: str, issuer: str | None) -> Answer:
-        """Who has signed in; `issuer` is what came with the code, if anything did.
+        """Return the person who has signed in; `issuer` is the one that came with the code, if any did.
 
         Raises:
             Error: UNAUTHENTICATED if anything about the answer is not as it must be, UNAVAILABLE.
@@ -93,7 +93,7 @@ class ProviderClient:
         return Answer(self._person(claims), id_token)
 
     async def end_session_url(self, id_token: str, return_to: str) -> str | None:
-        """Where the browser goes to end the session at the provider, if the provider supports that."""
+        """Return the URL at which the browser ends the session at the provider, if the provider supports that."""
         endpoint = (await self._configure()).end_session_endpoint
         if endpoint is None:
             return None

@@ -34,7 +34,7 @@ class NewSignIn(Body):
 
 
 class SignInAnswer(Body):
-    """What the provider sent to the redirect URI, and what the browser has kept."""
+    """The provider's response at the redirect URI, and the values that the browser has kept."""
 
     state: Text
     code: Text
@@ -50,7 +50,7 @@ class ProviderOut(BaseModel):
 
 
 class BegunOut(BaseModel):
-    """Where to send the browser, and what it must keep for the answer, in the tab that it belongs to."""
+    """The URL to send the browser to, and the values that the tab must keep for the provider's response."""
 
     authorization_url: str
     binding: str

@@ -1,10 +1,10 @@
-"""The kinds of requests that the lane answers."""
+"""The kinds of requests that the fast path answers."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from flagstaff.http.errors import Problem
-from flagstaff.serving.access import Doors
+from flagstaff.serving.access import KeyAccess
 from flagstaff.serving.entity_tags import Header, Headers
 from flagstaff.serving.evaluate import ENDPOINT, PATH, Evaluate, sdk_key_in
 from flagstaff.serving.known_sdk_keys import Access
@@ -15,7 +15,7 @@ from flagstaff.serving.ofrep.errors import ofrep_form
 from flagstaff.serving.ofrep.requests import credential_in
 
 
-class Way(NamedTuple):
+class FastEndpoint(NamedTuple):
     """A kind of request, by its path.
 
     `answer` counts the request of a client. It gets what the key opens, the body, the headers that ask for a 304, and
@@ -32,17 +32,17 @@ class Way(NamedTuple):
     form: Callable[[Problem], Problem]
 
 
-def evaluate_way(evaluate: Evaluate) -> Way:
+def evaluate_endpoint(evaluate: Evaluate) -> FastEndpoint:
     """Evaluations of all flags."""
 
     def answer(access: Access, body: bytes, _: Sequence[Header], client: Hashable) -> tuple[str, bytes, int]:
         evaluate.admit(client)
         return "", *evaluate.answer(access, body)
 
-    return Way(PATH, ENDPOINT.body_max_bytes, sdk_key_in, evaluate.find, answer, lambda problem: problem)
+    return FastEndpoint(PATH, ENDPOINT.body_max_bytes, sdk_key_in, evaluate.find, answer, lambda problem: problem)
 
 
-def ofrep_way(ofrep: Ofrep, doors: Doors) -> Way:
+def ofrep_endpoint(ofrep: Ofrep, key_access: KeyAccess) -> FastEndpoint:
     """The same by OFREP."""
 
     def answer(
@@ -50,10 +50,10 @@ def ofrep_way(ofrep: Ofrep, doors: Doors) -> Way:
     ) -> tuple[str, bytes | None, int] | None:
         if not ofrep.can_answer_at_once(access):
             return None  # and the route counts it
-        doors.admit(access, client)
+        key_access.admit(access, client)
         return ofrep.answer_at_once(access, body, conditions)
 
-    return Way(
+    return FastEndpoint(
         OFREP_PATH,
         OFREP_ENDPOINT.body_max_bytes,
         credential_in,

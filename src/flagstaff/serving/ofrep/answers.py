@@ -1,4 +1,4 @@
-"""OFREP independent of the framework: the route and the lane pass it a request's parts and send its answers."""
+"""OFREP independent of the framework: the route and the fast path pass it a request's parts and send its answers."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from starlette.types import Scope
 from flagstaff.evaluation.dialects import Rendered, write_alone
 from flagstaff.evaluation.ofrep import OFREP
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Translation
-from flagstaff.serving.access import Doors, not_valid, open_access
+from flagstaff.serving.access import KeyAccess, not_valid, open_access
 from flagstaff.serving.entity_tags import Header, Headers, has_answer
 from flagstaff.serving.evaluations import Evaluations
 from flagstaff.serving.known_sdk_keys import Access, SdkKeys
@@ -23,14 +23,14 @@ class Ofrep:
     def __init__(
         self,
         sdk_keys: SdkKeys,
-        doors: Doors,
+        key_access: KeyAccess,
         evaluations: Evaluations,
         translations: Translations,
         read_your_writes: ReadYourWrites,
     ) -> None:
         self.find = sdk_keys.known.get
         """What an SDK key opens, if it is already known."""
-        self._doors = doors
+        self._key_access = key_access
         self._use = sdk_keys.use
         self._evaluations = evaluations
         self._translations = translations
@@ -38,14 +38,14 @@ class Ofrep:
         self._read_your_writes = read_your_writes
 
     async def open(self, scope: Scope) -> tuple[Access, EnvironmentSnapshot]:
-        """What the SDK key in a request's headers opens, with the revision that the request demands.
+        """Return the access of the SDK key in a request's headers, with the revision that the request demands.
 
         Raises:
-            Error: those of `Doors.open` and of `ReadYourWrites.reach`, and INVALID.
+            Error: those of `KeyAccess.open` and of `ReadYourWrites.reach`, and INVALID.
         """
         headers: Headers = scope["headers"]
         credential = credential_in(headers)
-        access, environment = await self._doors.open(scope, credential)
+        access, environment = await self._key_access.open(scope, credential)
         demanded = demanded_in(headers)
         if demanded is None:
             return access, environment

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.http.errors import MethodNotAllowedError, UnauthenticatedError
-from flagstaff.serving.access import CHALLENGE, Doors
+from flagstaff.serving.access import CHALLENGE, KeyAccess
 from flagstaff.serving.event_stream import event, serve_stream
 from flagstaff.serving.known_sdk_keys import Access, SdkKeys
 from flagstaff.serving.ofrep.errors import STREAMS_PATH
@@ -63,9 +63,9 @@ class Refetches:
 class OfrepStreamRoute:
     """Serves the streams."""
 
-    def __init__(self, sdk_keys: SdkKeys, doors: Doors, tokens: StreamTokens, streams: Streams) -> None:
+    def __init__(self, sdk_keys: SdkKeys, key_access: KeyAccess, tokens: StreamTokens, streams: Streams) -> None:
         self._sdk_keys = sdk_keys
-        self._doors = doors
+        self._key_access = key_access
         self._tokens = tokens
         self._streams = streams
 
@@ -74,7 +74,7 @@ class OfrepStreamRoute:
             raise MethodNotAllowedError("GET")
         name = self._tokens.read(_token_in(scope["query_string"]))
         access = await self._find(name)
-        self._doors.count(scope, access)
+        self._key_access.count(scope, access)
         key_id, expires_at, environment = _opened(access)
         self._streams.require_room(key_id)
         topic = Topic(_KIND, environment.project_id, environment.environment_id)

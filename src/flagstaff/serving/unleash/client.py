@@ -19,7 +19,7 @@ from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.nesting import require_shallow
 from flagstaff.http.operations import CONTEXT_BODY, Endpoint
 from flagstaff.projects.sdk_keys import KeyKind
-from flagstaff.serving.access import SERVER_ONLY, Doors
+from flagstaff.serving.access import SERVER_ONLY, KeyAccess
 from flagstaff.serving.applications import Report
 from flagstaff.serving.context import UNREADABLE
 from flagstaff.serving.entity_tags import send_json, send_tagged
@@ -64,8 +64,8 @@ class _Operation(NamedTuple):
 class ClientRoute:
     """Answers everything below `/unleash/` that has no route of its own."""
 
-    def __init__(self, doors: Doors, local_flags: LocalFlagsCache, applications: Applications) -> None:
-        self._doors = doors
+    def __init__(self, key_access: KeyAccess, local_flags: LocalFlagsCache, applications: Applications) -> None:
+        self._key_access = key_access
         self._local_flags = local_flags
         self._applications = applications
         self._operations = {
@@ -95,7 +95,7 @@ class ClientRoute:
         if payload is None:
             payload = await in_pieces(local.composing(prefix))
         client = reports.client_in(scope["headers"])
-        self._applications.note_poll(environment.environment_id, client, local.revision)
+        self._applications.record_poll(environment.environment_id, client, local.revision)
         await send_tagged(payload.body, payload.tag, scope["headers"], send, _HEADERS)
 
     async def _register(self, scope: Scope, body: bytes, send: Send) -> None:
@@ -132,8 +132,8 @@ class ClientRoute:
             raise invalid_field("tokens", f"must contain at most {_MAX_TOKENS} items")
         valid = []
         for token in tokens or [""]:
-            access = await self._doors.find(token)
-            self._doors.count(scope, access)
+            access = await self._key_access.find(token)
+            self._key_access.count(scope, access)
             if access is not None and access.environment is not None:
                 valid.append(
                     {
@@ -146,22 +146,22 @@ class ClientRoute:
         await send_json(_encode({"tokens": valid}), send)
 
     async def _open(self, scope: Scope) -> EnvironmentSnapshot:
-        _, environment = await self._doors.open(scope, credential_in(scope["headers"]), SERVER_ONLY)
+        _, environment = await self._key_access.open(scope, credential_in(scope["headers"]), SERVER_ONLY)
         return environment
 
     async def _open_for_report(self, scope: Scope) -> tuple[Access, EnvironmentSnapshot]:
-        access, environment = await self._doors.open(scope, credential_in(scope["headers"]), SERVER_ONLY)
-        self._doors.admit_report(access)  # before the body is read, which takes milliseconds
+        access, environment = await self._key_access.open(scope, credential_in(scope["headers"]), SERVER_ONLY)
+        self._key_access.admit_report(access)  # before the body is read, which takes milliseconds
         return access, environment
 
     async def _note(self, access: Access, reading: Generator[None, None, list[Report]]) -> None:
         await pause()  # large reports may have arrived at once
         found = await in_pieces(reading)
         size = sum(each.size for each in found)
-        self._doors.admit_report(access, size // _COUNTS_PER_REPORT)  # also if there is no room: it was read
+        self._key_access.admit_report(access, size // _COUNTS_PER_REPORT)  # also if there is no room: it was read
         self._applications.require_room(size)
         for each in found:
-            self._applications.note_report(each)
+            self._applications.record_report(each)
 
 
 def _prefix_in(query: bytes) -> str:

@@ -6,7 +6,7 @@ from flagstaff.evaluation.frontend import FRONTEND
 from flagstaff.http.bodies import read_body
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.operations import ATTRIBUTES_BODY, Endpoint
-from flagstaff.serving.access import Doors
+from flagstaff.serving.access import KeyAccess
 from flagstaff.serving.entity_tags import send_tagged
 from flagstaff.serving.evaluations import Evaluations
 from flagstaff.serving.translations import Translations
@@ -26,8 +26,8 @@ _HEADERS = ((b"cache-control", b"no-store"),)
 class FrontendRoute:
     """Answers everything below `/unleash/api/frontend`; the edge gives errors the form of `unleash_form`."""
 
-    def __init__(self, doors: Doors, evaluations: Evaluations, translations: Translations) -> None:
-        self._doors = doors
+    def __init__(self, key_access: KeyAccess, evaluations: Evaluations, translations: Translations) -> None:
+        self._key_access = key_access
         self._evaluations = evaluations
         self._translations = translations
 
@@ -42,7 +42,7 @@ class FrontendRoute:
         body = await read_body(receive)
         if body is None:
             return
-        _, environment = await self._doors.open(scope, credential_in(scope["headers"]))
+        _, environment = await self._key_access.open(scope, credential_in(scope["headers"]))
         if check is not None:
             check(body)
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})

@@ -1,4 +1,4 @@
-"""What browsers report to Unleash's frontend API: that they have started, and how often they asked for which flag.
+"""Reports of browsers to Unleash's frontend API: that they have started, and how often they asked for which flag.
 
 Their answers were evaluated here, so the history has them already; the reports are only checked.
 """

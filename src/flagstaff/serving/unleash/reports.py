@@ -1,4 +1,4 @@
-"""What applications that evaluate flags themselves say about themselves, and what they have counted.
+"""Reports of applications that evaluate flags themselves: their names, and their counts.
 
 All of it is what clients claim: texts are shortened, and numbers and lists are bounded. A report with more counts than
 are kept is accepted without the rest, because a client that is refused stops reporting. The rest is counted.
@@ -76,7 +76,7 @@ _read_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def client_in(headers: Iterable[tuple[bytes, bytes]]) -> Client:
-    """Who sends a request, by its headers."""
+    """Return the sender of a request, by its headers."""
     given = {name: value.decode("latin-1") for name, value in headers if name.startswith(b"unleash-")}
     return Client(
         application=_short(given.get(b"unleash-appname")) or UNNAMED,
@@ -166,7 +166,7 @@ def _counts(yes: int, no: int, variants: Mapping[str, int]) -> FlagCounts:
 
 
 def _given(counts: _Counts | _EdgeCounts) -> int:
-    """How many counts a report has of a flag."""
+    """Return the number of counts that a report has of a flag."""
     return max(1, (counts.yes > 0) + (counts.no > 0) + len(counts.variants or ()))
 
 

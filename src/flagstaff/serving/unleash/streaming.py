@@ -17,7 +17,7 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.unleash.events import hydration, telling
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
 from flagstaff.http.errors import MethodNotAllowedError
-from flagstaff.serving.access import SERVER_ONLY, Doors, open_access
+from flagstaff.serving.access import SERVER_ONLY, KeyAccess, open_access
 from flagstaff.serving.entity_tags import Headers, given_tags, send_json, send_unchanged, tag_header
 from flagstaff.serving.event_stream import event, serve_stream
 from flagstaff.serving.streams import Stream, Streams, Topic
@@ -38,7 +38,7 @@ class Features:
         self._flags = flags
         self._held: set[LocalFlags] = set()
 
-    def note_held(self, state: LocalFlags) -> None:
+    def record_held(self, state: LocalFlags) -> None:
         """Note the state that another stream begins with. It may be one that no event tells of."""
         self._held.add(state)
 
@@ -62,12 +62,12 @@ class StreamingRoute:
 
     def __init__(
         self,
-        doors: Doors,
+        key_access: KeyAccess,
         flags: LocalFlagsCache,
         streams: Streams,
         applications: Applications,
     ) -> None:
-        self._doors = doors
+        self._key_access = key_access
         self._flags = flags
         self._streams = streams
         self._applications = applications
@@ -76,11 +76,11 @@ class StreamingRoute:
         if scope["method"] != "GET":
             raise MethodNotAllowedError("GET")
         key = credential_in(scope["headers"])
-        access, environment = await self._doors.open(scope, key, SERVER_ONLY)
+        access, environment = await self._key_access.open(scope, key, SERVER_ONLY)
         flags = await self._flags.current(environment)  # before the head, so that a failure is a 503
         client = client_in(scope["headers"])
         if scope["path"] == DELTA:
-            self._applications.note_poll(environment.environment_id, client, flags.revision)
+            self._applications.record_poll(environment.environment_id, client, flags.revision)
             await _answer(flags, environment.project_id, scope["headers"], send)
             return
         assert access.key_id is not None  # of an environment
@@ -92,7 +92,7 @@ class StreamingRoute:
 
         def end(stream: Stream) -> None:
             self._streams.close(topic, stream)
-            self._applications.note_closed(topic.environment_id, client)
+            self._applications.record_closed(topic.environment_id, client)
 
         make_stream = partial(Stream, key_id=access.key_id, expires_at=access.expires_at, client=client)
         await serve_stream(scope, receive, send, make_stream=make_stream, begin=begin, end=end)
@@ -106,12 +106,12 @@ class StreamingRoute:
         while True:
             flags = await self._flags.current(environment)
             # Awaits nothing, because the key's project is loaded.
-            _, environment = await open_access(self._doors.find, key, SERVER_ONLY)
+            _, environment = await open_access(self._key_access.find, key, SERVER_ONLY)
             if not self._streams.is_ahead(topic, flags.revision):
                 make_feed = partial(Features, self._flags)
                 feed = self._streams.open(topic, stream, environment, flags.revision, make_feed)
                 assert isinstance(feed, Features)
-                feed.note_held(flags)
+                feed.record_held(flags)
                 return flags
 
 

@@ -26,7 +26,7 @@ _LIMITS = SpanLimits()  # reads OTEL_*_LIMIT here, so that the import fails befo
 
 
 class Telemetry:
-    """What this process makes and sends: traces, metrics, or both."""
+    """Makes and sends traces, metrics, or both."""
 
     def __init__(self, traces: tuple[Tracing, SpanQueue] | None, metrics: MetricFeed | None) -> None:
         self.tracing: Tracing | None = traces[0] if traces else None
@@ -34,7 +34,7 @@ class Telemetry:
         self._feed = metrics
 
     def senders(self, metrics: Metrics) -> Iterator[tuple[str, Callable[[], Awaitable[None]], Callable[[], bool]]]:
-        """What sends for as long as the process lives: its name, the work, and what tells whether it succeeds."""
+        """Return the senders that run as long as the process: the name, the work, and whether it succeeds."""
         if spans := self._spans:
             yield "otlp-traces", spans.run, lambda: spans.receiver.is_working
         if feed := self._feed:
@@ -56,16 +56,16 @@ class Telemetry:
 
     @property
     def sent(self) -> int:
-        """How many spans the receiver has accepted."""
+        """The number of spans that the receiver has accepted."""
         return self._spans.sent if self._spans else 0
 
     @property
     def dropped(self) -> int:
-        """How many spans were not sent."""
+        """The number of spans that were not sent."""
         return self._spans.dropped if self._spans else 0
 
     def count_failures(self) -> dict[str, int]:
-        """How often each signal was not accepted."""
+        """The number of times that each signal was not accepted."""
         receivers = {"traces": self._spans and self._spans.receiver, "metrics": self._feed and self._feed.receiver}
         return {signal: receiver.failures for signal, receiver in receivers.items() if receiver}
 
@@ -76,7 +76,7 @@ def make_resource(attributes: Attributes) -> Resource:
 
 
 def make_propagator(names: Sequence[str]) -> TextMapPropagator:
-    """What reads callers' traces, of installed propagators. What callers send is never logged.
+    """Make the reader of callers' traces, from installed propagators. Nothing that callers send is logged.
 
     Baggage is not read: nothing here uses it, and reading it takes any caller's header a time that is quadratic.
     """
@@ -98,7 +98,7 @@ def make_traces(  # noqa: PLR0913 - all of them are settings
     batch_spans: int,
     queue_spans: int,
 ) -> tuple[Tracing, SpanQueue]:
-    """What makes spans, and the queue in which they wait; `server` has the attributes of every request's span."""
+    """Make the tracer, and the queue in which spans wait; `server` has the attributes of every request's span."""
     exporter = OTLPSpanExporter(timeout=timeout_seconds, session=make_session())
 
     def export(spans: Sequence[ReadableSpan]) -> bool:
@@ -120,7 +120,7 @@ def make_traces(  # noqa: PLR0913 - all of them are settings
 
 
 def make_metrics(resource: Resource, *, timeout_seconds: float, every_seconds: float) -> MetricFeed:
-    """What sends the metrics."""
+    """Make the sender of metrics."""
     exporter = OTLPMetricExporter(timeout=timeout_seconds, session=make_session())
 
     def export(data: MetricsData) -> bool:

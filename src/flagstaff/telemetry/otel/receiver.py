@@ -50,26 +50,26 @@ class Receiver(Generic[Sent]):
         try:
             _, late = await asyncio.wait([sending], timeout=self._timeout_seconds + _GRACE_SECONDS)
             if late:  # waited for all the same, so that no more threads hang
-                self._note_failure("The answer does not end.")
+                self._record_failure("The answer does not end.")
             is_accepted = await sending
         finally:
             sending.cancel()
         if is_accepted:
-            self._note_success()
+            self._record_success()
         else:
-            self._note_failure(" ".join(self._reasons.last))
+            self._record_failure(" ".join(self._reasons.last))
         return is_accepted
 
     def close(self) -> None:
         """Close the connections, and end attempts that are waiting."""
         self._close()
 
-    def _note_success(self) -> None:
+    def _record_success(self) -> None:
         if not self.is_working:
             log.info("otlp_sent_again", signal=self._signal)
         self.is_working = True
 
-    def _note_failure(self, reason: str) -> None:
+    def _record_failure(self, reason: str) -> None:
         self.failures += 1
         if self.is_working:  # once, not at each attempt
             log.warning("otlp_not_sent", signal=self._signal, reason=reason)
@@ -92,7 +92,7 @@ class _Reasons(logging.Filter):
 
 
 def _begin_in_thread(work: Callable[[Sent], Result], given: Sent) -> asyncio.Future[Result]:
-    """What `work` will return, called in a thread for which the end of the process does not wait."""
+    """Call `work` in a thread for which the end of the process does not wait, and return its future result."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Result] = loop.create_future()
 

@@ -1,4 +1,4 @@
-"""How the exporters send over HTTP: little of an answer is read, and a redirect is a failure."""
+"""The HTTP session of the exporters: little of a response is read, and a redirect is a failure."""
 
 from contextlib import suppress
 from typing import Any

@@ -55,7 +55,7 @@ class TraceIds(RandomIdGenerator):
 
 
 class Beginning(NamedTuple):
-    """What the span of a sampled request begins with: its caller's context, or the id of a new trace."""
+    """The beginning of a sampled request's span: its caller's context, or the id of a new trace."""
 
     context: Context
     trace_id: int | None
@@ -120,7 +120,7 @@ class RequestSpan:
         if route is not None:
             self._span.update_name(f"{_known(method, 'HTTP')} {route}")
             self._span.set_attributes({"http.route": route, "url.path": route})
-        _note_status(self._span, status)
+        _record_status(self._span, status)
         self._span.end()
 
 
@@ -153,7 +153,7 @@ class Tracing:
     def note(self, beginning: Beginning, name: str, attributes: Attributes, status: int, began: int) -> None:
         """Make the whole span of a request that began at `began`, in nanoseconds since 1970, and was just answered."""
         span = self._begin(beginning, name, {**self._server, **attributes}, began)
-        _note_status(span, status)
+        _record_status(span, status)
         span.end()
 
     def begin_call(self, name: str, attributes: Attributes) -> Span | None:
@@ -170,7 +170,7 @@ class Tracing:
         if error is not None:
             span.set_attribute("error.type", type(error).__qualname__)
             span.set_status(_ERROR)
-        _note_status(span, status)
+        _record_status(span, status)
         span.end()
 
     def call(
@@ -217,7 +217,7 @@ class Tracing:
         return self._tracer.start_span(name, beginning.context, SpanKind.SERVER, attributes, start_time=began)
 
 
-def _note_status(span: Span, status: int) -> None:
+def _record_status(span: Span, status: int) -> None:
     if status:
         span.set_attribute("http.response.status_code", status)
     if status >= _FAILED:

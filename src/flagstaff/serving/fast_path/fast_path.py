@@ -1,9 +1,9 @@
-"""The fast lane answers requests about all flags inside the server's protocol, without ASGI, a task or a second write.
+"""The fast path answers requests about all flags inside the server's protocol, without ASGI, a task or a second write.
 
 It handles plain requests, which are what applications send, once they have arrived completely, no other request is
 ahead of them, their project is loaded and the instance may evaluate. Any other request (chunks, `Expect`,
 pipelining, HTTP/1.0, an unknown key …) is passed to uvicorn unchanged, and so to the route, which handles them all.
-docs/decisions/0007-evaluate-lane.md explains why the lane exists and when it can be removed.
+docs/decisions/0007-evaluate-lane.md explains why it exists and when it can be removed.
 """
 
 from asyncio import BaseTransport
@@ -20,12 +20,12 @@ from flagstaff.http.errors import Problem, problem_of
 from flagstaff.http.limits import Limits
 from flagstaff.http.middleware import SECURITY_HEADERS, RequestIds
 from flagstaff.http.protocol import BoundedProtocol, Phase
-from flagstaff.http.rejections import Refusals
+from flagstaff.http.rejections import Rejections
 from flagstaff.http.request_head import content_length, is_host
 from flagstaff.http.responses import raw_response
 from flagstaff.http.revisions import revision_header, stale_header
 from flagstaff.serving.entity_tags import tag_header
-from flagstaff.serving.fast_path.endpoints import Way
+from flagstaff.serving.fast_path.endpoints import FastEndpoint
 from flagstaff.serving.revisions import DEMAND
 from flagstaff.telemetry import Metrics
 from flagstaff.values.errors import Error
@@ -42,13 +42,13 @@ _REQUEST = Phase.REQUEST  # looking up an enumeration's member takes a tenth of 
 
 Headers = list[tuple[bytes, bytes]]
 Marks = tuple[tuple[bytes, bytes], ...]
-"""What an answer says of its instance; empty if there is nothing to say."""
+"""The header in which an answer names its instance; empty if there is none."""
 
 
-class Entrance(NamedTuple):
-    """A way, with the beginning of its requests, and the headers of its answers that are always the same."""
+class PreparedEndpoint(NamedTuple):
+    """An endpoint, with the beginning of its requests, and the headers of its answers that are always the same."""
 
-    way: Way
+    endpoint: FastEndpoint
     start: bytes
     headers: tuple[tuple[bytes, bytes], ...]
     tail: bytes
@@ -57,7 +57,7 @@ class Entrance(NamedTuple):
 class Head(NamedTuple):
     """The relevant parts of a plain request's line and headers."""
 
-    entrance: Entrance
+    prepared: PreparedEndpoint
     sdk_key: str
     body_bytes: int
     request_id: bytes | None
@@ -65,12 +65,12 @@ class Head(NamedTuple):
     conditions: Headers  # those that ask for a 304
 
 
-class Lane:
+class FastPath:
     """State shared by all connections. Clients send the same head repeatedly, so each is parsed once."""
 
     def __init__(
         self,
-        ways: Iterable[Way],
+        endpoints: Iterable[FastEndpoint],
         *,
         limits: Limits,
         lease: Lease,
@@ -84,14 +84,14 @@ class Lane:
         self.refuses_when_cut_off = refuses_when_cut_off
         self.choose_id = request_ids.choose
         self.responses = metrics.evaluate_responses
-        self._entrances = [_entrance(way, cross_origin) for way in ways]
+        self._endpoints = [_prepare(endpoint, cross_origin) for endpoint in endpoints]
         self._known_heads: dict[bytes, Head] = {}
         self._default_headers: Headers | None = None
         self._start = b""
 
     def close(self) -> None:
         """Pass every request on from now on: the application ends the connections with its responses."""
-        self._entrances.clear()
+        self._endpoints.clear()
         self._known_heads.clear()
 
     def head(self, data: bytes) -> Head | None:
@@ -99,8 +99,8 @@ class Lane:
         known = self._known_heads.get(data)
         if known is not None:
             return known
-        entrance = next((each for each in self._entrances if data.startswith(each.start)), None)
-        head = _parse(data, entrance) if entrance else None
+        prepared = next((each for each in self._endpoints if data.startswith(each.start)), None)
+        head = _parse(data, prepared) if prepared else None
         if head is not None and head.request_id is None:
             if len(self._known_heads) >= _MAX_KNOWN_HEADS:
                 self._known_heads.clear()
@@ -116,10 +116,10 @@ class Lane:
         return self._start
 
 
-class LaneProtocol(BoundedProtocol):
+class FastPathProtocol(BoundedProtocol):
     """One connection."""
 
-    lane: ClassVar[Lane]
+    fast_path: ClassVar[FastPath]
 
     _held = bytearray()  # a request that has not arrived completely
     _held_until_bytes = 0
@@ -127,8 +127,8 @@ class LaneProtocol(BoundedProtocol):
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(transport)
-        if not self.lane.limits.trusted_proxies:
-            self._client = self.lane.limits.client_of(self.client, ())
+        if not self.fast_path.limits.trusted_proxies:
+            self._client = self.fast_path.limits.client_of(self.client, ())
 
     def data_received(self, data: bytes) -> None:
         if self._held:
@@ -138,7 +138,7 @@ class LaneProtocol(BoundedProtocol):
             data = self._release()
         if self.phase is _REQUEST and self._is_clear():
             end = data.find(_END, 0, _HEAD_MAX_BYTES) + len(_END)
-            head = self.lane.head(data[:end])
+            head = self.fast_path.head(data[:end])
             if head is not None:
                 size = end + head.body_bytes
                 if len(data) == size and self._answer(head, data[end:]):
@@ -170,23 +170,23 @@ class LaneProtocol(BoundedProtocol):
 
     def _answer(self, head: Head, body: bytes) -> bool:
         """Answer a request, unless it has to wait or an unexpected error occurs."""
-        lane, way = self.lane, head.entrance.way
-        access = way.find(head.sdk_key)
+        fast_path, endpoint = self.fast_path, head.prepared.endpoint
+        access = endpoint.find(head.sdk_key)
         if access is None:
             return False
         marks: Marks = ()
-        if monotonic() >= lane.lease.valid_until:
-            if lane.refuses_when_cut_off:
+        if monotonic() >= fast_path.lease.valid_until:
+            if fast_path.refuses_when_cut_off:
                 return False
-            marks = (stale_header(lane.lease.stale_seconds()),)
+            marks = (stale_header(fast_path.lease.stale_seconds()),)
         self._unset_keepalive_if_required()
         self._ticks_left = self.bounds.idle_ticks
-        request_id = lane.choose_id(head.request_id)
+        request_id = fast_path.choose_id(head.request_id)
         try:
-            client = self._client or lane.limits.client_of(self.client, head.headers)
-            answered = way.answer(access, body, head.conditions, client)
+            client = self._client or fast_path.limits.client_of(self.client, head.headers)
+            answered = endpoint.answer(access, body, head.conditions, client)
         except Error as error:
-            self._answer_otherwise(way.form(problem_of(error, request_id)), head, request_id, marks)
+            self._answer_otherwise(endpoint.form(problem_of(error, request_id)), head, request_id, marks)
             return True
         except Exception:  # noqa: BLE001 - the route meets it too, and its edge knows what to log and to say
             return False
@@ -197,18 +197,18 @@ class LaneProtocol(BoundedProtocol):
             headers = tag_header(tag), revision_header(revision)
             self._answer_otherwise(Problem(304, headers, b""), head, request_id, marks)
             return True
-        lane.responses[200] += 1
+        fast_path.responses[200] += 1
         with_tag = f'\r\netag: "{tag}"' if tag else ""
         own = f"{len(answer)}{with_tag}\r\nflagstaff-revision: {revision}\r\nx-request-id: {request_id}".encode()
         for name, value in marks:
             own += b"\r\n%s: %s" % (name, value)
-        self.transport.write(b"".join((lane.start(self.server_state), own, head.entrance.tail, answer)))
+        self.transport.write(b"".join((fast_path.start(self.server_state), own, head.prepared.tail, answer)))
         return True
 
     def _answer_otherwise(self, answer: Problem, head: Head, request_id: str, marks: Marks) -> None:
         """Answer with another status than 200."""
-        self.lane.responses[answer.status] += 1
-        headers = ((b"x-request-id", request_id.encode()), *marks, *head.entrance.headers)
+        self.fast_path.responses[answer.status] += 1
+        headers = ((b"x-request-id", request_id.encode()), *marks, *head.prepared.headers)
         self.transport.write(raw_response(answer, self.server_state.default_headers, headers))
 
 
@@ -230,13 +230,13 @@ class _Collector:
         self.has_body = True
 
 
-def _entrance(way: Way, cross_origin: CrossOrigin) -> Entrance:
-    headers = (*SECURITY_HEADERS, *cross_origin.headers(way.path, None))
+def _prepare(endpoint: FastEndpoint, cross_origin: CrossOrigin) -> PreparedEndpoint:
+    headers = (*SECURITY_HEADERS, *cross_origin.headers(endpoint.path, None))
     tail = b"".join(b"\r\n%s: %s" % header for header in headers) + _END
-    return Entrance(way, f"POST {way.path} HTTP/1.1\r\n".encode(), headers, tail)
+    return PreparedEndpoint(endpoint, f"POST {endpoint.path} HTTP/1.1\r\n".encode(), headers, tail)
 
 
-def _parse(data: bytes, entrance: Entrance) -> Head | None:
+def _parse(data: bytes, prepared: PreparedEndpoint) -> Head | None:
     """The head of a plain request, parsed by the same parser as uvicorn's; None for any other request."""
     collector = _Collector()
     parser = httptools.HttpRequestParser(collector)
@@ -252,19 +252,22 @@ def _parse(data: bytes, entrance: Entrance) -> Head | None:
     if len(given) != len(collector.headers) or not is_host(given.get(b"host", b"/")):
         return None  # a header twice, or a head that `request_head.objection` judges
     length = content_length(given.get(b"content-length", b"")) or 0
-    if not 0 < length <= entrance.way.body_max_bytes:
+    if not 0 < length <= prepared.endpoint.body_max_bytes:
         return None
-    sdk_key = entrance.way.key_in(collector.headers)
+    sdk_key = prepared.endpoint.key_in(collector.headers)
     conditions = [header for header in collector.headers if header[0] == b"if-none-match"]
-    return Head(entrance, sdk_key, length, given.get(b"x-request-id"), collector.headers, conditions)
+    return Head(prepared, sdk_key, length, given.get(b"x-request-id"), collector.headers, conditions)
 
 
 def connection_class(
-    refusals: Refusals, lane: Lane | None, protocol: type[LaneProtocol] = LaneProtocol, **shared: object
+    rejections: Rejections,
+    fast_path: FastPath | None,
+    protocol: type[FastPathProtocol] = FastPathProtocol,
+    **shared: object,
 ) -> type[BoundedProtocol]:
-    """The class that uvicorn instantiates for each connection; without a lane it only applies the bounds.
+    """The class that uvicorn instantiates for each connection; without a fast path it only applies the bounds.
 
     `shared` is what a `protocol` that does more has for all connections.
     """
-    shared |= {"refusals": refusals, "lane": lane}
-    return cast("type[BoundedProtocol]", type("Connection", (protocol if lane else BoundedProtocol,), shared))
+    shared |= {"rejections": rejections, "fast_path": fast_path}
+    return cast("type[BoundedProtocol]", type("Connection", (protocol if fast_path else BoundedProtocol,), shared))

@@ -134,7 +134,7 @@ def _rollouts(snapshot: EnvironmentSnapshot, positions: Collection[int]) -> list
 
 
 def _narrow(targeting: Targeting, positions: Collection[int], position: int, recorded: int) -> Targeting:
-    """What some of the recorded flags need of the targeting; the columns of only one of them are recorded."""
+    """Select the targeting of some of the recorded flags; the columns of only one of them are recorded."""
     by_predicate = {}
     for number, matches in targeting.by_predicate.items():
         kept = tuple(match for match in matches if match.position in positions)

@@ -1,16 +1,16 @@
-"""The lane when traces are asked for. A request that is not sampled is only looked at for its caller's trace."""
+"""The fast path when traces are asked for. A request that is not sampled is only looked at for its caller's trace."""
 
 from time import time_ns
 from typing import TYPE_CHECKING, ClassVar
 
 from flagstaff.http.errors import Problem
-from flagstaff.serving.fast_path.lane import Head, LaneProtocol, Marks
+from flagstaff.serving.fast_path.fast_path import FastPathProtocol, Head, Marks
 
 if TYPE_CHECKING:
     from flagstaff.telemetry.otel.tracing import Tracing
 
 
-class TracedLaneProtocol(LaneProtocol):
+class TracedFastPathProtocol(FastPathProtocol):
     """One connection whose requests may become spans."""
 
     tracing: ClassVar["Tracing"]
@@ -24,7 +24,7 @@ class TracedLaneProtocol(LaneProtocol):
         self._status, began = 200, time_ns()
         if not super()._answer(head, body):
             return False  # the application makes the span
-        path = head.entrance.way.path
+        path = head.prepared.endpoint.path
         attributes = {"http.request.method": "POST", "http.route": path, "url.path": path, "url.scheme": "http"}
         self.tracing.note(beginning, f"POST {path}", attributes, self._status, began)
         return True
