@@ -161,6 +161,22 @@ TESTS: dict[str, list[str]] = {
     "environments": ["web/test_quotas.py::test_a_project_may_have_so_many_environments"],
     "segments": ["web/test_quotas.py::test_a_project_may_have_so_many_segments"],
     "views": ["web/test_quotas.py::test_a_project_may_have_so_many_views"],
+    "webhooks": ["web/webhooks/test_webhooks.py::test_a_project_has_room_for_so_many_webhooks"],
+    "webhook-messages": [
+        (
+            "web/webhooks/test_deliveries.py::"
+            "test_beyond_the_bound_the_oldest_messages_are_dropped_and_the_next_one_names_them"
+        ),
+        "web/webhooks/test_deliveries.py::test_a_long_message_leaves_out_the_states",
+        "web/webhooks/test_deliveries.py::test_records_are_kept_for_thirty_days",
+    ],
+    "webhook-attempts": [
+        "web/webhooks/test_deliveries.py::test_a_receiver_that_never_answers_or_never_ends_holds_up_nobody_else",
+        (
+            "web/webhooks/test_deliveries.py::"
+            "test_attempts_are_made_at_the_stated_times_and_the_last_one_switches_the_webhook_off"
+        ),
+    ],
     "sdk-keys": ["web/sdk_keys/test_sdk_keys.py::test_a_project_may_have_so_many_keys_of_which_expired_ones_make_room"],
     "tokens": ["web/access_tokens/test_access_tokens.py::test_there_is_room_for_so_many_tokens"],
     "flags": ["web/test_quotas.py::test_an_environment_may_have_so_many_flags"],

@@ -49,6 +49,9 @@ BODIES: dict[str, Json] = {
     "restore_change": {"dry_run": False},
     "create_view": {"name": "Another", "search": {}},
     "update_view": {"name": "Renamed"},
+    "create_webhook": {"url": "https://hooks.invalid/", "events": ["*"]},
+    "update_webhook": {"description": "The deploy bot"},
+    "repeat_webhook_deliveries": {"from": "2026-11-20T10:00:00Z", "to": "2026-11-21T10:00:00Z"},
     "create_invitation": {"email": "bob@example.com", "role": "viewer"},
 }
 
@@ -127,10 +130,14 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
     issued = await owner.post(f"/api/projects/{project['id']}/tokens", json=BODIES["create_token"])
     key = await owner.post(f"/api/projects/{project['id']}/sdk-keys", json=BODIES["create_sdk_key"])
     view = await owner.post(f"/api/projects/{project['id']}/views", json={"name": "Beta", "search": {}})
+    webhook = await owner.post(f"/api/projects/{project['id']}/webhooks", json=BODIES["create_webhook"])
+    tested = await owner.post(f"/api/projects/{project['id']}/webhooks/{webhook.json()['id']}/test")
     changed = await owner.put(flag_path(flag), json={"description": "Two steps."})
     recorded = await record_evaluation(flagstaff, owner, project["sdk_key"], flag)
     ids = {
         "evaluation_id": recorded["id"],
+        "webhook_id": webhook.json()["id"],
+        "delivery_id": tested.json()["id"],
         "change_id": changed.headers["flagstaff-change"],
         "project_id": project["id"],
         "env_id": flag["environment_id"],

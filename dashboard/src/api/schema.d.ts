@@ -1140,6 +1140,340 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Webhooks
+         * @description The webhooks of the project, oldest first, and how each fares. You need the permission in the whole project.
+         *
+         *     Requires the permission `keys:rotate`.
+         */
+        get: operations["list_webhooks"];
+        put?: never;
+        /**
+         * Create Webhook
+         * @description Create a webhook of the project, which is sent each change that it wants, in order and until it accepts it.
+         *
+         *     The response has the secret that signs messages. It is not shown again, so an `Idempotency-Key` is ignored.
+         *     You need the permission in the whole project.
+         *
+         *     Requires the permission `keys:rotate`.
+         */
+        post: operations["create_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Webhook
+         * @description One webhook, and how it fares.
+         *
+         *     Requires the permission `keys:rotate`.
+         */
+        get: operations["get_webhook"];
+        /**
+         * Update Webhook
+         * @description Update a webhook. Only the given fields change. One that is switched on again is sent what has waited.
+         *
+         *     Requires the permission `keys:rotate`.
+         */
+        put: operations["update_webhook"];
+        post?: never;
+        /**
+         * Delete Webhook
+         * @description Delete a webhook, with what waits for it and the record of its deliveries.
+         *
+         *     Requires the permission `keys:rotate`.
+         */
+        delete: operations["delete_webhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Webhook
+         * @description Send a message of the type `webhook.test`, once, also to a webhook that is switched off.
+         *
+         *     The list of deliveries shows what came of it.
+         *
+         *     Requires the permission `keys:rotate`.
+         */
+        post: operations["test_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/webhooks/{webhook_id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate Webhook Secret
+         * @description Replace the secret. For 24 hours, messages are also signed with the one before.
+         *
+         *     Requires the permission `keys:rotate`.
+         */
+        post: operations["rotate_webhook_secret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Webhook Deliveries
+         * @description The messages of the last 30 days, newest first, with each attempt and the beginning of its response.
+         *
+         *     Requires the permission `keys:rotate`.
+         */
+        get: operations["list_webhook_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/webhooks/{webhook_id}/deliveries/{delivery_id}/repeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Repeat Webhook Delivery
+         * @description Send a message again, with the same id.
+         *
+         *     Requires the permission `keys:rotate`.
+         */
+        post: operations["repeat_webhook_delivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/webhooks/{webhook_id}/repeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Repeat Webhook Deliveries
+         * @description Send the messages of a time again, with the same ids; at most a thousand, the oldest first.
+         *
+         *     Requires the permission `keys:rotate`.
+         */
+        post: operations["repeat_webhook_deliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Instance Webhooks
+         * @description The webhooks of the whole instance, oldest first, and how each fares. For administrators.
+         */
+        get: operations["list_instance_webhooks"];
+        put?: never;
+        /**
+         * Create Instance Webhook
+         * @description Create a webhook of the whole instance, which is sent each change that it wants, until it accepts it.
+         *
+         *     The response has the secret that signs messages. It is not shown again, so an `Idempotency-Key` is ignored.
+         *     For administrators.
+         */
+        post: operations["create_instance_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Instance Webhook
+         * @description One webhook, and how it fares.
+         */
+        get: operations["get_instance_webhook"];
+        /**
+         * Update Instance Webhook
+         * @description Update a webhook. Only the given fields change. One that is switched on again is sent what has waited.
+         */
+        put: operations["update_instance_webhook"];
+        post?: never;
+        /**
+         * Delete Instance Webhook
+         * @description Delete a webhook, with what waits for it and the record of its deliveries.
+         */
+        delete: operations["delete_instance_webhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Instance Webhook
+         * @description Send a message of the type `webhook.test`, once, also to a webhook that is switched off.
+         *
+         *     The list of deliveries shows what came of it.
+         */
+        post: operations["test_instance_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/webhooks/{webhook_id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate Instance Webhook Secret
+         * @description Replace the secret. For 24 hours, messages are also signed with the one before.
+         */
+        post: operations["rotate_instance_webhook_secret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Instance Webhook Deliveries
+         * @description The messages of the last 30 days, newest first, with each attempt and the beginning of its response.
+         */
+        get: operations["list_instance_webhook_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/webhooks/{webhook_id}/deliveries/{delivery_id}/repeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Repeat Instance Webhook Delivery
+         * @description Send a message again, with the same id.
+         */
+        post: operations["repeat_instance_webhook_delivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/webhooks/{webhook_id}/repeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Repeat Instance Webhook Deliveries
+         * @description Send the messages of a time again, with the same ids; at most a thousand, the oldest first.
+         */
+        post: operations["repeat_instance_webhook_deliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments/{env_id}/flags": {
         parameters: {
             query?: never;
@@ -2825,6 +3159,35 @@ export interface components {
          */
         Aspect: "environments" | "state" | "rules" | "rollout" | "variants" | "prerequisites";
         /**
+         * AttemptOut
+         * @description An attempt at a delivery.
+         */
+        AttemptOut: {
+            /**
+             * At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            at: string;
+            /** Milliseconds */
+            milliseconds: number;
+            /**
+             * Status
+             * @description The status of the response; null without one.
+             */
+            status: number | null;
+            /**
+             * Error
+             * @description Why there was no response.
+             */
+            error: string | null;
+            /**
+             * Answer
+             * @description The first kilobyte of the response.
+             */
+            answer: string | null;
+        };
+        /**
          * BegunOut
          * @description The URL to send the browser to, and the values that the tab must keep for the provider's response.
          */
@@ -3443,6 +3806,52 @@ export interface components {
             rule_id: string | null;
             /** Rule Name */
             rule_name: string | null;
+        };
+        /**
+         * DeliveriesPageOut
+         * @description Some deliveries, newest first.
+         */
+        DeliveriesPageOut: {
+            /** Items */
+            items: components["schemas"]["DeliveryOut"][];
+            /**
+             * Next Cursor
+             * @description The cursor of the next page; null if there is none.
+             */
+            next_cursor: string | null;
+        };
+        /**
+         * DeliveryOut
+         * @description A message to a webhook. `message_id` is the `webhook-id` of all attempts at it.
+         */
+        DeliveryOut: {
+            /** Id */
+            id: string;
+            /** Message Id */
+            message_id: string;
+            /**
+             * Type
+             * @description The type of event; null until the first attempt.
+             */
+            type: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "delivered" | "failed";
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /** Next Attempt At */
+            next_attempt_at: string | null;
+            /**
+             * Attempts
+             * @description Oldest first.
+             */
+            attempts: components["schemas"]["AttemptOut"][];
         };
         /**
          * DifferenceOut
@@ -4977,6 +5386,45 @@ export interface components {
             search: components["schemas"]["FlagSearch"];
         };
         /**
+         * NewWebhook
+         * @description A webhook to create.
+         */
+        NewWebhook: {
+            /**
+             * Url
+             * Format: uri
+             * @description Where messages are sent. It must be https and lead to public addresses; see the documentation.
+             */
+            url: string;
+            /**
+             * Events
+             * @description Types of events, such as `flag.toggled`; all of a resource, such as `flag.*`; or `*`.
+             * @example [
+             *       "flag.*",
+             *       "rule.*"
+             *     ]
+             */
+            events: string[];
+            /** Environments */
+            environments?: string[] | null;
+            /** Tags */
+            tags?: string[] | null;
+            /**
+             * Format
+             * @description `standard` for programs; the others are messages for people in a chat.
+             * @default standard
+             * @enum {string}
+             */
+            format?: "standard" | "slack" | "teams" | "discord";
+            /** Description */
+            description?: string | null;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled?: boolean;
+        };
+        /**
          * NewestChange
          * @description The newest change of an interval, which has the same id in the audit trail.
          */
@@ -5500,6 +5948,32 @@ export interface components {
              * @description The token of an invitation to this address; also if registration is closed.
              */
             invitation?: string | null;
+        };
+        /**
+         * RepeatBody
+         * @description The time whose messages are sent again.
+         */
+        RepeatBody: {
+            /**
+             * From
+             * Format: date-time
+             * @description Messages about changes at or after this time.
+             */
+            from: string;
+            /**
+             * To
+             * Format: date-time
+             * @description Messages about changes before this time.
+             */
+            to: string;
+        };
+        /**
+         * RepeatedOut
+         * @description The number of messages that are sent again.
+         */
+        RepeatedOut: {
+            /** Repeated */
+            repeated: number;
         };
         /**
          * ReportedFlagOut
@@ -6366,6 +6840,215 @@ export interface components {
             readonly id?: unknown;
             /** @description Accepted and ignored. */
             readonly project_id?: unknown;
+        };
+        /**
+         * WebhookOut
+         * @description A webhook, without its secret, and how it fares.
+         */
+        WebhookOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Project Id */
+            project_id: string | null;
+            /** Url */
+            url: string;
+            /** Events */
+            events: string[];
+            /** Environments */
+            environments: string[] | null;
+            /** Tags */
+            tags: string[] | null;
+            /**
+             * Format
+             * @description `standard` for programs; the others are messages for people in a chat.
+             * @enum {string}
+             */
+            format: "standard" | "slack" | "teams" | "discord";
+            /** Description */
+            description: string | null;
+            /** Enabled */
+            enabled: boolean;
+            /**
+             * Disabled Reason
+             * @description Why the server has switched it off: the last attempt has failed, or the receiver has answered 410.
+             */
+            disabled_reason: ("failed" | "gone") | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+            /**
+             * Waiting
+             * @description How many messages wait.
+             */
+            waiting: number;
+            /**
+             * Waiting Since
+             * @description When the oldest waiting message was written.
+             */
+            waiting_since: string | null;
+            /**
+             * Dropped
+             * @description How many messages were dropped because too many waited.
+             */
+            dropped: number;
+            /** Last Attempt At */
+            last_attempt_at: string | null;
+            /**
+             * Last Status
+             * @description The status of the newest response, if there was one.
+             */
+            last_status: number | null;
+            /**
+             * Last Error
+             * @description Why the newest attempt had no response.
+             */
+            last_error: string | null;
+        };
+        /**
+         * WebhookUpdate
+         * @description The fields to change.
+         */
+        WebhookUpdate: {
+            /**
+             * Url
+             * Format: uri
+             * @description Where messages are sent. It must be https and lead to public addresses; see the documentation.
+             */
+            url?: string;
+            /**
+             * Events
+             * @description Types of events, such as `flag.toggled`; all of a resource, such as `flag.*`; or `*`.
+             * @example [
+             *       "flag.*",
+             *       "rule.*"
+             *     ]
+             */
+            events?: string[];
+            /** Environments */
+            environments?: string[] | null;
+            /** Tags */
+            tags?: string[] | null;
+            /**
+             * Format
+             * @description `standard` for programs; the others are messages for people in a chat.
+             * @enum {string}
+             */
+            format?: "standard" | "slack" | "teams" | "discord";
+            /** Description */
+            description?: string | null;
+            /** Enabled */
+            enabled?: boolean;
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly disabled_reason?: unknown;
+            /** @description Accepted and ignored. */
+            readonly dropped?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly last_attempt_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly last_error?: unknown;
+            /** @description Accepted and ignored. */
+            readonly last_status?: unknown;
+            /** @description Accepted and ignored. */
+            readonly project_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly updated_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly waiting?: unknown;
+            /** @description Accepted and ignored. */
+            readonly waiting_since?: unknown;
+        };
+        /**
+         * WebhookWithSecretOut
+         * @description A webhook, with the secret that signs its messages, which is shown only here.
+         */
+        WebhookWithSecretOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Project Id */
+            project_id: string | null;
+            /** Url */
+            url: string;
+            /** Events */
+            events: string[];
+            /** Environments */
+            environments: string[] | null;
+            /** Tags */
+            tags: string[] | null;
+            /**
+             * Format
+             * @description `standard` for programs; the others are messages for people in a chat.
+             * @enum {string}
+             */
+            format: "standard" | "slack" | "teams" | "discord";
+            /** Description */
+            description: string | null;
+            /** Enabled */
+            enabled: boolean;
+            /**
+             * Disabled Reason
+             * @description Why the server has switched it off: the last attempt has failed, or the receiver has answered 410.
+             */
+            disabled_reason: ("failed" | "gone") | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+            /**
+             * Waiting
+             * @description How many messages wait.
+             */
+            waiting: number;
+            /**
+             * Waiting Since
+             * @description When the oldest waiting message was written.
+             */
+            waiting_since: string | null;
+            /**
+             * Dropped
+             * @description How many messages were dropped because too many waited.
+             */
+            dropped: number;
+            /** Last Attempt At */
+            last_attempt_at: string | null;
+            /**
+             * Last Status
+             * @description The status of the newest response, if there was one.
+             */
+            last_status: number | null;
+            /**
+             * Last Error
+             * @description Why the newest attempt had no response.
+             */
+            last_error: string | null;
+            /** Secret */
+            secret: string;
         };
     };
     responses: {
@@ -8839,6 +9522,673 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_webhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookOut"][];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    create_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecretOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    get_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    update_webhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                "If-Match"?: string;
+            };
+            path: {
+                project_id: string;
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            /** @description The resource has been changed: it is not in the state that `If-Match` demands. Unless you may not read it, `current` is its present state, whose `ETag` the response has. `changed_by` and `changed_at` say who made the latest change, and when, if you may read the audit trail. */
+            412: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    delete_webhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                "If-Match"?: string;
+            };
+            path: {
+                project_id: string;
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            /** @description The resource has been changed: it is not in the state that `If-Match` demands. Unless you may not read it, `current` is its present state, whose `ETag` the response has. `changed_by` and `changed_at` say who made the latest change, and when, if you may read the audit trail. */
+            412: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    test_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    rotate_webhook_secret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecretOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_webhook_deliveries: {
+        parameters: {
+            query?: {
+                /** @description Only deliveries in this state. */
+                state?: ("waiting" | "delivered" | "failed") | null;
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveriesPageOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    repeat_webhook_delivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                webhook_id: string;
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    repeat_webhook_deliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RepeatBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RepeatedOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_instance_webhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookOut"][];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    create_instance_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecretOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    get_instance_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    update_instance_webhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                "If-Match"?: string;
+            };
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            /** @description The resource has been changed: it is not in the state that `If-Match` demands. Unless you may not read it, `current` is its present state, whose `ETag` the response has. `changed_by` and `changed_at` say who made the latest change, and when, if you may read the audit trail. */
+            412: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    delete_instance_webhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                "If-Match"?: string;
+            };
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            /** @description The resource has been changed: it is not in the state that `If-Match` demands. Unless you may not read it, `current` is its present state, whose `ETag` the response has. `changed_by` and `changed_at` say who made the latest change, and when, if you may read the audit trail. */
+            412: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    test_instance_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    rotate_instance_webhook_secret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecretOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_instance_webhook_deliveries: {
+        parameters: {
+            query?: {
+                /** @description Only deliveries in this state. */
+                state?: ("waiting" | "delivered" | "failed") | null;
+                limit?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveriesPageOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    repeat_instance_webhook_delivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    repeat_instance_webhook_deliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RepeatBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RepeatedOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
         };

@@ -11,6 +11,7 @@ from flagstaff.assembly.cluster import Cluster
 from flagstaff.assembly.edge import Edge
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.assembly.history import build_history
+from flagstaff.assembly.hooks import build_hooks
 from flagstaff.assembly.identity import LAST_USED_SECONDS, build_identity
 from flagstaff.assembly.limits import build_limits
 from flagstaff.assembly.mail import build_mails
@@ -74,6 +75,7 @@ class Flagstaff:
         passed_time = self.history.passed_time.now
         self.identity = build_identity(foundation, mails, passwords, passed_time)
         self.sdk_keys = build_projects(foundation, mails, passed_time)
+        self.hooks = build_hooks(foundation, mails)
         build_flags(foundation)
         build_audit(foundation, self.serving)
         build_probes(foundation, self.serving.snapshots.problems, self._answers_evaluations)
@@ -109,6 +111,7 @@ class Flagstaff:
         await self.history.start()
         self.serving.streams.start()
         self.applications.collector.start()
+        self.hooks.start()
         self.cluster.load.start()
         foundation.start_periodic_tasks()
 
@@ -127,6 +130,7 @@ class Flagstaff:
             stack.push_async_callback(foundation.supervisor.drain, 0)
             stack.push_async_callback(self.limits.close, foundation)
             stack.push_async_callback(self.history.close)
+            stack.push_async_callback(self.hooks.close)
             stack.push_async_callback(self.cluster.leave)
             if foundation.telemetry:
                 stack.callback(foundation.telemetry.close)
@@ -143,6 +147,7 @@ class Flagstaff:
             foundation.supervisor.drain(_DRAIN_SECONDS),
             *(foundation.supervisor.finish(name, _DRAIN_SECONDS) for name, *_ in senders),
             foundation.finish_periodic_tasks(_DRAIN_SECONDS),
+            self.hooks.finish(0),
             self.history.flush(),
             self.applications.collector.stop(_DRAIN_SECONDS),
         )

@@ -124,6 +124,8 @@ class Cluster:
         ]
 
     def _announce(self, committed: Committed) -> Awaitable[None]:
+        for listener in self._foundation.commit_listeners:
+            listener()
         supervisor = self._foundation.supervisor
         if self._instances and not self._foundation.database.is_postgresql:  # which tells them in the transaction
             supervisor.start("tell", self._instances.tell(changed_places(committed.changes)))

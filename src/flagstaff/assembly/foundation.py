@@ -38,7 +38,7 @@ class Foundation:
     """The ground of every subject, and the collection of what they offer.
 
     The builder of a subject adds the services that routes use to `services`, its repeated work to `periodic_tasks`, and
-    its metrics to `metrics`.
+    its metrics to `metrics`. `commit_listeners` are called after each commit that has written in a project.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Foundation:
         self.supervisor = Supervisor()
         self.services: list[object] = [self.supervisor, self.metrics]
         self.periodic_tasks: list[PeriodicTask] = []
+        self.commit_listeners: list[Callable[[], None]] = []
         self.is_stopping = False
 
     @property

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 from uuid import UUID
 
 from flagstaff.flags.flags import Flag, Rule
@@ -24,6 +24,17 @@ from flagstaff.projects.sdk_keys import SdkKey
 from flagstaff.values.moments import format_moment
 from flagstaff.views.saved_views import SavedView
 
+
+class Recordable(Protocol):
+    """A resource of a subject above this one: a dataclass with an id, such as a webhook."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def id(self) -> UUID:
+        """The resource's id."""
+
+
 Resource = (
     Account
     | Session
@@ -38,10 +49,12 @@ Resource = (
     | Member
     | Invitation
     | InstanceSettings
+    | Recordable
 )
 
-_IN_NO_SNAPSHOT = ("account.", "instance.", "token.", "member.", "invitation.", "view.")
-_SECRET = frozenset({"sdk_key", "password_hash"})
+_IN_NO_SNAPSHOT = ("account.", "instance.", "token.", "member.", "invitation.", "view.", "webhook.")
+# A webhook's URL may contain a secret; its `host` is recorded.
+_SECRET = frozenset({"sdk_key", "password_hash", "url"})
 # They say which resource it is, or when it was written.
 OWN_FIELDS = frozenset({"id", "project_id", "environment_id", "flag_id", "created_at", "updated_at"})
 

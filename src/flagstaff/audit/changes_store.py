@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.audit.changes import Actor, Change, NumberedChange, Scope, TokenName
+from flagstaff.audit.outbox_store import enqueue
 from flagstaff.cluster.instances_store import notify_change
 from flagstaff.concurrency.pacing import collect
 from flagstaff.database import tables
@@ -98,7 +99,7 @@ async def record(transaction: Transaction, change: Change) -> None:
     result = await transaction.connection.execute(_insert, values)
     assert result.inserted_primary_key is not None
     (transaction.change,) = result.inserted_primary_key
-    await _announce(transaction, change)
+    await _announce(transaction, change, [transaction.change], change.at)
 
 
 async def record_all(transaction: Transaction, made: Sequence[Change]) -> list[int]:
@@ -118,16 +119,18 @@ async def record_all(transaction: Transaction, made: Sequence[Change]) -> list[i
             rows.append({**_row(each), "at": at})
         numbers += (await connection.execute(_insert_all, rows)).scalars()
     transaction.change = numbers[-1]
-    await _announce(transaction, first)
+    await _announce(transaction, first, numbers, at)
     return numbers
 
 
-async def _announce(transaction: Transaction, change: Change) -> None:
+async def _announce(transaction: Transaction, change: Change, numbers: Sequence[int], at: datetime) -> None:
+    project_id, revision = change.scope.project_id, None
     if change.affects_evaluations:
         await notify_change(transaction.connection, transaction.instance, change.scope)
         transaction.changes.append(change)
-        assert change.scope.project_id is not None
-        transaction.left[change.scope.project_id] = await advance(transaction.connection, change.scope)
+        assert project_id is not None
+        revision = transaction.left[project_id] = await advance(transaction.connection, change.scope)
+    await enqueue(transaction.connection, project_id, numbers, at=at, revision=revision)
 
 
 def _row(change: Change) -> dict[str, Any]:
@@ -182,6 +185,17 @@ async def latest_time(connection: AsyncConnection, project_id: UUID) -> datetime
     """Return the time of a project's latest change, which is not before the `updated_at` of any resource in it."""
     moment: datetime = (await connection.execute(_latest_time, {"project": project_id})).scalar_one()
     return moment
+
+
+async def list_between(
+    connection: AsyncConnection, project_id: UUID | None, first: int, last: int, most: int
+) -> list[NumberedChange]:
+    """The changes with numbers from one to another in a project, or in none; at most so many, oldest first."""
+    query = sa.select(tables.changes).where(
+        _columns.id.between(first, last), _columns.project_id.is_not_distinct_from(project_id)
+    )
+    rows = await connection.execute(query.order_by(_columns.id).limit(most))
+    return await collect(map(_from_row, rows))  # each parses the JSON of a row
 
 
 async def list_project_changes(

@@ -453,6 +453,64 @@ changes = sa.Table(
     sa.Index(None, "project_id", "at", "id"),
 )
 
+# Addresses to which changes are sent: of a project, or of the whole instance without one. `holder` is the process that
+# sends until `held_until`. `dropped` counts messages beyond the bound, and `told_dropped` those that a message named.
+webhooks = sa.Table(
+    "webhooks",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), index=True),
+    sa.Column("url", sa.Text, nullable=False),
+    _json_list("events"),
+    sa.Column("environments", sa.JSON(none_as_null=True)),
+    sa.Column("tags", sa.JSON(none_as_null=True)),
+    sa.Column("format", sa.Text, nullable=False),
+    sa.Column("description", sa.Text),
+    sa.Column("enabled", sa.Boolean, nullable=False),
+    sa.Column("disabled_reason", sa.Text),
+    sa.Column("secret", sa.LargeBinary, nullable=False),
+    sa.Column("previous_secret", sa.LargeBinary),
+    sa.Column("previous_secret_until", Moment),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("updated_at", Moment, nullable=False),
+    sa.Column("holder", sa.Text),
+    sa.Column("held_until", Moment),
+    sa.Column("dropped", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("told_dropped", sa.BigInteger, nullable=False, server_default="0"),
+)
+
+# Messages to webhooks, inserted in the transaction of the changes that they are about, and kept for 30 days.
+webhook_deliveries = sa.Table(
+    "webhook_deliveries",
+    metadata,
+    sa.Column("number", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    sa.Column("webhook_id", sa.ForeignKey("webhooks.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("project_id", sa.Uuid),
+    sa.Column("first_change", sa.BigInteger),
+    sa.Column("last_change", sa.BigInteger),
+    sa.Column("type", sa.Text),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("attempts", sa.SmallInteger, nullable=False, server_default="0"),
+    sa.Column("created_at", Moment, nullable=False, index=True),
+    sa.Column("revision", sa.BigInteger),
+    sa.Column("next_attempt_at", Moment),
+    sa.Index(None, "webhook_id", "state", "number"),
+    sa.Index(None, "state", "next_attempt_at"),
+    sqlite_autoincrement=True,
+)
+
+webhook_attempts = sa.Table(
+    "webhook_attempts",
+    metadata,
+    sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    sa.Column("delivery", sa.ForeignKey("webhook_deliveries.number", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("at", Moment, nullable=False),
+    sa.Column("milliseconds", sa.Integer, nullable=False),
+    sa.Column("status", sa.SmallInteger),
+    sa.Column("error", sa.Text),
+    sa.Column("answer", sa.Text),
+)
+
 # The responses to requests with an Idempotency-Key; `status` and `body` are filled in before the commit. `outcome` says
 # why the response itself is not stored, if it is not; `checks` are the permissions that the request needed.
 idempotency_keys = sa.Table(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from flagstaff.mail.message import Mail, invitation, password_reset, token_created
+from flagstaff.mail.message import Mail, invitation, password_reset, token_created, webhook_disabled
 
 log = structlog.get_logger(__name__)
 
@@ -33,6 +33,10 @@ class Mails:
     async def send_token_created(self, email: str, page: str) -> None:
         """Tell an account's owner that an access token was created, with the page that lists it."""
         await self._send(token_created, email, page=page)
+
+    async def send_webhook_disabled(self, email: str, host: str, page: str) -> None:
+        """Tell an owner of a project that a webhook was switched off, with its receiver's host and its page."""
+        await self._send(webhook_disabled, email, host=host, page=page)
 
     async def _send(self, write: Callable[..., Mail], email: str, **values: str) -> None:
         try:

@@ -144,6 +144,49 @@ _CREATED_HTML = """\
 """
 
 
+_DISABLED_TEXT = """\
+Hello,
+
+a webhook of one of your projects has been switched off on Flagstaff at
+{public_url}
+
+Its receiver has not accepted messages, although they were sent again and
+again, or has said that it is gone for good:
+
+{host}
+
+This page shows the last responses. When the receiver works again, switch the
+webhook on there, and it is sent what has waited:
+
+{link}
+"""
+
+_DISABLED_HTML = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<title>A webhook has been switched off on Flagstaff</title>
+</head>
+<body style="margin: 0; padding: 24px; font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', sans-serif">
+<div style="max-width: 520px; margin: 0 auto">
+<p>Hello,</p>
+<p>a webhook of one of your projects has been switched off on Flagstaff at
+<a href="{public_url}" style="color: inherit">{public_url}</a>.</p>
+<p>Its receiver has not accepted messages, although they were sent again and again, or has said that it is gone for
+good: {host}</p>
+<p>This page shows the last responses. When the receiver works again, switch the webhook on there, and it is sent what
+has waited:<br>
+<a href="{link}" style="color: inherit; word-break: break-all">{link}</a></p>
+</div>
+</body>
+</html>
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Mail:
     """A mail to be sent, with its sender and recipient, so that transports need not parse `content`."""
@@ -192,6 +235,16 @@ def token_created(*, sender: str, recipient: str, public_url: str, page: str, se
     values: dict[str, str | int] = {"public_url": public_url, "link": f"{public_url}{page}"}
     subject = "A new access token for your Flagstaff account"
     return _compose(sender, recipient, subject, _CREATED_TEXT, _CREATED_HTML, values, sent_at=sent_at)
+
+
+def webhook_disabled(*, sender: str, recipient: str, public_url: str, host: str, page: str, sent_at: datetime) -> Mail:
+    """The mail that tells of a webhook that was switched off; other arguments and errors are those of `password_reset`.
+
+    `host` is the receiver's, in ASCII, and `page` the path of the webhook's page.
+    """
+    values: dict[str, str | int] = {"public_url": public_url, "link": f"{public_url}{page}", "host": host}
+    subject = "A webhook has been switched off on Flagstaff"
+    return _compose(sender, recipient, subject, _DISABLED_TEXT, _DISABLED_HTML, values, sent_at=sent_at)
 
 
 def _compose(

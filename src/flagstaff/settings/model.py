@@ -251,6 +251,9 @@ class Settings:
     max_views_per_project: int = field(
         metadata=_read_by(_quota, "100", "The maximum number of saved views per project.")
     )
+    max_webhooks_per_project: int = field(
+        metadata=_read_by(_quota, "20", "The maximum number of webhooks per project, and of the whole instance.")
+    )
     max_flags_per_environment: int = field(
         metadata=_read_by(_quota, "5000", "The maximum number of flags per environment.")
     )
@@ -323,6 +326,13 @@ class Settings:
     trusted_proxies: tuple[IPNetwork, ...] = field(
         metadata=_read_by(
             values.parse_networks, "", "A comma-separated list of networks whose X-Forwarded-For header is trusted."
+        )
+    )
+    webhook_networks: tuple[IPNetwork, ...] = field(
+        metadata=_read_by(
+            values.parse_networks,
+            "",
+            "A comma-separated list of networks that webhooks may reach besides public addresses, also over http.",
         )
     )
     cors_origins: tuple[str, ...] = field(

@@ -108,6 +108,11 @@ def views_per_project(maximum: int) -> Quota:
     return Quota(maximum, "project", "views", "FLAGSTAFF_MAX_VIEWS_PER_PROJECT")
 
 
+def webhooks_per_project(maximum: int) -> Quota:
+    """The quota of a project's webhooks: each change writes a message to each."""
+    return Quota(maximum, "project", "webhooks", "FLAGSTAFF_MAX_WEBHOOKS_PER_PROJECT")
+
+
 def flags_per_environment(maximum: int) -> Quota:
     """The quota of an environment's flags."""
     return Quota(maximum, "environment", "flags", "FLAGSTAFF_MAX_FLAGS_PER_ENVIRONMENT")

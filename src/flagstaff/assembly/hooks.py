@@ -1,0 +1,68 @@
+"""Builds webhooks, and what sends messages to them."""
+
+from dataclasses import dataclass
+
+from flagstaff.assembly.foundation import Foundation, PeriodicTask
+from flagstaff.hooks.client import WebhookClient
+from flagstaff.hooks.sender import Sender
+from flagstaff.hooks.webhooks_service import Webhooks
+from flagstaff.identity.second_factors.sealing import Sealer
+from flagstaff.mail.mails import Mails
+from flagstaff.values.quotas import webhooks_per_project
+
+_TASK = "webhooks"
+_PURGE_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """What sends messages. In an instance, one worker does."""
+
+    foundation: Foundation
+    sender: Sender
+    client: WebhookClient
+
+    def start(self) -> None:
+        """Begin to send."""
+        if self.foundation.is_first_worker:
+            self.foundation.supervisor.run(_TASK, self.sender.run, purpose="sends messages to webhooks")
+
+    async def finish(self, deadline_seconds: float) -> None:
+        """Begin no more deliveries; what is not recorded at the end is sent again by another process."""
+        await self.foundation.supervisor.finish(_TASK, deadline_seconds)
+
+    async def close(self) -> None:
+        """Close the connections to receivers."""
+        await self.client.close()
+
+
+def build_hooks(foundation: Foundation, mails: Mails) -> Hooks:
+    """Webhooks, and what sends messages to them."""
+    settings, database, now = foundation.settings, foundation.database, foundation.now
+    client, sealer = WebhookClient(settings.webhook_networks), Sealer(foundation.secret_key)
+    sender = Sender(
+        database,
+        now,
+        sealer,
+        client,
+        foundation.supervisor,
+        public_url=settings.public_url,
+        tell_owner=mails.send_webhook_disabled,
+    )
+    if foundation.is_first_worker:
+        foundation.commit_listeners.append(sender.wake)
+    quota = webhooks_per_project(settings.max_webhooks_per_project)
+    foundation.services.append(Webhooks(database, now, quota, sealer, settings.webhook_networks, sender.wake))
+    foundation.periodic_tasks.append(
+        PeriodicTask(
+            "webhooks-purge", _PURGE_SECONDS, sender.purge, "deletes old messages to webhooks", by_one_worker=True
+        )
+    )
+    metrics = foundation.metrics
+    metrics.add_counter("webhook_messages_sent", "Messages that webhooks have accepted.", lambda: sender.sent)
+    metrics.add_counter(
+        "webhook_failures", "Attempts at messages that webhooks did not accept.", lambda: sender.failures
+    )
+    metrics.add_counter("webhook_messages_dropped", "Messages dropped because too many waited.", lambda: sender.dropped)
+    metrics.add_gauge("webhook_lag_seconds", "The age of the oldest message that waits.", sender.lag_seconds, max)
+    return Hooks(foundation, sender, client)

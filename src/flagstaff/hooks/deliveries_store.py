@@ -1,0 +1,259 @@
+"""Messages to webhooks in the database: those that wait, the attempts at them, and whose turn it is to send."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import groupby
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.database import tables
+from flagstaff.hooks.deliveries import Attempt, Delivery, State
+from flagstaff.values.errors import not_found
+
+_webhooks, _columns, _attempts = tables.webhooks.c, tables.webhook_deliveries.c, tables.webhook_attempts.c
+_now = sa.bindparam("now", type_=tables.Moment)
+_waiting = _columns.state == State.WAITING
+_in_question = sa.and_(_waiting, sa.or_(_webhooks.enabled, _columns.first_change.is_(None)))
+# The first message of each webhook decides when the next attempt is made, but tests do not wait behind it.
+_oldest_of = (
+    sa.select(_columns.number)
+    .where(_columns.webhook_id == _webhooks.id, _waiting, _columns.first_change.is_not(None))
+    .order_by(_columns.number)
+    .limit(1)
+    .correlate(tables.webhooks)
+    .scalar_subquery()
+)
+_is_due = sa.or_(_columns.next_attempt_at.is_(None), _columns.next_attempt_at <= _now)
+_free = sa.or_(_webhooks.held_until.is_(None), _webhooks.held_until < _now)
+_due = (
+    sa.select(_webhooks.id)
+    .join(tables.webhook_deliveries, _columns.number == _oldest_of)
+    .where(_webhooks.enabled, _is_due, _free)
+    .union(
+        sa.select(_webhooks.id)
+        .join(tables.webhook_deliveries, _columns.webhook_id == _webhooks.id)
+        .where(_waiting, _columns.first_change.is_(None), _is_due, _free)
+    )
+    .limit(sa.bindparam("most"))
+)
+_first = (
+    sa.select(tables.webhook_deliveries)
+    .join(tables.webhooks, _webhooks.id == _columns.webhook_id)
+    .where(_columns.webhook_id == sa.bindparam("webhook"), _in_question)
+    .order_by(_columns.first_change.is_not(None), _columns.number)
+    .limit(1)
+)
+_take = (
+    tables.webhooks.update()
+    .where(
+        _webhooks.id == sa.bindparam("webhook"),
+        sa.or_(
+            _webhooks.holder == sa.bindparam("process"), _webhooks.held_until.is_(None), _webhooks.held_until < _now
+        ),
+    )
+    .values(holder=sa.bindparam("process"), held_until=sa.bindparam("until", type_=tables.Moment))
+)
+_release = (
+    tables.webhooks.update()
+    .where(_webhooks.id == sa.bindparam("webhook"), _webhooks.holder == sa.bindparam("process"))
+    .values(holder=None, held_until=None)
+)
+_exists = sa.select(_webhooks.id).limit(1)
+_oldest = (
+    sa.select(sa.func.min(_columns.created_at))
+    .join(tables.webhooks, _webhooks.id == _columns.webhook_id)
+    .where(_waiting, _webhooks.enabled)
+)
+
+
+async def has_webhooks(connection: AsyncConnection) -> bool:
+    """Whether there is any webhook."""
+    return (await connection.execute(_exists)).first() is not None
+
+
+async def find_due(connection: AsyncConnection, now: datetime, most: int) -> list[UUID]:
+    """The ids of webhooks with a message whose attempt is due, and which no process holds."""
+    return list((await connection.execute(_due, {"now": now, "most": most})).scalars())
+
+
+async def find_oldest_waiting(connection: AsyncConnection) -> datetime | None:
+    """The time of the oldest change of which a webhook that is enabled has not been told."""
+    moment: datetime | None = (await connection.execute(_oldest)).scalar_one()
+    return moment
+
+
+async def take_turn(connection: AsyncConnection, webhook_id: UUID, holder: str, now: datetime, until: datetime) -> bool:
+    """Take or keep the turn at a webhook until a time; return False if another process has it."""
+    values = {"webhook": webhook_id, "process": holder, "now": now, "until": until}
+    return (await connection.execute(_take, values)).rowcount == 1
+
+
+async def end_turn(connection: AsyncConnection, webhook_id: UUID, holder: str) -> None:
+    """Give a turn back, if the holder still has it."""
+    await connection.execute(_release, {"webhook": webhook_id, "process": holder})
+
+
+async def end_all_turns(connection: AsyncConnection) -> None:
+    """Give all turns back: no other process can be sending."""
+    await connection.execute(tables.webhooks.update().where(_webhooks.holder.is_not(None)).values(held_until=None))
+
+
+async def find_first(connection: AsyncConnection, webhook_id: UUID) -> Delivery | None:
+    """The message that is to be sent next: a test, or the oldest one."""
+    row = (await connection.execute(_first, {"webhook": webhook_id})).one_or_none()
+    return _from_row(row) if row is not None else None
+
+
+async def create_test(connection: AsyncConnection, webhook_id: UUID, kind: str, now: datetime) -> int:
+    """Insert a message about no change, and return its number."""
+    values = {"webhook_id": webhook_id, "type": kind, "state": State.WAITING, "created_at": now}
+    result = await connection.execute(tables.webhook_deliveries.insert().values(values))
+    assert result.inserted_primary_key is not None
+    number: int = result.inserted_primary_key[0]
+    return number
+
+
+async def record_attempt(
+    connection: AsyncConnection,
+    delivery: Delivery,
+    kind: str,
+    attempt: Attempt,
+    state: State,
+    next_attempt_at: datetime | None,
+) -> None:
+    """Write an attempt at a message, and what comes of the message."""
+    values = {"state": state, "type": kind, "attempts": delivery.attempts + 1, "next_attempt_at": next_attempt_at}
+    await connection.execute(
+        tables.webhook_deliveries.update().where(_columns.number == delivery.number).values(values)
+    )
+    row = tables.row_of(tables.webhook_attempts, attempt) | {"delivery": delivery.number}
+    await connection.execute(tables.webhook_attempts.insert(), row)
+
+
+async def drop(connection: AsyncConnection, number: int) -> None:
+    """Delete a message that its webhook does not want."""
+    await connection.execute(tables.webhook_deliveries.delete().where(_columns.number == number))
+
+
+async def drop_beyond(connection: AsyncConnection, webhook_id: UUID, most: int) -> int:
+    """Drop the oldest waiting messages of a webhook beyond a bound, count them, and return how many they were."""
+    kept_from = (
+        sa.select(_columns.number)
+        .where(_columns.webhook_id == webhook_id, _waiting)
+        .order_by(_columns.number.desc())
+        .offset(most - 1)
+        .limit(1)
+    )
+    oldest_kept = (await connection.execute(kept_from)).scalar_one_or_none()
+    if oldest_kept is None:
+        return 0
+    delete = tables.webhook_deliveries.delete().where(
+        _columns.webhook_id == webhook_id, _waiting, _columns.number < oldest_kept
+    )
+    dropped = (await connection.execute(delete)).rowcount
+    if dropped:
+        update = tables.webhooks.update().where(_webhooks.id == webhook_id)
+        await connection.execute(update.values(dropped=_webhooks.dropped + dropped))
+    return dropped
+
+
+async def count_untold(connection: AsyncConnection, webhook_id: UUID) -> int:
+    """How many dropped messages no later message has named."""
+    query = sa.select(_webhooks.dropped - _webhooks.told_dropped).where(_webhooks.id == webhook_id)
+    return int((await connection.execute(query)).scalar_one())
+
+
+async def record_told(connection: AsyncConnection, webhook_id: UUID, count: int) -> None:
+    """Note that a message has named so many dropped ones."""
+    update = tables.webhooks.update().where(_webhooks.id == webhook_id)
+    await connection.execute(update.values(told_dropped=_webhooks.told_dropped + count))
+
+
+async def get_delivery(connection: AsyncConnection, webhook_id: UUID, number: int) -> Delivery:
+    """The message with this number to a webhook, with its attempts; raises Error NOT_FOUND."""
+    query = sa.select(tables.webhook_deliveries).where(_columns.webhook_id == webhook_id, _columns.number == number)
+    row = (await connection.execute(query)).one_or_none()
+    if row is None:
+        raise not_found("delivery")
+    return _from_row(row, (await list_attempts(connection, [number])).get(number, ()))
+
+
+async def list_deliveries(
+    connection: AsyncConnection, webhook_id: UUID, state: State | None, before: int | None, limit: int
+) -> list[Delivery]:
+    """The messages to a webhook, newest first, with their attempts, and with numbers below `before`."""
+    query = sa.select(tables.webhook_deliveries).where(_columns.webhook_id == webhook_id)
+    if state is not None:
+        query = query.where(_columns.state == state)
+    if before is not None:
+        query = query.where(_columns.number < before)
+    rows = (await connection.execute(query.order_by(_columns.number.desc()).limit(limit))).all()
+    made = await list_attempts(connection, [row.number for row in rows])
+    return [_from_row(row, made.get(row.number, ())) for row in rows]
+
+
+async def list_attempts(connection: AsyncConnection, numbers: Sequence[int]) -> dict[int, list[Attempt]]:
+    """The attempts at messages, by their numbers, oldest first."""
+    query = (
+        sa.select(tables.webhook_attempts)
+        .where(_attempts.delivery.in_(numbers))
+        .order_by(_attempts.delivery, _attempts.id)
+    )
+    rows = (await connection.execute(query)).all()
+    return {
+        number: [Attempt(row.at, row.milliseconds, row.status, row.error, row.answer) for row in some]
+        for number, some in groupby(rows, lambda row: row.delivery)
+    }
+
+
+async def repeat(
+    connection: AsyncConnection,
+    webhook_id: UUID,
+    *,
+    number: int | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    most: int,
+) -> int:
+    """Send messages again that do not wait: one, or the oldest of those from a time until another. Return how many."""
+    chosen = sa.select(_columns.number).where(_columns.webhook_id == webhook_id, sa.not_(_waiting))
+    if number is not None:
+        chosen = chosen.where(_columns.number == number)
+    if since is not None and until is not None:
+        chosen = chosen.where(_columns.created_at >= since, _columns.created_at < until)
+    numbers = (await connection.execute(chosen.order_by(_columns.number).limit(most))).scalars().all()
+    values = {"state": State.WAITING, "attempts": 0, "next_attempt_at": None}
+    await connection.execute(tables.webhook_deliveries.update().where(_columns.number.in_(numbers)).values(values))
+    return len(numbers)
+
+
+async def make_due(connection: AsyncConnection, webhook_id: UUID) -> None:
+    """Attempt what waits at once, from the first attempt on: a webhook that was switched off is on again."""
+    update = tables.webhook_deliveries.update().where(_columns.webhook_id == webhook_id, _waiting)
+    await connection.execute(update.values(attempts=0, next_attempt_at=None))
+
+
+async def purge(connection: AsyncConnection, before: datetime, most: int) -> int:
+    """Delete some messages that are older than a time and do not wait, and return how many."""
+    chosen = sa.select(_columns.number).where(_columns.created_at < before, sa.not_(_waiting)).limit(most)
+    delete = tables.webhook_deliveries.delete().where(_columns.number.in_(chosen))
+    return (await connection.execute(delete)).rowcount
+
+
+def _from_row(row: sa.Row[*tuple[object, ...]], made: Sequence[Attempt] = ()) -> Delivery:
+    return Delivery(
+        number=row.number,
+        webhook_id=row.webhook_id,
+        project_id=row.project_id,
+        first_change=row.first_change,
+        last_change=row.last_change,
+        type=row.type,
+        state=State(row.state),
+        attempts=row.attempts,
+        created_at=row.created_at,
+        revision=row.revision,
+        next_attempt_at=row.next_attempt_at,
+        made=made,
+    )

@@ -1,0 +1,307 @@
+"""Sends messages to webhooks: in order for each, and each webhook by one process at a time.
+
+A message was written with its change. It is sent until its receiver has accepted it: at least once, because a process
+can end between a response and its record. Nothing here is on the way of a request.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from time import perf_counter
+from typing import Any
+from uuid import UUID
+
+import structlog
+
+from flagstaff.audit import changes_store
+from flagstaff.audit.changes import COMMAND_LINE, NumberedChange
+from flagstaff.concurrency.supervisor import Supervisor, is_set_within
+from flagstaff.database.database import Connection, Database
+from flagstaff.flags import flags_store
+from flagstaff.hooks import deliveries_store, webhooks_store
+from flagstaff.hooks.client import Answer, SendError, WebhookClient
+from flagstaff.hooks.deliveries import KEPT, WAITING_MAX, Attempt, Delivery, State, next_attempt
+from flagstaff.hooks.messages import Event, compose
+from flagstaff.hooks.signing import sign
+from flagstaff.hooks.webhooks import Disabled, Webhook
+from flagstaff.hooks.webhooks_service import switch_off, unreadable_secret
+from flagstaff.identity.second_factors.sealing import Sealer
+from flagstaff.projects import environments_store, members_store, projects_store
+from flagstaff.projects.members import Role
+from flagstaff.projects.projects import Environment
+from flagstaff.values.errors import Error
+
+log = structlog.get_logger(__name__)
+
+LOOK_SECONDS = 1.0
+TURN_SECONDS = 30.0  # after its last attempt, another process may go on
+_RENEWED_AFTER = timedelta(seconds=TURN_SECONDS / 3)  # an attempt takes a quarter of a turn at most
+_AT_ONCE = 16
+_PURGED_AT_ONCE = 500
+_CHANGES_SHOWN = 200
+_GONE = 410
+_OK = range(200, 300)
+_USER_AGENT = "Flagstaff-Webhooks/1"
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A message to send, and how many dropped ones it names. `event` is None if the webhook does not want it."""
+
+    delivery: Delivery
+    webhook: Webhook
+    secrets: tuple[str, ...]
+    event: Event | None
+    untold: int
+
+
+class Sender:
+    """Sends what waits. `sent` counts messages that were accepted, and `failures` attempts that were not."""
+
+    def __init__(
+        self,
+        database: Database,
+        now: Callable[[], datetime],
+        sealer: Sealer,
+        client: WebhookClient,
+        supervisor: Supervisor,
+        *,
+        public_url: str,
+        tell_owner: Callable[[str, str, str], Coroutine[Any, Any, None]],
+        look_seconds: float = LOOK_SECONDS,
+    ) -> None:
+        """`tell_owner` mails an address that a webhook with this host was switched off, with the path of its page."""
+        self._database, self._now, self._sealer, self._client = database, now, sealer, client
+        self._supervisor, self._public_url, self._tell_owner = supervisor, public_url, tell_owner
+        self._look_seconds = look_seconds
+        self._woken = asyncio.Event()
+        self._running: dict[UUID, asyncio.Task[None]] = {}
+        self.sent = self.failures = self.dropped = 0
+        self._oldest: datetime | None = None
+
+    def wake(self) -> None:
+        """Look for messages now: there may be a new one."""
+        self._woken.set()
+
+    def lag_seconds(self) -> float:
+        """The age of the oldest message that waits for a webhook that is switched on; 0 if there is none."""
+        return 0.0 if self._oldest is None else max(0.0, (self._now() - self._oldest).total_seconds())
+
+    async def run(self) -> None:
+        """Send what waits, until cancelled."""
+        if (
+            not self._database.is_postgresql
+        ):  # the data directory is locked: what another process held, it holds no more
+            async with self._database.transaction() as transaction:
+                await deliveries_store.end_all_turns(transaction.connection)
+        while True:
+            self._woken.clear()
+            await self.look()
+            await is_set_within(self._woken, self._look_seconds)
+
+    async def look(self) -> None:
+        """Begin to send to the webhooks with a message that is due."""
+        free = _AT_ONCE - len(self._running)
+        async with self._database.read() as connection:
+            due = await deliveries_store.find_due(connection, self._now(), free + len(self._running))
+            self._oldest = await deliveries_store.find_oldest_waiting(connection)
+        for webhook_id in [each for each in due if each not in self._running][:free]:
+            task = self._supervisor.spawn(f"webhook-{webhook_id}", self._serve_logged(webhook_id))
+            self._running[webhook_id] = task
+            task.add_done_callback(lambda _, ended=webhook_id: self._running.pop(ended, None))  # type: ignore[misc]
+
+    async def finish(self) -> None:
+        """Wait for the webhooks that are sent to now. For tests and a stop."""
+        while self._running:
+            await asyncio.wait(self._running.values())
+
+    async def purge(self) -> None:
+        """Delete messages that are older than 30 days, some at a time."""
+        deleted = _PURGED_AT_ONCE
+        while deleted == _PURGED_AT_ONCE:
+            async with self._database.transaction() as transaction:
+                deleted = await deliveries_store.purge(transaction.connection, self._now() - KEPT, _PURGED_AT_ONCE)
+
+    async def _serve_logged(self, webhook_id: UUID) -> None:
+        try:
+            await self._serve(webhook_id)
+        except Error as error:
+            log.warning("webhook_not_sent", webhook=str(webhook_id), reason=error.message)
+        except Exception:  # the edge of a background task: others go on, and it is looked at again
+            log.exception("webhook_not_sent", webhook=str(webhook_id))
+
+    async def _serve(self, webhook_id: UUID) -> None:
+        """Send the messages to one webhook, as long as it is this process's turn and one is due."""
+        taken_at = self._now()
+        if not await self._take_turn(webhook_id, drops=True):
+            return
+        try:
+            while (prepared := await self._prepare(webhook_id)) is not None:
+                if prepared.event is None:
+                    await self._skip(prepared.delivery)
+                    continue
+                if self._now() - taken_at > _RENEWED_AFTER:
+                    taken_at = self._now()
+                    if not await self._take_turn(webhook_id):
+                        break
+                if not await self._attempt(prepared, prepared.event):
+                    break
+        finally:
+            async with self._database.transaction() as transaction:
+                await deliveries_store.end_turn(transaction.connection, webhook_id, self._database.instance)
+
+    async def _take_turn(self, webhook_id: UUID, *, drops: bool = False) -> bool:
+        now = self._now()
+        async with self._database.transaction() as transaction:
+            connection = transaction.connection
+            has_turn = await deliveries_store.take_turn(
+                connection, webhook_id, self._database.instance, now, now + timedelta(seconds=TURN_SECONDS)
+            )
+            if (
+                has_turn
+                and drops
+                and (dropped := await deliveries_store.drop_beyond(connection, webhook_id, WAITING_MAX))
+            ):
+                self.dropped += dropped
+                log.warning("webhook_messages_dropped", webhook=str(webhook_id), count=dropped)
+        return has_turn
+
+    async def _prepare(self, webhook_id: UUID) -> _Prepared | None:
+        """The message that is due, if there is one."""
+        now = self._now()
+        async with self._database.read() as connection:
+            delivery = await deliveries_store.find_first(connection, webhook_id)
+            if delivery is None or (delivery.next_attempt_at or now) > now:
+                return None
+            webhook = await webhooks_store.find_webhook(connection, webhook_id)
+            if webhook is None:
+                return None
+            event = await self._find_event(connection, webhook, delivery)
+            stored = await webhooks_store.read_secrets(connection, webhook_id)
+            untold = await deliveries_store.count_untold(connection, webhook_id)
+        sealed = [stored.present]
+        if stored.previous is not None and stored.previous_until is not None and stored.previous_until > now:
+            sealed.append(stored.previous)
+        opened = [self._sealer.open(each, webhook_id.bytes) for each in sealed]
+        if opened[0] is None:
+            raise unreadable_secret()
+        return _Prepared(delivery, webhook, tuple(each.decode() for each in opened if each is not None), event, untold)
+
+    async def _find_event(self, connection: Connection, webhook: Webhook, delivery: Delivery) -> Event | None:
+        """What a message tells; None if the webhook wants none of its changes."""
+        if delivery.first_change is None or delivery.last_change is None:
+            return Event((), delivery.created_at, None, None, None, self._link(webhook.project_id))
+        made = await changes_store.list_between(
+            connection, delivery.project_id, delivery.first_change, delivery.last_change, _CHANGES_SHOWN
+        )
+        if not made:
+            return None
+        scope = made[0].change.scope
+        project = environment = None
+        if scope.project_id is not None:
+            project = await projects_store.find_project(connection, scope.project_id)
+            if project is not None and scope.environment_id is not None:
+                environment = await environments_store.find_environment(
+                    connection, scope.project_id, scope.environment_id
+                )
+        wanted = [each for each in made if await _is_wanted(connection, webhook, each, environment)]
+        if not wanted:
+            return None
+        return Event(
+            wanted, wanted[0].change.at, project, environment, delivery.revision, self._link_to(wanted[0], environment)
+        )
+
+    async def _skip(self, delivery: Delivery) -> None:
+        async with self._database.transaction() as transaction:
+            await deliveries_store.drop(transaction.connection, delivery.number)
+
+    async def _attempt(self, prepared: _Prepared, event: Event) -> bool:
+        """Send a message, and record what came of it; return whether the next one can follow."""
+        delivery, webhook = prepared.delivery, prepared.webhook
+        named = Event(
+            event.changes, event.at, event.project, event.environment, event.revision, event.link, prepared.untold
+        )
+        body, at = compose(named, webhook.format), self._now()
+        timestamp = int(at.timestamp())
+        headers = {
+            "content-type": "application/json",
+            "user-agent": _USER_AGENT,
+            "webhook-id": delivery.message_id,
+            "webhook-timestamp": str(timestamp),
+            "webhook-signature": sign(prepared.secrets, delivery.message_id, timestamp, body),
+        }
+        began, answer, failure = perf_counter(), None, None
+        try:
+            answer = await self._client.send(webhook.url, headers, body)
+        except SendError as error:
+            failure = str(error)
+        milliseconds = round((perf_counter() - began) * 1000)
+        attempt = Attempt(at, milliseconds, answer and answer.status, failure, answer and answer.text)
+        return await self._record(prepared, named, attempt, answer)
+
+    async def _record(self, prepared: _Prepared, event: Event, attempt: Attempt, answer: Answer | None) -> bool:
+        delivery, webhook, now = prepared.delivery, prepared.webhook, self._now()
+        accepted = answer is not None and answer.status in _OK
+        gone = answer is not None and answer.status == _GONE
+        waits_until = None
+        if not accepted and not gone:
+            waits_until = next_attempt(now, delivery.attempts + 1, answer and answer.retry_after_seconds)
+        if delivery.is_test:
+            waits_until = None  # whoever has sent it looks at what came of it
+        state = State.DELIVERED if accepted else State.FAILED if waits_until is None else State.WAITING
+        switches_off = not accepted and waits_until is None and not delivery.is_test
+        async with self._database.transaction() as transaction:
+            connection = transaction.connection
+            await deliveries_store.record_attempt(connection, delivery, event.type, attempt, state, waits_until)
+            if accepted and prepared.untold and not delivery.is_test:
+                await deliveries_store.record_told(connection, webhook.id, prepared.untold)
+            owners: list[str] = []
+            if switches_off:
+                if webhook.project_id is not None:  # whose changes are numbered in the order of their commits
+                    await projects_store.find_project_for_update(connection, webhook.project_id)
+                reason = Disabled.GONE if gone else Disabled.FAILED
+                await switch_off(transaction, webhook, reason, COMMAND_LINE, now)
+                owners = await _owners(connection, webhook.project_id)
+        self.sent += accepted
+        self.failures += not accepted
+        for address in owners:
+            work = self._tell_owner(address, webhook.host, f"/projects/{webhook.project_id}/webhooks/{webhook.id}")
+            self._supervisor.start("mail", work)
+        return accepted or delivery.is_test
+
+    def _link(self, project_id: UUID | None) -> str:
+        return self._public_url if project_id is None else f"{self._public_url}/projects/{project_id}"
+
+    def _link_to(self, numbered: NumberedChange, environment: Environment | None) -> str:
+        """The page of what was changed: the flag, the environment or the project."""
+        scope = numbered.change.scope
+        link = self._link(scope.project_id)
+        if environment is None:
+            return link
+        link += f"/environments/{environment.id}"
+        is_there = scope.flag_id is not None and numbered.change.action != "flag.deleted"
+        return f"{link}/flags/{scope.flag_id}" if is_there else link
+
+
+async def _is_wanted(
+    connection: Connection, webhook: Webhook, numbered: NumberedChange, environment: Environment | None
+) -> bool:
+    change = numbered.change
+    tags: list[str] | None = None
+    if webhook.tags is not None and change.scope.flag_id is not None:
+        recorded = change.after or change.before or {}
+        if "tags" in recorded:
+            tags = recorded["tags"]
+        elif environment is not None:
+            flag = await flags_store.find_flag(connection, environment.project_id, environment.id, change.scope.flag_id)
+            tags = list(flag.tags) if flag else []
+        else:
+            tags = []
+    return webhook.wants(change.action, environment.key if environment else None, tags)
+
+
+async def _owners(connection: Connection, project_id: UUID | None) -> list[str]:
+    if project_id is None:
+        return []
+    return [each.email for each in await members_store.list_members(connection, project_id) if each.role is Role.OWNER]

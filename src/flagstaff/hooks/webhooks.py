@@ -1,0 +1,207 @@
+"""Webhooks: addresses to which changes are sent, the events that each wants, and its secrets."""
+
+import secrets
+from base64 import b64encode
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from difflib import get_close_matches
+from enum import StrEnum
+from ipaddress import ip_address
+from urllib.parse import SplitResult, urlsplit
+from uuid import UUID
+
+from flagstaff.hooks.addresses import Networks, is_allowed
+from flagstaff.values.keys import check_environment_key
+from flagstaff.values.text import check_text
+
+URL_MAX_LENGTH = 2048
+EVENTS_MAX = 50
+ENVIRONMENTS_MAX = 100
+TAGS_MAX = 50
+ROTATION_LIFETIME = timedelta(hours=24)
+"""For how long the secret before also signs after a rotation."""
+_SECRET_BYTES = 32
+_EVERYTHING = "*"
+
+TEST_EVENT = "webhook.test"
+"""The type of the message that a person sends to try a webhook."""
+
+_OF_PROJECTS = {
+    "project": ("created", "updated", "deleted", "key_regenerated"),
+    "environment": ("created", "updated", "deleted"),
+    "flag": ("created", "updated", "toggled", "archived", "unarchived", "deleted"),
+    "rule": ("created", "updated", "deleted"),
+    "segment": ("created", "updated", "deleted"),
+    "view": ("created", "updated", "deleted"),
+    "sdk_key": ("created", "revoked"),
+    "member": ("added", "updated", "removed", "joined"),
+    "invitation": ("created", "sent", "accepted", "deleted"),
+    "token": ("created", "deleted"),
+    "webhook": ("created", "updated", "secret_rotated", "disabled", "deleted"),
+}
+_OF_INSTANCES = {
+    "account": (
+        "registered",
+        "updated",
+        "password_changed",
+        "password_reset",
+        "session_ended",
+        "totp_enabled",
+        "totp_disabled",
+        "passkey_added",
+        "passkey_removed",
+        "recovery_code_used",
+        "recovery_codes_renewed",
+        "two_factor_reset",
+        "token_created",
+        "token_deleted",
+        "taken_over",
+        "promoted",
+        "demoted",
+        "deactivated",
+        "reactivated",
+    ),
+    "instance": ("updated",),
+}
+PROJECT_EVENTS: tuple[str, ...] = tuple(f"{kind}.{verb}" for kind, verbs in _OF_PROJECTS.items() for verb in verbs)
+"""The types of what happens in a project: the actions of its audit trail."""
+INSTANCE_EVENTS: tuple[str, ...] = (
+    *PROJECT_EVENTS,
+    *(f"{kind}.{verb}" for kind, verbs in _OF_INSTANCES.items() for verb in verbs),
+)
+"""The types for webhooks of the whole instance."""
+
+
+class Format(StrEnum):
+    """The form of a webhook's messages: that of Standard Webhooks, or of a chat."""
+
+    STANDARD = "standard"
+    SLACK = "slack"
+    TEAMS = "teams"
+    DISCORD = "discord"
+
+
+class Disabled(StrEnum):
+    """Why the server has switched a webhook off."""
+
+    FAILED = "failed"
+    """The last attempt of a delivery has failed."""
+    GONE = "gone"
+    """The receiver has answered with 410."""
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A webhook of a project, or of the whole instance if `project_id` is None.
+
+    `events` are types, such as `flag.toggled`, all types of a resource, such as `flag.*`, or `*`. `environments` are
+    keys, and `tags` those of flags; None stands for all. `host` is what the audit trail shows of the URL, which may
+    contain a secret.
+    """
+
+    id: UUID
+    project_id: UUID | None
+    url: str
+    host: str
+    events: tuple[str, ...]
+    environments: tuple[str, ...] | None
+    tags: tuple[str, ...] | None
+    format: Format
+    description: str | None
+    enabled: bool
+    disabled_reason: Disabled | None
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether people read its messages, so that many changes at once are one message."""
+        return self.format is not Format.STANDARD
+
+    def wants(self, action: str, environment: str | None, tags: Collection[str] | None) -> bool:
+        """Whether it wants a change.
+
+        `environment` is the key of the change's environment, and `tags` are those of its flag. A change that has none,
+        such as to a segment or a member, is not narrowed by them.
+        """
+        if not any(_covers(event, action) for event in self.events):
+            return False
+        if self.environments is not None and environment is not None and environment not in self.environments:
+            return False
+        return self.tags is None or tags is None or not set(self.tags).isdisjoint(tags)
+
+
+def _covers(event: str, action: str) -> bool:
+    return event in (_EVERYTHING, action) or (event.endswith(".*") and action.startswith(event[:-1]))
+
+
+def check_events(given: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """The events of a webhook, of the types that are known; raises ValueError, which names the nearest type."""
+    if not given:
+        raise ValueError("must have at least one event, such as flag.* or *")
+    kinds = [f"{kind}.*" for kind in dict.fromkeys(each.partition(".")[0] for each in known)]
+    for event in given:
+        if event not in (_EVERYTHING, *known, *kinds):
+            close = get_close_matches(event, [*known, *kinds], n=1, cutoff=0.4)
+            advice = f"; did you mean {close[0]}?" if close else "; see the list of types in docs/webhooks.md"
+            raise ValueError(f"has {event[:100]!r}, which is not a type of event{advice}")
+    if len(set(given)) < len(given):
+        raise ValueError("must not have an event twice")
+    return tuple(given)
+
+
+def check_environments(given: Sequence[str]) -> tuple[str, ...]:
+    """The keys of environments; raises ValueError."""
+    if not given:
+        raise ValueError("must have at least one environment; leave it out for all")
+    return tuple(dict.fromkeys(check_environment_key(each) for each in given))
+
+
+def check_url(given: str, networks: Networks) -> str:
+    """The URL of a receiver; raises ValueError, which says what is accepted.
+
+    The addresses of a name are checked at each connection. Here, only those that the URL itself has are.
+    """
+    check_text(given)
+    if len(given) > URL_MAX_LENGTH:
+        raise ValueError(f"must have at most {URL_MAX_LENGTH:,} characters")
+    url = _split(given)
+    if url.scheme not in ("https", "http") or not url.hostname or given.split("://", 1)[0] != url.scheme:
+        raise ValueError("must be a URL such as https://example.com/hooks")
+    if url.username is not None or url.password is not None:
+        raise ValueError("must not have a name or password; receivers check the signature instead")
+    if url.fragment or any(character.isspace() or ord(character) < 33 or ord(character) > 126 for character in given):
+        raise ValueError("must be an ASCII URL without spaces and without a fragment")
+    if url.scheme == "http" and not networks:
+        raise ValueError("must begin with https://; http is sent only to networks in FLAGSTAFF_WEBHOOK_NETWORKS")
+    try:
+        address = ip_address(url.hostname)
+    except ValueError:
+        return given
+    if not is_allowed(address, networks):
+        shown = getattr(address, "ipv4_mapped", None) or address
+        raise ValueError(
+            f"leads to {shown}, which is not a public address; the operator can allow its network with "
+            "FLAGSTAFF_WEBHOOK_NETWORKS"
+        )
+    return given
+
+
+def _split(given: str) -> SplitResult:
+    try:
+        url = urlsplit(given)
+        _ = url.port  # raises ValueError for a port that is no number
+    except ValueError:
+        raise ValueError("must be a URL such as https://example.com/hooks") from None
+    return url
+
+
+def host_of(url: str) -> str:
+    """The part of a URL that is shown where the whole one is not."""
+    return urlsplit(url).netloc
+
+
+def new_secret() -> str:
+    """A new secret, in the form of Standard Webhooks: 256 random bits."""
+    return f"whsec_{b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()}"

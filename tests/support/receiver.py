@@ -1,0 +1,104 @@
+"""A receiver of webhooks: a real HTTP server that records what it is sent, and answers as a test wants."""
+
+import asyncio
+import hashlib
+import hmac
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+
+@dataclass(frozen=True)
+class Message:
+    """A request that a receiver has got."""
+
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def id(self) -> str:
+        """The message's id."""
+        return self.headers["webhook-id"]
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The body."""
+        parsed: dict[str, Any] = json.loads(self.body)
+        return parsed
+
+    @property
+    def type(self) -> str:
+        """The type of the event."""
+        kind: str = self.json["type"]
+        return kind
+
+    def is_signed_with(self, secret: str) -> bool:
+        """Whether one of the signatures is made with the secret, as the specification of Standard Webhooks says."""
+        content = b".".join((self.id.encode(), self.headers["webhook-timestamp"].encode(), self.body))
+        digest = hmac.new(b64decode(secret.removeprefix("whsec_")), content, hashlib.sha256).digest()
+        return f"v1,{b64encode(digest).decode()}" in self.headers["webhook-signature"].split(" ")
+
+
+Answer = Callable[[Message], bytes | None]
+
+
+def response(status: int = 200, body: bytes = b"ok", **headers: str) -> bytes:
+    """A whole response."""
+    lines = [f"HTTP/1.1 {status} Whatever", f"content-length: {len(body)}"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+class Receiver:
+    """A server on loopback. `answer` returns a response, or None to leave the request without one."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.answer: Answer = lambda _: response()
+        self._came = asyncio.Condition()
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.port}/hook?token=s3cret"
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port: int = self._server.sockets[0].getsockname()[1]
+        self._open: set[asyncio.StreamWriter] = set()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+        for writer in list(self._open):
+            writer.close()
+        await self._server.wait_closed()
+
+    async def wait_for(self, count: int) -> list[Message]:
+        """The messages, once there are so many."""
+        async with asyncio.timeout(15), self._came:
+            await self._came.wait_for(lambda: len(self.messages) >= count)
+        return self.messages
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open.add(writer)
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                lines = head.strip().split("\r\n")[1:]
+                headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+                message = Message(headers, await reader.readexactly(int(headers.get("content-length", "0"))))
+                async with self._came:
+                    self.messages.append(message)
+                    answer = self.answer(message)
+                    self._came.notify_all()
+                if answer is not None:
+                    writer.write(answer)
+                    await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            self._open.discard(writer)
+            writer.close()
