@@ -82,6 +82,11 @@ class Receiver:
             await self._came.wait_for(lambda: len(self.messages) >= count)
         return self.messages
 
+    async def wait_for_another(self, message: Message) -> None:
+        """Wait until a message has come twice."""
+        async with asyncio.timeout(15), self._came:
+            await self._came.wait_for(lambda: [each.id for each in self.messages].count(message.id) > 1)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open.add(writer)
         try:

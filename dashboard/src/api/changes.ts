@@ -38,7 +38,7 @@ export function changeSummaryQuery(path: EnvironmentPath, { since, until, interv
 /** Changes to a project's resources of one kind, including deleted ones. */
 export function projectChangesQuery(
   projectId: string,
-  resource: "segment" | "sdk_key" | "member" | "invitation" | "token",
+  resource: "segment" | "sdk_key" | "webhook" | "member" | "invitation" | "token",
 ) {
   return pages([projectId, resource], (page, signal) => {
     const params = { path: { project_id: projectId }, query: { ...page, resource } };

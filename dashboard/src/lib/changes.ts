@@ -72,6 +72,7 @@ export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>
   const resource = change.after ?? change.before ?? {};
   if (typeof resource.name === "string" && !change.action.startsWith("rule.")) return resource.name;
   if (typeof resource.email === "string") return resource.email;
+  if (change.action.startsWith("webhook.") && typeof resource.host === "string") return resource.host;
   if (change.action === "account.session_ended")
     return change.resource_id === change.actor.id ? changeTexts.ownAccount : change.resource_id;
   return change.flag_id === null ? "" : (flagNames.get(change.flag_id) ?? change.flag_key ?? changeTexts.goneFlag);

@@ -100,6 +100,11 @@ const sdkKeys = createRoute({
   path: "/sdk-keys",
   component: lazyPage(() => import("../routes/SdkKeys"), "SdkKeys"),
 });
+const webhooks = createRoute({
+  getParentRoute: () => project,
+  path: "/webhooks",
+  component: lazyPage(() => import("../routes/Webhooks"), "Webhooks"),
+});
 const environment = createRoute({
   getParentRoute: () => project,
   path: "/environments/$environmentId",
@@ -175,5 +180,6 @@ export const projectRoutes = project.addChildren([
   members,
   projectTokens,
   sdkKeys,
+  webhooks,
   environment.addChildren([flags, archivedFlags, flag, flagByKey, history, recorded, changes, applications, cleanup]),
 ]);

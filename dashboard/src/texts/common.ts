@@ -53,6 +53,7 @@ export const shell = {
   allEnvironments: "All environments",
   segments: "Segments",
   sdkKeys: "SDK keys",
+  webhooks: "Webhooks",
   tokens: "Tokens",
   accessTokens: "Access tokens",
   ownTokens: "Your access tokens",

@@ -5,6 +5,7 @@ const kinds: Readonly<Record<string, string>> = {
   project: "Project",
   environment: "Environment",
   sdk_key: "SDK key",
+  webhook: "Webhook",
   member: "Member",
   invitation: "Invitation",
   token: "Access token",

@@ -53,6 +53,11 @@ Action = Literal[
     "view.deleted",
     "sdk_key.created",
     "sdk_key.revoked",
+    "webhook.created",
+    "webhook.updated",
+    "webhook.secret_rotated",
+    "webhook.disabled",
+    "webhook.deleted",
     "member.added",
     "member.updated",
     "member.removed",
@@ -66,7 +71,7 @@ Action = Literal[
 ]
 
 Resource = Literal[
-    "project", "environment", "flag", "rule", "segment", "view", "sdk_key", "member", "invitation", "token"
+    "project", "environment", "flag", "rule", "segment", "view", "sdk_key", "webhook", "member", "invitation", "token"
 ]
 
 

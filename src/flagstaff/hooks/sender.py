@@ -266,7 +266,7 @@ class Sender:
         self.sent += accepted
         self.failures += not accepted
         for address in owners:
-            work = self._tell_owner(address, webhook.host, f"/projects/{webhook.project_id}/webhooks/{webhook.id}")
+            work = self._tell_owner(address, webhook.host, f"/projects/{webhook.project_id}/webhooks")
             self._supervisor.start("mail", work)
         return accepted or delivery.is_test
 

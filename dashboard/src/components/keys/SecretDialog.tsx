@@ -18,13 +18,16 @@ interface Secret {
 
 interface Props<Created> extends DialogProps {
   readonly title: string;
-  readonly form: (onCreated: (created: Created) => void, onClose: () => void) => ReactNode;
+  /** Left out if the secret is there already, as `initial`. */
+  readonly form?: (onCreated: (created: Created) => void, onClose: () => void) => ReactNode;
+  readonly initial?: Created | null;
   readonly secretOf: (created: Created) => Secret;
 }
 
-export function SecretDialog<Created>({ opened, onClose, title, form, secretOf }: Props<Created>) {
+export function SecretDialog<Created>({ opened, onClose, title, form, initial = null, secretOf }: Props<Created>) {
   const [created, setCreated] = useState<Created | null>(null);
-  const secret = created && secretOf(created);
+  const shown = created ?? initial;
+  const secret = shown && secretOf(shown);
   const close = () => {
     setCreated(null);
     onClose();
@@ -40,7 +43,7 @@ export function SecretDialog<Created>({ opened, onClose, title, form, secretOf }
       closeOnEscape={secret === null}
       withCloseButton={secret === null}
     >
-      {secret ? <Shown {...secret} onClose={close} /> : form(setCreated, close)}
+      {secret ? <Shown {...secret} onClose={close} /> : form?.(setCreated, close)}
     </Modal>
   );
 }

@@ -201,6 +201,11 @@ function usePageActions(projectId: string | null, environmentId: string | null):
             onClick: () => navigate({ to: "/projects/$projectId/sdk-keys", params }),
           },
           {
+            id: "webhooks",
+            label: t.shell.webhooks,
+            onClick: () => navigate({ to: "/projects/$projectId/webhooks", params }),
+          },
+          {
             id: "tokens",
             label: t.shell.accessTokens,
             onClick: () => navigate({ to: "/projects/$projectId/tokens", params }),

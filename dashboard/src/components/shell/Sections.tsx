@@ -74,6 +74,14 @@ export function Sections({ projectId, environmentId }: { projectId: string; envi
         {t.shell.tokens}
       </Link>
       <Link
+        to="/projects/$projectId/webhooks"
+        params={{ projectId }}
+        className={classes.section}
+        activeProps={activeProps}
+      >
+        {t.shell.webhooks}
+      </Link>
+      <Link
         to="/projects/$projectId/settings"
         params={{ projectId }}
         className={classes.section}

@@ -1,0 +1,63 @@
+/** The form for a webhook, new or edited. */
+
+import { MultiSelect, NativeSelect, TagsInput, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import type { Environment } from "../../api/client";
+import { EVENTS, type WebhookDraft } from "../../lib/webhookDrafts";
+import { t } from "../../texts";
+import { webhooks as texts } from "../../texts/webhooks";
+import { DialogForm } from "../shared/DialogForm";
+
+interface Props {
+  readonly initial: WebhookDraft;
+  readonly environments: readonly Environment[];
+  readonly action: string;
+  readonly onSubmit: (draft: WebhookDraft) => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+const FORMATS = ["standard", "slack", "teams", "discord"] as const;
+
+export function WebhookForm({ initial, environments, action, onSubmit, onClose }: Props) {
+  const form = useForm<WebhookDraft>({ initialValues: initial });
+  return (
+    <DialogForm form={form} action={action} onSubmit={onSubmit} onClose={onClose}>
+      <TextInput
+        label={texts.url}
+        description={texts.urlHint}
+        placeholder={texts.urlPlaceholder}
+        type="url"
+        maxLength={2048}
+        autoComplete="off"
+        spellCheck={false}
+        data-autofocus
+        {...form.getInputProps("url")}
+      />
+      <NativeSelect
+        label={texts.format}
+        data={FORMATS.map((value) => ({ value, label: texts.formats[value] }))}
+        {...form.getInputProps("format")}
+      />
+      <TagsInput
+        label={texts.events}
+        description={texts.eventsHint}
+        data={EVENTS}
+        maxTags={50}
+        {...form.getInputProps("events")}
+      />
+      <MultiSelect
+        label={`${texts.environments} (${t.optional})`}
+        description={texts.environmentsHint}
+        data={environments.map(({ key, name }) => ({ value: key, label: name }))}
+        {...form.getInputProps("environments")}
+      />
+      <TagsInput
+        label={`${texts.tags} (${t.optional})`}
+        description={texts.tagsHint}
+        maxTags={50}
+        {...form.getInputProps("tags")}
+      />
+      <TextInput label={`${t.description} (${t.optional})`} maxLength={10_000} {...form.getInputProps("description")} />
+    </DialogForm>
+  );
+}
