@@ -1,10 +1,19 @@
 """Messages to webhooks while processes are killed: each change at least once, in order, with the same id."""
 
 import asyncio
+import os
+import re
+import sys
+import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import pytest
+
+from hatch_build import find_node
 from tests.support.api import Json, created, flag_path, project_path
+from tests.support.clients import open_client
+from tests.support.ports import free_port
 from tests.support.receiver import Message, Receiver
 from tests.support.remote import RemoteCaller
 from tests.support.server import ServerProcess
@@ -92,3 +101,46 @@ async def test_three_instances_send_each_change_once_in_order_and_go_on_when_one
         for _ in range(5):
             assert (await callers[2].post(f"{flag_path(flag)}/toggle")).is_success
         await until_all(receiver, await list_toggles(callers[0], flag))
+
+
+def receivers_of_the_guide() -> dict[str, str]:
+    """The programs of docs/webhooks.md, by their languages."""
+    guide = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text()
+    return {language: re.findall(rf"```{language}\n(.*?)```", guide, re.DOTALL)[0] for language in ("python", "js")}
+
+
+@pytest.mark.parametrize(("language", "name"), [("python", "receiver.py"), ("js", "receiver.mjs")])
+async def test_the_receivers_of_the_guide_accept_what_is_genuine_and_nothing_else(
+    sqlite_template: Path, data_directory: Path, tmp_path: Path, language: str, name: str
+) -> None:
+    program, port = tmp_path / name, free_port()
+    program.write_text(receivers_of_the_guide()[language].replace("9000", str(port)))
+    node = find_node()
+    assert node is not None, "make test brings one"
+    command = sys.executable if language == "python" else str(node.binary)
+    url = f"http://127.0.0.1:{port}/"
+    store = sqlite_store(sqlite_template, data_directory)
+    async with ServerProcess(store, ENVIRON) as server, RemoteCaller(server.url) as ada:
+        await ada.sign_up()
+        project = await ada.create_project()
+        body = {"url": url, "events": ["flag.*"]}
+        webhook = created(await ada.post(f"{project_path(project)}/webhooks", json=body))
+        environ = {**os.environ, "WEBHOOK_SECRET": webhook["secret"]}
+        running = await asyncio.create_subprocess_exec(
+            command, str(program), env=environ, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        )
+        try:
+            await ada.create_flag(await ada.get_environment(project))
+            assert running.stdout is not None
+            line = (await asyncio.wait_for(running.stdout.readline(), 30)).decode()
+            assert re.fullmatch(r"msg_\w+ flag\.created\n", line), line
+            async with open_client() as stranger:
+                forged = {
+                    "webhook-id": "msg_1",
+                    "webhook-timestamp": str(int(time.time())),
+                    "webhook-signature": "v1,x",
+                }
+                assert (await stranger.post(url, headers=forged, content=b"{}")).status_code == 400
+        finally:
+            running.kill()
+            await running.wait()

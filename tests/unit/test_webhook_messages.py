@@ -1,13 +1,18 @@
 """The bodies of messages, their signatures, and the times of attempts."""
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 from uuid import UUID
 
 import pytest
 
+import flagstaff
 from flagstaff.audit.changes import COMMAND_LINE, Actor, Change, NumberedChange, Scope
+from flagstaff.audit.changes_routes import Action
+from flagstaff.hooks import webhooks
 from flagstaff.hooks.deliveries import ATTEMPTS_MAX, RETRY_SECONDS, next_attempt
 from flagstaff.hooks.messages import BODY_MAX_BYTES, Event, compose
 from flagstaff.hooks.signing import sign
@@ -127,3 +132,12 @@ def test_types_are_accepted_alone_by_resource_and_all() -> None:
     given = ["*", "flag.*", *PROJECT_EVENTS]
     assert check_events(given, PROJECT_EVENTS) == tuple(given)
     assert check_events(["account.*", "instance.updated"], INSTANCE_EVENTS) == ("account.*", "instance.updated")
+
+
+def test_each_action_of_the_audit_trail_is_a_type_of_event() -> None:
+    assert {*get_args(Action), "project.deleted"} == set(PROJECT_EVENTS)
+    sources = "\n".join(each.read_text() for each in Path(flagstaff.__file__).parent.rglob("*.py"))
+    declared = Path(webhooks.__file__).read_text()
+    of_instances = set(re.findall(r'"((?:account|instance)\.[a-z_]+)"', sources.replace(declared, "")))
+    of_instances |= {f"account.{verb}" for verb in ("promoted", "demoted", "deactivated", "reactivated")}
+    assert of_instances == set(INSTANCE_EVENTS) - set(PROJECT_EVENTS)

@@ -50,7 +50,7 @@ def build_hooks(foundation: Foundation, mails: Mails) -> Hooks:
         tell_owner=mails.send_webhook_disabled,
     )
     if foundation.is_first_worker:
-        foundation.commit_listeners.append(sender.wake)
+        foundation.commit_listeners.append(sender.notice_commit)
     quota = webhooks_per_project(settings.max_webhooks_per_project)
     foundation.services.append(Webhooks(database, now, quota, sealer, settings.webhook_networks, sender.wake))
     foundation.periodic_tasks.append(

@@ -63,8 +63,9 @@ _release = (
 _exists = sa.select(_webhooks.id).limit(1)
 _oldest = (
     sa.select(sa.func.min(_columns.created_at))
-    .join(tables.webhooks, _webhooks.id == _columns.webhook_id)
-    .where(_waiting, _webhooks.enabled)
+    .select_from(tables.webhooks)
+    .join(tables.webhook_deliveries, _columns.number == _oldest_of)
+    .where(_webhooks.enabled)
 )
 
 

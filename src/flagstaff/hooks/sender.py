@@ -35,6 +35,7 @@ from flagstaff.values.errors import Error
 log = structlog.get_logger(__name__)
 
 LOOK_SECONDS = 1.0
+_BETWEEN_SECONDS = 0.02  # however fast changes follow each other
 TURN_SECONDS = 30.0  # after its last attempt, another process may go on
 _RENEWED_AFTER = timedelta(seconds=TURN_SECONDS / 3)  # an attempt takes a quarter of a turn at most
 _AT_ONCE = 16
@@ -79,10 +80,16 @@ class Sender:
         self._running: dict[UUID, asyncio.Task[None]] = {}
         self.sent = self.failures = self.dropped = 0
         self._oldest: datetime | None = None
+        self._has_webhooks = False
 
     def wake(self) -> None:
-        """Look for messages now: there may be a new one."""
+        """Look for messages now: there is a new one."""
         self._woken.set()
+
+    def notice_commit(self) -> None:
+        """Look for messages soon, if there are webhooks: a change may have been written for them."""
+        if self._has_webhooks:
+            self._woken.set()
 
     def lag_seconds(self) -> float:
         """The age of the oldest message that waits for a webhook that is switched on; 0 if there is none."""
@@ -98,12 +105,17 @@ class Sender:
         while True:
             self._woken.clear()
             await self.look()
+            await asyncio.sleep(_BETWEEN_SECONDS)
             await is_set_within(self._woken, self._look_seconds)
 
     async def look(self) -> None:
         """Begin to send to the webhooks with a message that is due."""
         free = _AT_ONCE - len(self._running)
         async with self._database.read() as connection:
+            self._has_webhooks = await deliveries_store.has_webhooks(connection)
+            if not self._has_webhooks:
+                self._oldest = None
+                return
             due = await deliveries_store.find_due(connection, self._now(), free + len(self._running))
             self._oldest = await deliveries_store.find_oldest_waiting(connection)
         for webhook_id in [each for each in due if each not in self._running][:free]:

@@ -43,7 +43,6 @@ _OF_PROJECTS = {
 _OF_INSTANCES = {
     "account": (
         "registered",
-        "updated",
         "password_changed",
         "password_reset",
         "session_ended",

@@ -105,7 +105,9 @@ class Webhooks:
             self.quota.require_room(await webhooks_store.count_webhooks(connection, project_id))
             await webhooks_store.create_webhook(connection, webhook, self._seal(webhook, secret))
             await self._record(transaction, actor, "webhook.created", after=webhook)
-            return await _watch(connection, webhook), secret
+            watched = await _watch(connection, webhook)
+        self.wake()
+        return watched, secret
 
     async def update_webhook(
         self,

@@ -127,6 +127,7 @@ async def test_every_change_is_listed_newest_first_also_of_what_is_deleted(ada: 
     of_people |= {f"token.{verb}" for verb in ("created", "deleted")}
     of_views = {f"view.{verb}" for verb in ("created", "updated", "deleted")}
     of_keys = {f"sdk_key.{verb}" for verb in ("created", "revoked")}
+    of_keys |= {f"webhook.{verb}" for verb in ("created", "updated", "secret_rotated", "disabled", "deleted")}
     assert {*EVERYTHING, *of_segments, *of_people, *of_views, *of_keys} == set(get_args(Action))
 
 
