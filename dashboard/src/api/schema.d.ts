@@ -1151,7 +1151,7 @@ export interface paths {
          * List Webhooks
          * @description The webhooks of the project, oldest first, and how each fares. You need the permission in the whole project.
          *
-         *     Requires the permission `keys:rotate`.
+         *     Requires the permissions `keys:rotate` and `audit:read`.
          */
         get: operations["list_webhooks"];
         put?: never;
@@ -1162,7 +1162,7 @@ export interface paths {
          *     The response has the secret that signs messages. It is not shown again, so an `Idempotency-Key` is ignored.
          *     You need the permission in the whole project.
          *
-         *     Requires the permission `keys:rotate`.
+         *     Requires the permissions `keys:rotate` and `audit:read`.
          */
         post: operations["create_webhook"];
         delete?: never;
@@ -1182,14 +1182,14 @@ export interface paths {
          * Get Webhook
          * @description One webhook, and how it fares.
          *
-         *     Requires the permission `keys:rotate`.
+         *     Requires the permissions `keys:rotate` and `audit:read`.
          */
         get: operations["get_webhook"];
         /**
          * Update Webhook
          * @description Update a webhook. Only the given fields change. One that is switched on again is sent what has waited.
          *
-         *     Requires the permission `keys:rotate`.
+         *     Requires the permissions `keys:rotate` and `audit:read`.
          */
         put: operations["update_webhook"];
         post?: never;
@@ -1197,7 +1197,7 @@ export interface paths {
          * Delete Webhook
          * @description Delete a webhook, with what waits for it and the record of its deliveries.
          *
-         *     Requires the permission `keys:rotate`.
+         *     Requires the permissions `keys:rotate` and `audit:read`.
          */
         delete: operations["delete_webhook"];
         options?: never;
@@ -1220,7 +1220,7 @@ export interface paths {
          *
          *     The list of deliveries shows what came of it.
          *
-         *     Requires the permission `keys:rotate`.
+         *     Requires the permissions `keys:rotate` and `audit:read`.
          */
         post: operations["test_webhook"];
         delete?: never;
@@ -1242,7 +1242,7 @@ export interface paths {
          * Rotate Webhook Secret
          * @description Replace the secret. For 24 hours, messages are also signed with the one before.
          *
-         *     Requires the permission `keys:rotate`.
+         *     Requires the permissions `keys:rotate` and `audit:read`.
          */
         post: operations["rotate_webhook_secret"];
         delete?: never;
@@ -1262,7 +1262,7 @@ export interface paths {
          * List Webhook Deliveries
          * @description The messages of the last 30 days, newest first, with each attempt and the beginning of its response.
          *
-         *     Requires the permission `keys:rotate`.
+         *     Requires the permissions `keys:rotate` and `audit:read`.
          */
         get: operations["list_webhook_deliveries"];
         put?: never;
@@ -1286,7 +1286,7 @@ export interface paths {
          * Repeat Webhook Delivery
          * @description Send a message again, with the same id.
          *
-         *     Requires the permission `keys:rotate`.
+         *     Requires the permissions `keys:rotate` and `audit:read`.
          */
         post: operations["repeat_webhook_delivery"];
         delete?: never;
@@ -1308,7 +1308,7 @@ export interface paths {
          * Repeat Webhook Deliveries
          * @description Send the messages of a time again, with the same ids; at most a thousand, the oldest first.
          *
-         *     Requires the permission `keys:rotate`.
+         *     Requires the permissions `keys:rotate` and `audit:read`.
          */
         post: operations["repeat_webhook_deliveries"];
         delete?: never;

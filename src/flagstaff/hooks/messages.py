@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from flagstaff.audit.changes import OWN_FIELDS, Actor, NumberedChange
 from flagstaff.hooks.webhooks import TEST_EVENT, Format
 from flagstaff.projects.projects import Environment, Project
@@ -62,7 +64,7 @@ def compose(event: Event, form: Format) -> bytes:
 
 
 def _encode(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
+    return msgspec.json.encode(value)  # the states of a flag can have a megabyte, which takes it a millisecond
 
 
 def _compose_standard(event: Event) -> bytes:

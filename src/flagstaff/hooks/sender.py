@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any
 from uuid import UUID
 
@@ -25,7 +25,7 @@ from flagstaff.hooks.deliveries import KEPT, WAITING_MAX, Attempt, Delivery, Sta
 from flagstaff.hooks.messages import Event, compose
 from flagstaff.hooks.signing import sign
 from flagstaff.hooks.webhooks import Disabled, Webhook
-from flagstaff.hooks.webhooks_service import switch_off, unreadable_secret
+from flagstaff.hooks.webhooks_service import switch_off
 from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.projects import environments_store, members_store, projects_store
 from flagstaff.projects.members import Role
@@ -44,6 +44,9 @@ _CHANGES_SHOWN = 200
 _GONE = 410
 _OK = range(200, 300)
 _USER_AGENT = "Flagstaff-Webhooks/1"
+_UNREADABLE = "The secret cannot be read, because FLAGSTAFF_SECRET_KEY has changed since. Rotate the secret."
+_LONGEST_WORK_SECONDS = 10.0  # for one webhook, before others get their turn
+_DUE_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,7 @@ class Sender:
         self._look_seconds = look_seconds
         self._woken = asyncio.Event()
         self._running: dict[UUID, asyncio.Task[None]] = {}
+        self._served: dict[UUID, float] = {}
         self.sent = self.failures = self.dropped = 0
         self._oldest: datetime | None = None
         self._has_webhooks = False
@@ -108,20 +112,24 @@ class Sender:
             await asyncio.sleep(_BETWEEN_SECONDS)
             await is_set_within(self._woken, self._look_seconds)
 
-    async def look(self) -> None:
-        """Begin to send to the webhooks with a message that is due."""
-        free = _AT_ONCE - len(self._running)
+    async def look(self) -> bool:
+        """Begin to send to the webhooks with a message that is due; return whether any is being sent to."""
         async with self._database.read() as connection:
             self._has_webhooks = await deliveries_store.has_webhooks(connection)
             if not self._has_webhooks:
                 self._oldest = None
-                return
-            due = await deliveries_store.find_due(connection, self._now(), free + len(self._running))
+                return False
+            due = await deliveries_store.find_due(connection, self._now(), _DUE_MAX)
             self._oldest = await deliveries_store.find_oldest_waiting(connection)
-        for webhook_id in [each for each in due if each not in self._running][:free]:
+        # Those that were served longest ago come first, so that slow receivers do not take all turns.
+        self._served = {each: self._served[each] for each in due if each in self._served}
+        idle = sorted((each for each in due if each not in self._running), key=lambda each: self._served.get(each, 0.0))
+        for webhook_id in idle[: _AT_ONCE - len(self._running)]:
+            self._served[webhook_id] = monotonic()
             task = self._supervisor.spawn(f"webhook-{webhook_id}", self._serve_logged(webhook_id))
             self._running[webhook_id] = task
             task.add_done_callback(lambda _, ended=webhook_id: self._running.pop(ended, None))  # type: ignore[misc]
+        return bool(self._running)
 
     async def finish(self) -> None:
         """Wait for the webhooks that are sent to now. For tests and a stop."""
@@ -145,7 +153,7 @@ class Sender:
 
     async def _serve(self, webhook_id: UUID) -> None:
         """Send the messages to one webhook, as long as it is this process's turn and one is due."""
-        taken_at = self._now()
+        taken_at, began = self._now(), monotonic()
         if not await self._take_turn(webhook_id, drops=True):
             return
         try:
@@ -157,7 +165,7 @@ class Sender:
                     taken_at = self._now()
                     if not await self._take_turn(webhook_id):
                         break
-                if not await self._attempt(prepared, prepared.event):
+                if not await self._attempt(prepared, prepared.event) or monotonic() - began > _LONGEST_WORK_SECONDS:
                     break
         finally:
             async with self._database.transaction() as transaction:
@@ -196,8 +204,6 @@ class Sender:
         if stored.previous is not None and stored.previous_until is not None and stored.previous_until > now:
             sealed.append(stored.previous)
         opened = [self._sealer.open(each, webhook_id.bytes) for each in sealed]
-        if opened[0] is None:
-            raise unreadable_secret()
         return _Prepared(delivery, webhook, tuple(each.decode() for each in opened if each is not None), event, untold)
 
     async def _find_event(self, connection: Connection, webhook: Webhook, delivery: Delivery) -> Event | None:
@@ -244,10 +250,13 @@ class Sender:
             "webhook-signature": sign(prepared.secrets, delivery.message_id, timestamp, body),
         }
         began, answer, failure = perf_counter(), None, None
-        try:
-            answer = await self._client.send(webhook.url, headers, body)
-        except SendError as error:
-            failure = str(error)
+        if not prepared.secrets:
+            failure = _UNREADABLE
+        else:
+            try:
+                answer = await self._client.send(webhook.url, headers, body)
+            except SendError as error:
+                failure = str(error)
         milliseconds = round((perf_counter() - began) * 1000)
         attempt = Attempt(at, milliseconds, answer and answer.status, failure, answer and answer.text)
         return await self._record(prepared, named, attempt, answer)

@@ -305,11 +305,11 @@ Service = Annotated[Webhooks, Depends(service(Webhooks))]
 Page = Annotated[DeliveriesQuery, Query()]
 IfMatch = Annotated[Precondition[Webhook], Depends(if_match("webhook", _tagged_view, Permission.KEYS_ROTATE))]
 AdminIfMatch = Annotated[Precondition[Webhook], Depends(if_match("webhook", _tagged_view))]
-_MANAGE = Permission.KEYS_ROTATE
+_MANAGE = (Permission.KEYS_ROTATE, Permission.AUDIT_READ)
 
 
 @router.get(_OF_PROJECT, response_model=list[WebhookOut], responses=problems(401, 404, 503))
-@reads(_MANAGE)
+@reads(*_MANAGE)
 async def list_webhooks(project_id: Id, actor: CurrentActor, webhooks: Service) -> Response:
     """The webhooks of the project, oldest first, and how each fares. You need the permission in the whole project."""
     return await json_array_response(map(_view, await webhooks.list_webhooks(actor, project_id)))
@@ -318,7 +318,7 @@ async def list_webhooks(project_id: Id, actor: CurrentActor, webhooks: Service) 
 @router.post(
     _OF_PROJECT, status_code=201, response_model=WebhookWithSecretOut, responses=problems(400, 401, 404, 409, 413, 503)
 )
-@writes(_MANAGE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
+@writes(*_MANAGE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def create_webhook(project_id: Id, body: NewWebhook, actor: CurrentActor, webhooks: Service) -> Response:
     """Create a webhook of the project, which is sent each change that it wants, in order and until it accepts it.
 
@@ -330,14 +330,14 @@ async def create_webhook(project_id: Id, body: NewWebhook, actor: CurrentActor, 
 
 
 @router.get(_OF_PROJECT + "/{webhook_id}", response_model=WebhookOut, responses=problems(401, 404, 503))
-@reads(_MANAGE)
+@reads(*_MANAGE)
 async def get_webhook(project_id: Id, webhook_id: Id, actor: CurrentActor, webhooks: Service) -> Response:
     """One webhook, and how it fares."""
     return _tagged(await webhooks.get_webhook(actor, project_id, webhook_id))
 
 
 @router.put(_OF_PROJECT + "/{webhook_id}", response_model=WebhookOut, responses=problems(400, 401, 404, 413, 503))
-@writes(_MANAGE, body_max_bytes=SMALL_BODY, reports_revision=False)
+@writes(*_MANAGE, body_max_bytes=SMALL_BODY, reports_revision=False)
 async def update_webhook(
     project_id: Id, webhook_id: Id, body: WebhookUpdate, actor: CurrentActor, webhooks: Service, precondition: IfMatch
 ) -> Response:
@@ -346,7 +346,7 @@ async def update_webhook(
 
 
 @router.delete(_OF_PROJECT + "/{webhook_id}", status_code=204, responses=problems(401, 404, 503))
-@writes(_MANAGE, reports_revision=False)
+@writes(*_MANAGE, reports_revision=False)
 async def delete_webhook(
     project_id: Id, webhook_id: Id, actor: CurrentActor, webhooks: Service, precondition: IfMatch
 ) -> Response:
@@ -358,7 +358,7 @@ async def delete_webhook(
 @router.post(
     _OF_PROJECT + "/{webhook_id}/test", status_code=202, response_model=DeliveryOut, responses=problems(401, 404, 503)
 )
-@writes(_MANAGE, reports_revision=False, repeatable=False)
+@writes(*_MANAGE, reports_revision=False, repeatable=False)
 async def test_webhook(project_id: Id, webhook_id: Id, actor: CurrentActor, webhooks: Service) -> Response:
     """Send a message of the type `webhook.test`, once, also to a webhook that is switched off.
 
@@ -370,7 +370,7 @@ async def test_webhook(project_id: Id, webhook_id: Id, actor: CurrentActor, webh
 @router.post(
     _OF_PROJECT + "/{webhook_id}/rotate-secret", response_model=WebhookWithSecretOut, responses=problems(401, 404, 503)
 )
-@writes(_MANAGE, reports_revision=False, repeatable=False)
+@writes(*_MANAGE, reports_revision=False, repeatable=False)
 async def rotate_webhook_secret(project_id: Id, webhook_id: Id, actor: CurrentActor, webhooks: Service) -> Response:
     """Replace the secret. For 24 hours, messages are also signed with the one before."""
     watched, secret = await webhooks.rotate_secret(actor, project_id, webhook_id)
@@ -380,7 +380,7 @@ async def rotate_webhook_secret(project_id: Id, webhook_id: Id, actor: CurrentAc
 @router.get(
     _OF_PROJECT + "/{webhook_id}/deliveries", response_model=DeliveriesPageOut, responses=problems(400, 401, 404, 503)
 )
-@reads(_MANAGE)
+@reads(*_MANAGE)
 async def list_webhook_deliveries(
     project_id: Id, webhook_id: Id, page: Page, actor: CurrentActor, webhooks: Service
 ) -> Response:
@@ -394,7 +394,7 @@ async def list_webhook_deliveries(
     response_model=DeliveryOut,
     responses=problems(401, 404, 503),
 )
-@writes(_MANAGE, reports_revision=False, repeatable=False)
+@writes(*_MANAGE, reports_revision=False, repeatable=False)
 async def repeat_webhook_delivery(
     project_id: Id, webhook_id: Id, delivery_id: DeliveryId, actor: CurrentActor, webhooks: Service
 ) -> Response:
@@ -410,7 +410,7 @@ async def repeat_webhook_delivery(
     response_model=RepeatedOut,
     responses=problems(400, 401, 404, 413, 503),
 )
-@writes(_MANAGE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
+@writes(*_MANAGE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def repeat_webhook_deliveries(
     project_id: Id, webhook_id: Id, body: RepeatBody, actor: CurrentActor, webhooks: Service
 ) -> Response:

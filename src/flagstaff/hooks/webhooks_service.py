@@ -29,10 +29,10 @@ from flagstaff.hooks.webhooks import (
 )
 from flagstaff.hooks.webhooks_store import Health
 from flagstaff.identity.second_factors.sealing import Sealer
-from flagstaff.projects.access import hold_administrators, open_project, require_administrator
-from flagstaff.projects.permissions import Permission
+from flagstaff.projects.access import hold_administrators, open_membership, require_administrator
+from flagstaff.projects.permissions import Permission, require
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
-from flagstaff.values.errors import Code, Error, invalid_field
+from flagstaff.values.errors import invalid_field
 from flagstaff.values.quotas import Quota
 
 REPEATED_MAX = 1000
@@ -57,8 +57,9 @@ class DeliveriesPage(NamedTuple):
 class Webhooks:
     """The use cases of webhooks. `project_id` is None for those of the whole instance, which administrators manage.
 
-    Those of a project need the permission to manage its keys, in the whole project: a message has what every
-    environment shows. All raise Error NOT_FOUND for a project of which the actor is not a member.
+    Those of a project need the permissions to manage its keys and to read its audit trail, in the whole project: a
+    message has what the trail has of every environment. All raise Error NOT_FOUND for a project of which the actor is
+    not a member.
     """
 
     database: Database
@@ -268,14 +269,16 @@ async def _open(connection: Connection, actor: Actor, project_id: UUID | None) -
     if project_id is None:
         await require_administrator(connection, actor)
     else:
-        await open_project(connection, actor, project_id, Permission.KEYS_ROTATE)
+        _, member = await open_membership(connection, actor, project_id, Permission.KEYS_ROTATE)
+        require(member, Permission.AUDIT_READ)
 
 
 async def _open_for_update(connection: Connection, actor: Actor, project_id: UUID | None) -> None:
     if project_id is None:
         await hold_administrators(connection, actor)
     else:
-        await open_project(connection, actor, project_id, Permission.KEYS_ROTATE, for_update=True)
+        _, member = await open_membership(connection, actor, project_id, Permission.KEYS_ROTATE, for_update=True)
+        require(member, Permission.AUDIT_READ)
 
 
 async def _find_for_update(
@@ -303,11 +306,3 @@ async def switch_off(transaction: Transaction, webhook: Webhook, reason: Disable
     await webhooks_store.update_webhook(transaction.connection, updated)
     change = change_of(actor, "webhook.disabled", now, Scope(webhook.project_id), before=webhook, after=updated)
     await record(transaction, change)
-
-
-def unreadable_secret() -> Error:
-    """Return the error for a secret that was sealed with another key of the instance."""
-    return Error(
-        Code.CONFLICT,
-        "The secret cannot be read, because FLAGSTAFF_SECRET_KEY has changed since. Rotate the secret of this webhook.",
-    )

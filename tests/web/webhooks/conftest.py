@@ -55,5 +55,5 @@ async def deliveries(ada: Caller, webhook: Json, **query: Any) -> list[Json]:
 async def settle(flagstaff: Flagstaff) -> None:
     """Wait until nothing that is due is left."""
     sender = flagstaff.hooks.sender
-    await sender.look()
-    await sender.finish()
+    while await sender.look():
+        await sender.finish()

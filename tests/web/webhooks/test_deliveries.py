@@ -255,6 +255,35 @@ async def test_after_a_rotation_both_secrets_sign_for_a_day(
         assert [message.is_signed_with(each["secret"]) for each in (rotated, webhook)] == signed
 
 
+async def test_a_secret_that_was_sealed_with_another_key_is_said_at_the_attempt(
+    flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver
+) -> None:
+    webhook = await hook(events=["flag.created"])
+    async with flagstaff.database.transaction() as transaction:
+        await transaction.connection.execute(tables.webhooks.update().values(secret=b"x" * 80))
+    await ada.create_flag(await ada.get_environment(project))
+    await settle(flagstaff)
+    (delivery,) = await deliveries(ada, webhook)
+    assert "FLAGSTAFF_SECRET_KEY has changed since. Rotate the secret." in delivery["attempts"][0]["error"]
+    assert receiver.messages == []
+
+
+async def test_slow_receivers_do_not_take_the_turns_of_others(
+    flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flagstaff.hooks.sender._AT_ONCE", 2)
+    monkeypatch.setattr("flagstaff.hooks.sender._LONGEST_WORK_SECONDS", 0.0)
+    monkeypatch.setattr("flagstaff.hooks.client.ATTEMPT_SECONDS", 0.2)
+    async with Receiver() as slow:
+        slow.answer = lambda _: None
+        for _ in range(6):
+            await hook(url=slow.url)
+        await hook()
+        flag = await ada.create_flag(await ada.get_environment(project))
+        await ada.post(f"{flag_path(flag)}/toggle")
+        await receiver.wait_for(2)
+
+
 async def test_a_test_message_is_sent_at_once_also_when_others_wait_or_it_is_switched_off(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver
 ) -> None:

@@ -1,13 +1,16 @@
 """Webhooks as a resource: /api/projects/{project_id}/webhooks and /api/admin/webhooks."""
 
+from contextlib import AsyncExitStack
+
 import pytest
 import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
-from tests.support.api import NO_IDS, Caller, Json, field_errors
+from tests.support.api import NO_IDS, Caller, Json, field_errors, project_path
 from tests.support.members import join
 from tests.support.receiver import Receiver
+from tests.support.tokens import issue
 from tests.web.conftest import ListChanges, SignUp
 from tests.web.webhooks.conftest import Hook, hook_path, hooks_path
 
@@ -164,3 +167,11 @@ async def test_a_project_has_room_for_so_many_webhooks(ada: Caller, project: Jso
     refused = await ada.post(hooks_path(project), json=BODY)
     assert refused.status_code == 409
     assert "FLAGSTAFF_MAX_WEBHOOKS_PER_PROJECT allows 2" in refused.json()["detail"]
+
+
+async def test_a_token_that_may_not_read_the_audit_trail_cannot_have_it_sent(
+    flagstaff: Flagstaff, ada: Caller, project: Json, callers: AsyncExitStack
+) -> None:
+    machine = await issue(flagstaff, callers, f"{project_path(project)}/tokens", ada, "project:read", "keys:rotate")
+    refused = await machine.post(hooks_path(project), json=BODY)
+    assert (refused.status_code, refused.json()["permission"]) == (403, "audit:read")
