@@ -1149,7 +1149,7 @@ export interface paths {
         };
         /**
          * List Webhooks
-         * @description The webhooks of the project, oldest first, and how each fares. You need the permission in the whole project.
+         * @description The webhooks, oldest first, and how each fares.
          *
          *     Requires the permissions `keys:rotate` and `audit:read`.
          */
@@ -1157,10 +1157,9 @@ export interface paths {
         put?: never;
         /**
          * Create Webhook
-         * @description Create a webhook of the project, which is sent each change that it wants, in order and until it accepts it.
+         * @description Create a webhook, which is sent each change that it wants, in order and until its receiver accepts it.
          *
          *     The response has the secret that signs messages. It is not shown again, so an `Idempotency-Key` is ignored.
-         *     You need the permission in the whole project.
          *
          *     Requires the permissions `keys:rotate` and `audit:read`.
          */
@@ -1205,6 +1204,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/webhooks/{webhook_id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate Webhook Secret
+         * @description Replace the secret. For 24 hours, messages are also signed with the one before.
+         *
+         *     Requires the permissions `keys:rotate` and `audit:read`.
+         */
+        post: operations["rotate_webhook_secret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/webhooks/{webhook_id}/test": {
         parameters: {
             query?: never;
@@ -1223,28 +1244,6 @@ export interface paths {
          *     Requires the permissions `keys:rotate` and `audit:read`.
          */
         post: operations["test_webhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/projects/{project_id}/webhooks/{webhook_id}/rotate-secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rotate Webhook Secret
-         * @description Replace the secret. For 24 hours, messages are also signed with the one before.
-         *
-         *     Requires the permissions `keys:rotate` and `audit:read`.
-         */
-        post: operations["rotate_webhook_secret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1326,16 +1325,15 @@ export interface paths {
         };
         /**
          * List Instance Webhooks
-         * @description The webhooks of the whole instance, oldest first, and how each fares. For administrators.
+         * @description The webhooks, oldest first, and how each fares.
          */
         get: operations["list_instance_webhooks"];
         put?: never;
         /**
          * Create Instance Webhook
-         * @description Create a webhook of the whole instance, which is sent each change that it wants, until it accepts it.
+         * @description Create a webhook, which is sent each change that it wants, in order and until its receiver accepts it.
          *
          *     The response has the secret that signs messages. It is not shown again, so an `Idempotency-Key` is ignored.
-         *     For administrators.
          */
         post: operations["create_instance_webhook"];
         delete?: never;
@@ -1372,6 +1370,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/webhooks/{webhook_id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate Instance Webhook Secret
+         * @description Replace the secret. For 24 hours, messages are also signed with the one before.
+         */
+        post: operations["rotate_instance_webhook_secret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/webhooks/{webhook_id}/test": {
         parameters: {
             query?: never;
@@ -1388,26 +1406,6 @@ export interface paths {
          *     The list of deliveries shows what came of it.
          */
         post: operations["test_instance_webhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/admin/webhooks/{webhook_id}/rotate-secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rotate Instance Webhook Secret
-         * @description Replace the secret. For 24 hours, messages are also signed with the one before.
-         */
-        post: operations["rotate_instance_webhook_secret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -9594,8 +9592,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                project_id: string;
                 webhook_id: string;
+                project_id: string;
             };
             cookie?: never;
         };
@@ -9627,8 +9625,8 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                project_id: string;
                 webhook_id: string;
+                project_id: string;
             };
             cookie?: never;
         };
@@ -9677,8 +9675,8 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
-                project_id: string;
                 webhook_id: string;
+                project_id: string;
             };
             cookie?: never;
         };
@@ -9710,41 +9708,13 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
-    test_webhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                project_id: string;
-                webhook_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeliveryOut"];
-                };
-            };
-            401: components["responses"]["401"];
-            403: components["responses"]["403"];
-            404: components["responses"]["404"];
-            429: components["responses"]["429"];
-            503: components["responses"]["503"];
-        };
-    };
     rotate_webhook_secret: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                project_id: string;
                 webhook_id: string;
+                project_id: string;
             };
             cookie?: never;
         };
@@ -9768,6 +9738,34 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    test_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
     list_webhook_deliveries: {
         parameters: {
             query?: {
@@ -9779,8 +9777,8 @@ export interface operations {
             };
             header?: never;
             path: {
-                project_id: string;
                 webhook_id: string;
+                project_id: string;
             };
             cookie?: never;
         };
@@ -9808,9 +9806,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                project_id: string;
                 webhook_id: string;
                 delivery_id: string;
+                project_id: string;
             };
             cookie?: never;
         };
@@ -9837,8 +9835,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                project_id: string;
                 webhook_id: string;
+                project_id: string;
             };
             cookie?: never;
         };
@@ -9917,7 +9915,6 @@ export interface operations {
             400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
-            404: components["responses"]["404"];
             409: components["responses"]["409"];
             413: components["responses"]["413"];
             429: components["responses"]["429"];
@@ -10042,33 +10039,6 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
-    test_instance_webhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                webhook_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeliveryOut"];
-                };
-            };
-            401: components["responses"]["401"];
-            403: components["responses"]["403"];
-            404: components["responses"]["404"];
-            429: components["responses"]["429"];
-            503: components["responses"]["503"];
-        };
-    };
     rotate_instance_webhook_secret: {
         parameters: {
             query?: never;
@@ -10089,6 +10059,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookWithSecretOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    test_instance_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryOut"];
                 };
             };
             401: components["responses"]["401"];
