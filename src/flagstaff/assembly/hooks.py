@@ -23,9 +23,9 @@ class Hooks:
     client: WebhookClient
 
     def start(self) -> None:
-        """Begin to send."""
+        """Begin to send. It has no purpose: an instance whose messages wait is ready."""
         if self.foundation.is_first_worker:
-            self.foundation.supervisor.run(_TASK, self.sender.run, purpose="sends messages to webhooks")
+            self.foundation.supervisor.run(_TASK, self.sender.run)
 
     async def finish(self, deadline_seconds: float) -> None:
         """Begin no more deliveries; what is not recorded at the end is sent again by another process."""
