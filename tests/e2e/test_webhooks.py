@@ -1,7 +1,9 @@
 """Webhooks in the dashboard: made, tested, watched, changed and deleted."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
+import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, expect
 
@@ -11,14 +13,18 @@ from tests.e2e.people import Person
 from tests.support.api import Json, created, flag_path, project_path
 from tests.support.receiver import Receiver, response
 from tests.support.server import ServerProcess
-from tests.support.stores import Store
+from tests.support.stores import sqlite_store
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def server(chromium: str, sqlite: Store) -> AsyncIterator[ServerProcess]:
+async def server(
+    chromium: str,
+    sqlite_template: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[ServerProcess]:
     """A server whose webhooks may reach loopback."""
-    own = Store(None, sqlite.data_directory)
-    async with ServerProcess(own, {**UNLIMITED, "FLAGSTAFF_WEBHOOK_NETWORKS": "127.0.0.0/8"}) as started:
+    store = sqlite_store(sqlite_template, tmp_path_factory.mktemp("webhooks") / "data")
+    async with ServerProcess(store, {**UNLIMITED, "FLAGSTAFF_WEBHOOK_NETWORKS": "127.0.0.0/8"}) as started:
         yield started
 
 

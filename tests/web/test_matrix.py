@@ -12,6 +12,7 @@ import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.assembly.openapi import ALSO, PERMISSION, PLACE
+from flagstaff.database import tables
 from flagstaff.database.revisions_store import find_project_revision
 from flagstaff.http.revisions import REVISION
 from flagstaff.projects.members import Role
@@ -49,7 +50,7 @@ BODIES: dict[str, Json] = {
     "restore_change": {"dry_run": False},
     "create_view": {"name": "Another", "search": {}},
     "update_view": {"name": "Renamed"},
-    "create_webhook": {"url": "https://hooks.invalid/", "events": ["*"]},
+    "create_webhook": {"url": "https://hooks.invalid/", "events": ["*"], "enabled": False},
     "update_webhook": {"description": "The deploy bot"},
     "repeat_webhook_deliveries": {"from": "2026-11-20T10:00:00Z", "to": "2026-11-21T10:00:00Z"},
     "create_invitation": {"email": "bob@example.com", "role": "viewer"},
@@ -131,13 +132,15 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
     key = await owner.post(f"/api/projects/{project['id']}/sdk-keys", json=BODIES["create_sdk_key"])
     view = await owner.post(f"/api/projects/{project['id']}/views", json={"name": "Beta", "search": {}})
     webhook = await owner.post(f"/api/projects/{project['id']}/webhooks", json=BODIES["create_webhook"])
-    tested = await owner.post(f"/api/projects/{project['id']}/webhooks/{webhook.json()['id']}/test")
+    async with flagstaff.database.transaction() as transaction:
+        values = {"webhook_id": UUID(webhook.json()["id"]), "state": "failed", "created_at": flagstaff.foundation.now()}
+        sent = await transaction.connection.execute(tables.webhook_deliveries.insert().values(values))
     changed = await owner.put(flag_path(flag), json={"description": "Two steps."})
     recorded = await record_evaluation(flagstaff, owner, project["sdk_key"], flag)
     ids = {
         "evaluation_id": recorded["id"],
         "webhook_id": webhook.json()["id"],
-        "delivery_id": tested.json()["id"],
+        "delivery_id": str(sent.inserted_primary_key[0]),
         "change_id": changed.headers["flagstaff-change"],
         "project_id": project["id"],
         "env_id": flag["environment_id"],

@@ -5,7 +5,7 @@
 
 import { accounts } from "./accounts";
 import { adminPages } from "./adminPages";
-import { common, palette, problems, shell } from "./common";
+import { common, problems, shell } from "./common";
 import { conditions } from "./conditions";
 import { flag, flags, rules } from "./flags";
 import { history, users } from "./history";
@@ -13,7 +13,7 @@ import { prerequisites } from "./prerequisites";
 import { roles } from "./roles";
 import { enrolment } from "./enrolment";
 import { deletion } from "./deletion";
-import { impact, simulator } from "./simulator";
+import { simulator } from "./simulator";
 import { variants } from "./variants";
 
 export const t = {
@@ -26,8 +26,6 @@ export const t = {
   flag,
   flags,
   history,
-  impact,
-  palette,
   prerequisites,
   problems,
   roles,

@@ -96,9 +96,16 @@ async def end_turn(connection: AsyncConnection, webhook_id: UUID, holder: str) -
     await connection.execute(_release, {"webhook": webhook_id, "process": holder})
 
 
+async def has_turns(connection: AsyncConnection) -> bool:
+    """Whether any process has, or had, a turn."""
+    return (await connection.execute(_exists.where(_webhooks.holder.is_not(None)))).first() is not None
+
+
 async def end_all_turns(connection: AsyncConnection) -> None:
     """Give all turns back: no other process can be sending."""
-    await connection.execute(tables.webhooks.update().where(_webhooks.holder.is_not(None)).values(held_until=None))
+    await connection.execute(
+        tables.webhooks.update().where(_webhooks.holder.is_not(None)).values(holder=None, held_until=None)
+    )
 
 
 async def find_first(connection: AsyncConnection, webhook_id: UUID) -> Delivery | None:

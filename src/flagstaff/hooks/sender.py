@@ -104,13 +104,19 @@ class Sender:
         if (
             not self._database.is_postgresql
         ):  # the data directory is locked: what another process held, it holds no more
-            async with self._database.transaction() as transaction:
-                await deliveries_store.end_all_turns(transaction.connection)
+            await self._end_all_turns()
         while True:
             self._woken.clear()
             await self.look()
             await asyncio.sleep(_BETWEEN_SECONDS)
             await is_set_within(self._woken, self._look_seconds)
+
+    async def _end_all_turns(self) -> None:
+        async with self._database.read() as connection:
+            if not await deliveries_store.has_turns(connection):
+                return
+        async with self._database.transaction() as transaction:
+            await deliveries_store.end_all_turns(transaction.connection)
 
     async def look(self) -> bool:
         """Begin to send to the webhooks with a message that is due; return whether any is being sent to."""

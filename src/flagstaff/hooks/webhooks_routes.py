@@ -12,7 +12,6 @@ from flagstaff.api.entity_tags import if_match
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import Needs, reads, writes
 from flagstaff.hooks.deliveries import State
-from flagstaff.hooks.webhooks import Webhook
 from flagstaff.hooks.webhooks_schemas import (
     DeliveriesPageOut,
     DeliveriesQuery,
@@ -26,11 +25,10 @@ from flagstaff.hooks.webhooks_schemas import (
     WebhookWithSecretOut,
     delivery_view,
     page_response,
-    tagged_view,
     tagged_webhook,
     view_webhook,
 )
-from flagstaff.hooks.webhooks_service import Webhooks
+from flagstaff.hooks.webhooks_service import WatchedWebhook, Webhooks
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, json_response, no_content
@@ -72,7 +70,7 @@ def _add_routes(found: _Place) -> None:
     """Add the operations on webhooks in one place."""
     base, kind, of, needs, also, shown, statuses = found
     project_id = Annotated[UUID | None, Depends(of)]
-    precondition = Annotated[Precondition[Webhook], Depends(if_match("webhook", tagged_view, shown))]
+    precondition = Annotated[Precondition[WatchedWebhook], Depends(if_match("webhook", view_webhook, shown))]
     one = f"{base}/{{webhook_id}}"
 
     @router.get(base, name=f"list_{kind}s", response_model=list[WebhookOut], responses=problems(*statuses, 503))

@@ -7,7 +7,7 @@ from fastapi import Path
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, StrictBool, WithJsonSchema
 from starlette.responses import Response
 
-from flagstaff.api.entity_tags import TaggedOut, tag_of
+from flagstaff.api.entity_tags import TaggedOut, tagged_response
 from flagstaff.api.schemas import (
     NOT_A_CURSOR,
     Body,
@@ -30,10 +30,9 @@ from flagstaff.hooks.webhooks import (
     TAGS_MAX,
     URL_MAX_LENGTH,
     Format,
-    Webhook,
 )
 from flagstaff.hooks.webhooks_service import DeliveriesPage, WatchedWebhook
-from flagstaff.http.responses import encode_json, json_page, json_response
+from flagstaff.http.responses import encode_json, json_page
 from flagstaff.values.errors import not_found
 from flagstaff.values.moments import format_moment
 
@@ -230,8 +229,9 @@ class RepeatedOut(BaseModel):
     repeated: int
 
 
-def tagged_view(webhook: Webhook) -> dict[str, Any]:
-    """A webhook as its tag covers it: without how it fares, which changes by itself."""
+def view_webhook(watched: WatchedWebhook) -> dict[str, Any]:
+    """A webhook as responses have it."""
+    webhook, health = watched.webhook, watched.health
     return {
         "id": webhook.id,
         "project_id": webhook.project_id,
@@ -245,14 +245,6 @@ def tagged_view(webhook: Webhook) -> dict[str, Any]:
         "disabled_reason": webhook.disabled_reason,
         "created_at": format_moment(webhook.created_at),
         "updated_at": format_moment(webhook.updated_at),
-    }
-
-
-def view_webhook(watched: WatchedWebhook) -> dict[str, Any]:
-    """A webhook as responses have it."""
-    health = watched.health
-    return {
-        **tagged_view(watched.webhook),
         "waiting": health.waiting,
         "waiting_since": format_moment(health.waiting_since) if health.waiting_since else None,
         "dropped": health.dropped,
@@ -292,8 +284,5 @@ def page_response(page: DeliveriesPage) -> Response:
 
 
 def tagged_webhook(watched: WatchedWebhook, status: int = 200, secret: str | None = None) -> Response:
-    """The response with a webhook, and with its secret where it is shown."""
-    more = {} if secret is None else {"secret": secret}
-    response = json_response({**view_webhook(watched), **more}, status)
-    response.headers["etag"] = tag_of(tagged_view(watched.webhook))
-    return response
+    """The response with a webhook, whose tag is the time of its last change, and with its secret where it is shown."""
+    return tagged_response(view_webhook(watched), status, {} if secret is None else {"secret": secret})

@@ -115,7 +115,7 @@ class Webhooks:
         actor: Actor,
         project_id: UUID | None,
         webhook_id: UUID,
-        precondition: Precondition[Webhook] = ANY_STATE,
+        precondition: Precondition[WatchedWebhook] = ANY_STATE,
         **values: Any,
     ) -> WatchedWebhook:
         """Update those of a webhook's fields that are given. Equal values change nothing.
@@ -150,7 +150,7 @@ class Webhooks:
         actor: Actor,
         project_id: UUID | None,
         webhook_id: UUID,
-        precondition: Precondition[Webhook] = ANY_STATE,
+        precondition: Precondition[WatchedWebhook] = ANY_STATE,
     ) -> None:
         """Delete a webhook, and its deliveries."""
         async with self.database.transaction() as transaction:
@@ -286,11 +286,11 @@ async def _find_for_update(
     actor: Actor,
     project_id: UUID | None,
     webhook_id: UUID,
-    precondition: Precondition[Webhook] = ANY_STATE,
+    precondition: Precondition[WatchedWebhook] = ANY_STATE,
 ) -> Webhook:
     await _open_for_update(connection, actor, project_id)
     webhook = await webhooks_store.get_webhook(connection, project_id, webhook_id)
-    await precondition.require(connection, webhook, webhook_id, project_id)
+    await precondition.require(connection, await _watch(connection, webhook), webhook_id, project_id)
     return webhook
 
 

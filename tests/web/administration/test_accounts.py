@@ -24,6 +24,9 @@ BODIES: dict[str, Json] = {
     "update_account": {"administrator": True},
     "join_project": {"project_id": str(uuid4()), "role": "viewer"},
     "update_settings": {"registration": "closed"},
+    "create_instance_webhook": {"url": "https://hooks.invalid/", "events": ["*"]},
+    "update_instance_webhook": {"enabled": False},
+    "repeat_instance_webhook_deliveries": {"from": "2026-11-20T10:00:00Z", "to": "2026-11-21T10:00:00Z"},
 }
 
 
@@ -43,7 +46,7 @@ async def test_whoever_is_no_administrator_is_refused_everywhere(
     machine = await tokens.issue(flagstaff, callers, "/api/me/tokens", root, "project:read")
     before = (await root.get("/api/admin/changes")).json()
     for method, path, body in operations():
-        target = path.format(account_id=root.account["id"], session_id=uuid4())
+        target = path.format(account_id=root.account["id"], session_id=uuid4(), webhook_id=uuid4(), delivery_id="1")
         assert (await client.request(method.upper(), target, json=body)).status_code == 401, path
         for caller in (eve, machine):
             assert (await caller.request(method.upper(), target, json=body)).status_code == 403, path

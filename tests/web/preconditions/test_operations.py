@@ -31,6 +31,8 @@ ACTIONS = {"toggle_flag", "archive_flag", "unarchive_flag", "regenerate_key", "s
 OTHERS = {"MemberOut", "SecurityOut", "InstanceSettingsOut"}
 # Records, and parts of larger things, which nobody edits.
 RECORDS = {"get_my_account", "get_evaluation", "register", "get_own_account"}
+RECORDS |= {f"{verb}_{kind}" for verb in ("test", "repeat") for kind in ("webhook", "instance_webhook")}
+RECORDS |= {f"repeat_{kind}_delivery" for kind in ("webhook", "instance_webhook")}
 
 
 def management() -> list[Operation]:

@@ -21,6 +21,7 @@ import { BY_KEY, useShownFlag } from "../../lib/useShownFlag";
 import { t } from "../../texts";
 import { cleanup } from "../../texts/cleanup";
 import { compare } from "../../texts/compare";
+import { palette } from "../../texts/palette";
 import { people } from "../../texts/people";
 import classes from "./Palette.module.css";
 
@@ -48,17 +49,17 @@ export default function Palette(props: Props) {
       onQueryChange={setQuery}
       // The list that is passed on is the one above.
       filter={() => foundActions(query, actions, SHOWN_AT_ONCE, usersMeantBy(query))}
-      nothingFound={t.palette.nothing}
+      nothingFound={palette.nothing}
       highlightQuery
       scrollable
       maxHeight="60vh"
       overlayProps={{ blur: 0, backgroundOpacity: 0.45 }}
       classNames={{ action: classes.action }}
-      attributes={{ content: { "aria-label": t.palette.label } }}
+      attributes={{ content: { "aria-label": palette.label } }}
       searchProps={{
         leftSection: <IconSearch size={18} />,
-        placeholder: t.palette.placeholder,
-        "aria-label": t.palette.label,
+        placeholder: palette.placeholder,
+        "aria-label": palette.label,
         // What was typed before the field was there.
         onFocus: () => setQuery((typed) => takeTyped() || typed),
       }}
@@ -74,12 +75,12 @@ function useActions({ projectId, environmentId }: Props): SpotlightActionGroupDa
   const administration = useAdministrationActions();
   const appearance = useAppearanceActions();
   return [
-    { group: t.palette.pages, actions: pages },
-    { group: t.palette.environments, actions: environments },
-    { group: t.palette.flags, actions: flags },
-    { group: t.palette.projects, actions: projects },
+    { group: palette.pages, actions: pages },
+    { group: palette.environments, actions: environments },
+    { group: palette.flags, actions: flags },
+    { group: palette.projects, actions: projects },
     { group: t.adminPages.heading, actions: administration },
-    { group: t.palette.appearance, actions: appearance },
+    { group: palette.appearance, actions: appearance },
   ].filter((each) => each.actions.length > 0);
 }
 
@@ -226,7 +227,7 @@ function useAdministrationActions(): SpotlightActionData[] {
   if (!own?.administrator) return [];
   return ADMIN_PAGES.map(({ to, name }) => ({
     id: to,
-    label: t.palette.adminPage(name),
+    label: palette.adminPage(name),
     leftSection: <IconShield size={18} />,
     onClick: () => navigate({ to }),
   }));
@@ -241,7 +242,7 @@ function useAppearanceActions(): SpotlightActionData[] {
   ] as const;
   return schemes.map(([scheme, name]) => ({
     id: `scheme-${scheme}`,
-    label: t.palette.schemeAction(name.toLowerCase()),
+    label: palette.schemeAction(name.toLowerCase()),
     leftSection: <IconMoon size={18} />,
     onClick: () => setColorScheme(scheme),
   }));

@@ -9,6 +9,15 @@ import { SectionLinks } from "./SectionLinks";
 import classes from "./Sections.module.css";
 
 const BASE = "/projects/$projectId/environments/$environmentId";
+const OF_ENVIRONMENTS = ["history", "changes", "applications"] as const;
+const OF_PROJECTS = [
+  ["segments", t.shell.segments],
+  ["members", t.shell.members],
+  ["sdk-keys", t.shell.sdkKeys],
+  ["tokens", t.shell.tokens],
+  ["webhooks", t.shell.webhooks],
+  ["settings", t.shell.settings],
+] as const;
 
 export function Sections({ projectId, environmentId }: { projectId: string; environmentId: string | null }) {
   const { data: environments } = useQuery(environmentsQuery(projectId));
@@ -21,15 +30,17 @@ export function Sections({ projectId, environmentId }: { projectId: string; envi
       {shown && (
         <>
           <FlagsLink params={params} />
-          <Link to={`${BASE}/history`} params={params} className={classes.section} activeProps={activeProps}>
-            {t.shell.history}
-          </Link>
-          <Link to={`${BASE}/changes`} params={params} className={classes.section} activeProps={activeProps}>
-            {t.shell.changes}
-          </Link>
-          <Link to={`${BASE}/applications`} params={params} className={classes.section} activeProps={activeProps}>
-            {t.shell.applications}
-          </Link>
+          {OF_ENVIRONMENTS.map((section) => (
+            <Link
+              key={section}
+              to={`${BASE}/${section}`}
+              params={params}
+              className={classes.section}
+              activeProps={activeProps}
+            >
+              {t.shell[section]}
+            </Link>
+          ))}
         </>
       )}
       <Link
@@ -41,54 +52,17 @@ export function Sections({ projectId, environmentId }: { projectId: string; envi
       >
         {t.shell.allEnvironments}
       </Link>
-      <Link
-        to="/projects/$projectId/segments"
-        params={{ projectId }}
-        className={classes.section}
-        activeProps={activeProps}
-      >
-        {t.shell.segments}
-      </Link>
-      <Link
-        to="/projects/$projectId/members"
-        params={{ projectId }}
-        className={classes.section}
-        activeProps={activeProps}
-      >
-        {t.shell.members}
-      </Link>
-      <Link
-        to="/projects/$projectId/sdk-keys"
-        params={{ projectId }}
-        className={classes.section}
-        activeProps={activeProps}
-      >
-        {t.shell.sdkKeys}
-      </Link>
-      <Link
-        to="/projects/$projectId/tokens"
-        params={{ projectId }}
-        className={classes.section}
-        activeProps={activeProps}
-      >
-        {t.shell.tokens}
-      </Link>
-      <Link
-        to="/projects/$projectId/webhooks"
-        params={{ projectId }}
-        className={classes.section}
-        activeProps={activeProps}
-      >
-        {t.shell.webhooks}
-      </Link>
-      <Link
-        to="/projects/$projectId/settings"
-        params={{ projectId }}
-        className={classes.section}
-        activeProps={activeProps}
-      >
-        {t.shell.settings}
-      </Link>
+      {OF_PROJECTS.map(([section, label]) => (
+        <Link
+          key={section}
+          to={`/projects/$projectId/${section}`}
+          params={{ projectId }}
+          className={classes.section}
+          activeProps={activeProps}
+        >
+          {label}
+        </Link>
+      ))}
     </SectionLinks>
   );
 }

@@ -8,7 +8,7 @@ import type { FlagPath } from "../../api/client";
 import { type FlagDraft, impactQuery } from "../../api/explain";
 import { lineOf, Problem } from "../../api/problem";
 import { impactInWords } from "../../lib/impact";
-import { t } from "../../texts";
+import { impact as texts } from "../../texts/impact";
 
 const TYPING_MILLISECONDS = 1000; // counting takes the server a while
 
@@ -29,8 +29,8 @@ function useImpact(path: FlagPath, draft: FlagDraft | null): string | null {
     enabled: settled !== null && settled !== unchanged,
   });
   if (now === unchanged) return null;
-  if (now === null) return t.impact.incomplete;
-  if (now !== settled || (!data && !error)) return t.impact.asking;
+  if (now === null) return texts.incomplete;
+  if (now !== settled || (!data && !error)) return texts.asking;
   if (data) return impactInWords(data);
-  return error instanceof Problem && error.status < 500 ? t.impact.incomplete : lineOf(error);
+  return error instanceof Problem && error.status < 500 ? texts.incomplete : lineOf(error);
 }
