@@ -58,8 +58,8 @@ export function WebhookRow({ projectId, environments, webhook, onDeleted, onRota
   return (
     <li className={classes.row}>
       <div className={classes.who}>
-        <span className={classes.email}>{host}</span> <Badge variant="default">{texts.formatNames[webhook.format]}</Badge>{" "}
-        <Health webhook={webhook} />
+        <span className={classes.email}>{host}</span>{" "}
+        <Badge variant="default">{texts.formatNames[webhook.format]}</Badge> <Health webhook={webhook} />
         {webhook.description !== null && <span className={classes.roles}>{webhook.description}</span>}
         <span className={classes.roles}>{wantsInWords(webhook, environments)}</span>
         <span className={classes.roles}>
