@@ -147,3 +147,22 @@ async def test_a_connection_that_was_left_open_does_not_keep_the_process(connect
     running = [thread for thread in threading.enumerate() if "_connection_worker_thread" in thread.name]
     assert running
     assert all(thread.daemon for thread in running)
+
+
+async def test_a_connection_is_closed_if_the_wait_for_it_is_cancelled(tmp_path: Path) -> None:
+    connection = sqlite_driver.Connection(tmp_path / "ours.sqlite")
+    opened: list[sqlite3.Connection] = []
+    opening = connection._connector
+    connection._connector = lambda: opened.append(opening()) or opened[0]  # type: ignore[func-returns-value]
+
+    async def connect() -> None:
+        await connection
+
+    waiting = asyncio.create_task(connect())
+    await asyncio.sleep(0)  # it has asked its thread
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    await asyncio.to_thread(connection._thread.join, 10)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")

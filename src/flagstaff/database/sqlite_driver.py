@@ -88,7 +88,8 @@ class Connection(aiosqlite.Connection):
 
     def __init__(self, path: Path | str, *, niceness: int = 0) -> None:
         """Opens no connection yet; awaiting the object does. Only explicit statements begin transactions."""
-        super().__init__(partial(_open, path, niceness), _CHUNK_ROWS)
+        self._opened: sqlite3.Connection | None = None
+        super().__init__(partial(self._open, path, niceness), _CHUNK_ROWS)
         self._thread.daemon = True  # as in SQLAlchemy: an open connection must not keep the process alive
 
     def stop(self) -> None:
@@ -100,10 +101,15 @@ class Connection(aiosqlite.Connection):
         self._running = False
         self._tx.put_nowait((None, self._close))
 
+    def _open(self, path: Path | str, niceness: int) -> sqlite3.Connection:
+        """Remember what is opened: aiosqlite forgets it, open, if the wait for it is cancelled."""
+        self._opened = _open(path, niceness)
+        return self._opened
+
     def _close(self) -> object:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._opened is not None:
+            self._opened.close()
+        self._opened = self._connection = None
         return _STOP_RUNNING_SENTINEL
 
     def cursor(self) -> Cursor:  # type: ignore[override]
