@@ -1,5 +1,6 @@
 """The pages for administrators: accounts, projects, the instance, its settings and its changes."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -84,7 +85,7 @@ async def test_nobody_deactivates_or_demotes_their_own_account(ada: Person) -> N
         button = ada.page.get_by_role("button", name=name)
         await expect(button).to_have_attribute("aria-disabled", "true")
         await button.focus()
-        await expect(ada.page.get_by_role("tooltip")).to_contain_text("This is your own account.")
+        await expect(button).to_have_accessible_description(re.compile(r"^This is your own account\."))
         await ada.page.keyboard.press("Enter")
     await expect(ada.page.get_by_role("dialog")).to_have_count(0)
     await ada.page.goto(f"{ACCOUNTS}/00000000-0000-7000-8000-000000000000")
