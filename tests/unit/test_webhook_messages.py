@@ -12,9 +12,10 @@ import pytest
 import flagstaff
 from flagstaff.audit.changes import COMMAND_LINE, Actor, Change, NumberedChange, Scope
 from flagstaff.audit.changes_routes import Action
-from flagstaff.hooks import webhooks
+from flagstaff.hooks import notices, webhooks
 from flagstaff.hooks.deliveries import ATTEMPTS_MAX, RETRY_SECONDS, next_attempt
 from flagstaff.hooks.messages import BODY_MAX_BYTES, Event, compose
+from flagstaff.hooks.notices import PROJECT_NOTICES, Notice, NoticeType
 from flagstaff.hooks.signing import sign
 from flagstaff.hooks.webhooks import INSTANCE_EVENTS, PROJECT_EVENTS, Format, check_events
 from flagstaff.projects.projects import Environment, Project
@@ -32,7 +33,15 @@ def event(action: str = "flag.updated", *, count: int = 1, actor: Actor = ADA, d
     before = {"id": str(ID), "name": "Old", "enabled": False, "updated_at": "1"}
     change = Change(AT, actor, action, ID, Scope(ID, ID, ID, "checkout"), before, {**before, "name": HOSTILE} | after)
     changes = [NumberedChange(number, change) for number in range(1, count + 1)]
-    return Event(changes, AT, PROJECT, PRODUCTION, 7, "https://flags.example.com/x", dropped)
+    return Event(
+        AT,
+        "https://flags.example.com/x",
+        changes=changes,
+        project=PROJECT,
+        environment=PRODUCTION,
+        revision=7,
+        dropped=dropped,
+    )
 
 
 def composed(form: Format, given: Event) -> dict[str, Any]:
@@ -101,7 +110,24 @@ def test_people_read_who_did_what_where(form: Format) -> None:
     assert "changed 30 resources at once" in many
     assert len(many) < BODY_MAX_BYTES
     assert "The command line" in json.dumps(composed(form, event(actor=COMMAND_LINE)))
-    assert "test message" in json.dumps(composed(form, Event((), AT, None, None, None, "https://x")))
+    assert "test message" in json.dumps(composed(form, Event(AT, "https://x")))
+
+
+@pytest.mark.parametrize("kind", NoticeType)
+def test_people_and_programs_read_what_the_server_noticed(kind: NoticeType) -> None:
+    details: dict[str, Any] = {"instance": "eu-1", "seconds": 12, "changes": 3, "waiting": 1200}
+    if kind in PROJECT_NOTICES:
+        flags = [{"key": f"{number}-{'k' * 250}", "name": "ü" * 255, "reasons": ["unchanged"]} for number in range(50)]
+        details = {"count": 60, "flags": flags}
+    given = Event(AT, "https://flags.example.com/x", notice=Notice(1, kind, ID, ID, AT, details), project=PROJECT)
+    message = composed(Format.STANDARD, given)
+    assert (message["type"], message["data"]["actor"], message["data"]["after"]) == (kind, None, None)
+    assert message["data"]["notice"].get("instance", details.get("count")) in ("eu-1", 60)
+    assert len(compose(given, Format.STANDARD)) <= BODY_MAX_BYTES
+    for form in (Format.SLACK, Format.TEAMS, Format.DISCORD):
+        body = compose(given, form)
+        assert len(body) <= BODY_MAX_BYTES
+        assert ("and 55 more flags" if kind in PROJECT_NOTICES else "eu") in body.decode()
 
 
 def test_a_signature_is_that_of_the_specification() -> None:
@@ -135,9 +161,10 @@ def test_types_are_accepted_alone_by_resource_and_all() -> None:
 
 
 def test_each_action_of_the_audit_trail_is_a_type_of_event() -> None:
-    assert {*get_args(Action), "project.deleted"} == set(PROJECT_EVENTS)
+    assert {*get_args(Action), "project.deleted"} == set(PROJECT_EVENTS) - {*NoticeType}
     sources = "\n".join(each.read_text() for each in Path(flagstaff.__file__).parent.rglob("*.py"))
-    declared = Path(webhooks.__file__).read_text()
-    of_instances = set(re.findall(r'"((?:account|instance)\.[a-z_]+)"', sources.replace(declared, "")))
+    for declared in (webhooks, notices):
+        sources = sources.replace(Path(declared.__file__).read_text(), "")
+    of_instances = set(re.findall(r'"((?:account|instance)\.[a-z_]+)"', sources))
     of_instances |= {f"account.{verb}" for verb in ("promoted", "demoted", "deactivated", "reactivated")}
-    assert of_instances == set(INSTANCE_EVENTS) - set(PROJECT_EVENTS)
+    assert of_instances == set(INSTANCE_EVENTS) - set(PROJECT_EVENTS) - {*NoticeType}

@@ -1,7 +1,7 @@
 """Applications that evaluate flags themselves: which revision their instances have, and what they report."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -156,10 +156,25 @@ class ApplicationReports:
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
             present = await flags_store.list_keys(connection, environment_id)
-            archived = await flags_store.list_archived_keys(connection, environment_id)
+        missing = await self._find_missing(environment_id, present, since)
+        async with self.database.read_history() as connection:
+            asked = await reports.find_asked(connection, environment_id, since, present)
+        return Usage(since, missing, sorted(present - asked))
+
+    async def list_missing(self, environment_id: UUID, days: int) -> list[MissingFlag]:
+        """The flags that were asked for in the last days and not answered, the most wanted first.
+
+        For the server itself: nothing checks who asks.
+        """
+        async with self.database.read() as connection:
+            present = await flags_store.list_keys(connection, environment_id)
+        return await self._find_missing(environment_id, present, self.now() - timedelta(days=days))
+
+    async def _find_missing(self, environment_id: UUID, present: Collection[str], since: datetime) -> list[MissingFlag]:
         async with self.database.read_history() as connection:
             rows = await reports.list_flags_asked_for(connection, environment_id, since, SUMS_MAX)
-            asked = await reports.find_asked(connection, environment_id, since, present)
+        async with self.database.read() as connection:
+            archived = await flags_store.list_archived_keys(connection, environment_id)
         asked_by: dict[str, Counter[str]] = {}
         asked_at: dict[str, datetime] = {}
         for key, application, count, at in rows:
@@ -168,8 +183,7 @@ class ApplicationReports:
         missing = [
             MissingFlag(key, by, asked_at[key], key in archived) for key, by in asked_by.items() if key not in present
         ]
-        missing.sort(key=lambda each: -sum(each.asked_by.values()))
-        return Usage(since, missing, sorted(present - asked))
+        return sorted(missing, key=lambda each: -sum(each.asked_by.values()))
 
     def _span(self, since: datetime | None, until: datetime | None) -> tuple[datetime, datetime]:
         """The hours that contain these moments, by default the last 24; raises Error INVALID."""

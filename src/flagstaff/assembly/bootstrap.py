@@ -21,6 +21,7 @@ from flagstaff.assembly.migrating import (
     migrate_alone_unless_supported,
     migrate_unless_supported,
 )
+from flagstaff.assembly.notices import build_notices
 from flagstaff.assembly.probes import build_probes
 from flagstaff.assembly.serving import build_serving
 from flagstaff.cluster.instances_store import CONFIRM_SECONDS
@@ -76,7 +77,15 @@ class Flagstaff:
         self.identity = build_identity(foundation, mails, passwords, passed_time)
         self.sdk_keys = build_projects(foundation, mails, passed_time)
         self.hooks = build_hooks(foundation, mails)
-        build_flags(foundation)
+        cleanup = build_flags(foundation)
+        build_notices(
+            foundation,
+            self.cluster.serving_instances,
+            self.applications.reports,
+            self.history.recorder,
+            cleanup,
+            self.hooks.sender,
+        )
         build_audit(foundation, self.serving)
         build_probes(foundation, self.serving.snapshots.problems, self._answers_evaluations)
         foundation.periodic_tasks.append(

@@ -50,7 +50,8 @@ class Cluster:
         self._propagation = Propagation(refresh=snapshots.refresh, catch_up=snapshots.catch_up, others=self._instances)
         foundation = self._foundation
         foundation.database.announce_to(self._announce)
-        foundation.services.append(ServingInstances(foundation.database, foundation.now, self._list_instances))
+        self.serving_instances = ServingInstances(foundation.database, foundation.now, self._list_instances)
+        foundation.services.append(self.serving_instances)
         self._add_metrics()
 
     def is_following(self) -> bool:

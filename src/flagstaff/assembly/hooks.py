@@ -52,7 +52,9 @@ def build_hooks(foundation: Foundation, mails: Mails) -> Hooks:
     if foundation.is_first_worker:
         foundation.commit_listeners.append(sender.notice_commit)
     quota = webhooks_per_project(settings.max_webhooks_per_project)
-    foundation.services.append(Webhooks(database, now, quota, sealer, settings.webhook_networks, sender.wake))
+    foundation.services.append(
+        Webhooks(database, now, quota, sealer, settings.webhook_networks, settings.public_url, sender.wake)
+    )
     foundation.periodic_tasks.append(
         PeriodicTask(
             "webhooks-purge", _PURGE_SECONDS, sender.purge, "deletes old messages to webhooks", by_one_worker=True

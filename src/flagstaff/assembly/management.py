@@ -76,8 +76,11 @@ def build_projects(foundation: Foundation, mails: Mails, passed_time: Callable[[
     return sdk_keys
 
 
-def build_flags(foundation: Foundation) -> None:
-    """Environments with their flags, rules and segments, and what copies, explains and restores them."""
+def build_flags(foundation: Foundation) -> Cleanup:
+    """Environments with their flags, rules and segments, and what copies, explains and restores them.
+
+    Returns what finds flags that may be removed.
+    """
     settings, database, now = foundation.settings, foundation.database, foundation.now
     environments = Environments(database, now, environments_per_project(settings.max_environments_per_project))
     condition_quota = condition_characters(settings.max_condition_characters)
@@ -98,6 +101,7 @@ def build_flags(foundation: Foundation) -> None:
         work,
     )
     segments = Segments(database, now, segments_per_project(settings.max_segments_per_project), condition_quota, work)
+    cleanup = Cleanup(database, now, timedelta(days=settings.history_retention_days))
     foundation.services += [
         environments,
         flags,
@@ -113,8 +117,9 @@ def build_flags(foundation: Foundation) -> None:
         Explanations(database, now, work),
         Playground(database, now),
         Impacts(database, now, work),
-        Cleanup(database, now, timedelta(days=settings.history_retention_days)),
+        cleanup,
     ]
+    return cleanup
 
 
 def build_audit(foundation: Foundation, served: ServedState) -> None:

@@ -124,13 +124,15 @@ async def record_all(transaction: Transaction, made: Sequence[Change]) -> list[i
 
 
 async def _announce(transaction: Transaction, change: Change, numbers: Sequence[int], at: datetime) -> None:
-    project_id, revision = change.scope.project_id, None
+    project_id, revision, may_be_wanted = change.scope.project_id, None, True
     if change.affects_evaluations:
         await notify_change(transaction.connection, transaction.instance, change.scope)
         transaction.changes.append(change)
         assert project_id is not None
-        revision = transaction.left[project_id] = await advance(transaction.connection, change.scope)
-    await enqueue(transaction.connection, project_id, numbers, at=at, revision=revision)
+        revision, may_be_wanted = await advance(transaction.connection, change.scope)
+        transaction.left[project_id] = revision
+    if may_be_wanted:
+        await enqueue(transaction.connection, project_id, numbers, at=at, revision=revision)
 
 
 def _row(change: Change) -> dict[str, Any]:
@@ -196,6 +198,14 @@ async def list_between(
     )
     rows = await connection.execute(query.order_by(_columns.id).limit(most))
     return await collect(map(_from_row, rows))  # each parses the JSON of a row
+
+
+async def list_newest(connection: AsyncConnection, project_id: UUID | None, most: int) -> list[NumberedChange]:
+    """The newest changes in a project, or of all projects and none, newest first."""
+    query = sa.select(tables.changes).order_by(_columns.id.desc()).limit(most)
+    if project_id is not None:
+        query = query.where(_columns.project_id == project_id)
+    return await collect(map(_from_row, await connection.execute(query)))  # each parses the JSON of a row
 
 
 async def list_project_changes(

@@ -32,6 +32,10 @@ class ServingInstances:
         """All instances by name, without those that have ended; raises Error FORBIDDEN, UNAVAILABLE."""
         async with self.database.read() as connection:
             await require_administrator(connection, actor)
+        return await self.find_instances()
+
+    async def find_instances(self) -> list[PlacedInstance]:
+        """The same for the server itself: nothing checks who asks."""
         instances = without_former(await self.list_all())
         behind: dict[int, Behind] = {}
         async with self.database.read() as connection:  # later, so that no instance is ahead of it

@@ -488,12 +488,13 @@ webhook_deliveries = sa.Table(
     sa.Column("project_id", sa.Uuid),
     sa.Column("first_change", sa.BigInteger),
     sa.Column("last_change", sa.BigInteger),
-    sa.Column("type", sa.Text),
+    sa.Column("type", sa.Text),  # of changes: null until the first attempt
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("attempts", sa.SmallInteger, nullable=False, server_default="0"),
     sa.Column("created_at", Moment, nullable=False, index=True),
     sa.Column("revision", sa.BigInteger),
     sa.Column("next_attempt_at", Moment),
+    sa.Column("notice", sa.BigInteger),  # without changes and without a notice, it is a test
     sa.Index(None, "webhook_id", "state", "number"),
     sa.Index(None, "state", "next_attempt_at"),
     sqlite_autoincrement=True,
@@ -509,6 +510,112 @@ webhook_attempts = sa.Table(
     sa.Column("status", sa.SmallInteger),
     sa.Column("error", sa.Text),
     sa.Column("answer", sa.Text),
+)
+
+# What the server has noticed by itself and told, kept for 30 days.
+notices = sa.Table(
+    "notices",
+    metadata,
+    sa.Column("number", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    sa.Column("type", sa.Text, nullable=False),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), index=True),
+    sa.Column("environment_id", sa.ForeignKey("environments.id", ondelete="CASCADE"), index=True),
+    sa.Column("at", Moment, nullable=False, index=True),
+    sa.Column("details", sa.JSON(none_as_null=True), nullable=False),
+    sqlite_autoincrement=True,
+)
+
+# The flags of which it was told that they are stale, or asked for but missing, as long as they are.
+noticed_flags = sa.Table(
+    "noticed_flags",
+    metadata,
+    sa.Column("environment_id", sa.ForeignKey("environments.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("type", sa.Text, primary_key=True),
+    sa.Column("flag_key", sa.Text, primary_key=True),
+    sa.Column("since", Moment, nullable=False),
+)
+
+# The same of instances that lag, or whose history falls behind.
+noticed_instances = sa.Table(
+    "noticed_instances",
+    metadata,
+    sa.Column("type", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("since", Moment, nullable=False),
+)
+
+# When each environment was last examined for flags that are stale, and for those that are asked for but missing.
+environment_looks = sa.Table(
+    "environment_looks",
+    metadata,
+    sa.Column("environment_id", sa.ForeignKey("environments.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("stale_at", Moment),
+    sa.Column("missing_at", Moment),
+)
+
+
+def _of_member() -> tuple[sa.Column[Any], sa.Column[Any], sa.ForeignKeyConstraint]:
+    """The columns that name a member. What a member has ends with the membership."""
+    return (
+        sa.Column("project_id", sa.Uuid, nullable=False),
+        sa.Column("account_id", sa.Uuid, nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id", "account_id"], ["members.project_id", "members.account_id"], ondelete="CASCADE"
+        ),
+    )
+
+
+# Which mails a member wants about a project. A null stands for the default, as a missing row does.
+notification_settings = sa.Table(
+    "notification_settings",
+    metadata,
+    *_of_member(),
+    sa.Column("critical", sa.Boolean),
+    sa.Column("owned", sa.Boolean),
+    sa.Column("stale", sa.Boolean),
+    sa.Column("webhooks", sa.Boolean),
+    sa.PrimaryKeyConstraint("project_id", "account_id"),
+)
+
+# What members are to be told in their next mails. Whoever sends a mail holds its rows until `held_until`.
+notifications = sa.Table(
+    "notifications",
+    metadata,
+    sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    *_of_member(),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("change", sa.BigInteger, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("held_until", Moment),
+    sa.Index(None, "account_id", "project_id", "id"),
+    sa.Index(None, "project_id", "account_id"),
+)
+
+# The number up to which the changes of a project were examined for mails.
+notification_positions = sa.Table(
+    "notification_positions",
+    metadata,
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("change", sa.BigInteger, nullable=False),
+)
+
+# The mails of the last hour, which are limited by account.
+notification_mails = sa.Table(
+    "notification_mails",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("account_id", sa.ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("sent_at", Moment, nullable=False, index=True),
+    sa.Index(None, "account_id", "sent_at"),
+)
+
+# When members were last told of their stale flags.
+stale_reminders = sa.Table(
+    "stale_reminders",
+    metadata,
+    *_of_member(),
+    sa.Column("sent_at", Moment, nullable=False),
+    sa.PrimaryKeyConstraint("project_id", "account_id"),
 )
 
 # The responses to requests with an Idempotency-Key; `status` and `body` are filled in before the commit. `outcome` says

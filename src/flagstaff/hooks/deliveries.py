@@ -39,7 +39,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A message to a webhook: about the changes with these numbers, or about none, as a test.
+    """A message to a webhook: about the changes or the notice with these numbers, or about nothing, as a test.
 
     Its number orders the messages of a webhook, and is part of the message's id, which is the same in all attempts.
     """
@@ -55,6 +55,7 @@ class Delivery:
     created_at: datetime
     revision: int | None
     next_attempt_at: datetime | None
+    notice: int | None
     made: Sequence[Attempt] = ()
 
     @property
@@ -64,8 +65,8 @@ class Delivery:
 
     @property
     def is_test(self) -> bool:
-        """Whether it is about no change."""
-        return self.first_change is None
+        """Whether it is about nothing."""
+        return self.first_change is None and self.notice is None
 
 
 def next_attempt(now: datetime, attempts: int, retry_after_seconds: float | None) -> datetime | None:

@@ -15,11 +15,12 @@ from flagstaff.values.errors import not_found
 _webhooks, _columns, _attempts = tables.webhooks.c, tables.webhook_deliveries.c, tables.webhook_attempts.c
 _now = sa.bindparam("now", type_=tables.Moment)
 _waiting = _columns.state == State.WAITING
-_in_question = sa.and_(_waiting, sa.or_(_webhooks.enabled, _columns.first_change.is_(None)))
+_is_test = sa.and_(_columns.first_change.is_(None), _columns.notice.is_(None))
+_in_question = sa.and_(_waiting, sa.or_(_webhooks.enabled, _is_test))
 # The first message of each webhook decides when the next attempt is made, but tests do not wait behind it.
 _oldest_of = (
     sa.select(_columns.number)
-    .where(_columns.webhook_id == _webhooks.id, _waiting, _columns.first_change.is_not(None))
+    .where(_columns.webhook_id == _webhooks.id, _waiting, sa.not_(_is_test))
     .order_by(_columns.number)
     .limit(1)
     .correlate(tables.webhooks)
@@ -34,7 +35,7 @@ _due = (
     .union(
         sa.select(_webhooks.id)
         .join(tables.webhook_deliveries, _columns.webhook_id == _webhooks.id)
-        .where(_waiting, _columns.first_change.is_(None), _is_due, _free)
+        .where(_waiting, _is_test, _is_due, _free)
     )
     .limit(sa.bindparam("most"))
 )
@@ -42,7 +43,7 @@ _first = (
     sa.select(tables.webhook_deliveries)
     .join(tables.webhooks, _webhooks.id == _columns.webhook_id)
     .where(_columns.webhook_id == sa.bindparam("webhook"), _in_question)
-    .order_by(_columns.first_change.is_not(None), _columns.number)
+    .order_by(sa.not_(_is_test), _columns.number)
     .limit(1)
 )
 _take = (
@@ -263,5 +264,6 @@ def _from_row(row: sa.Row[*tuple[object, ...]], made: Sequence[Attempt] = ()) ->
         created_at=row.created_at,
         revision=row.revision,
         next_attempt_at=row.next_attempt_at,
+        notice=row.notice,
         made=made,
     )

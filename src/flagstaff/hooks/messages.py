@@ -4,46 +4,49 @@ What people have written, such as the name of a flag, is text in every form: it 
 like something else.
 """
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from flagstaff.audit.changes import OWN_FIELDS, Actor, NumberedChange
+from flagstaff.audit.changes import Actor, NumberedChange
+from flagstaff.audit.wording import SHOWN_FIELDS, say_alterations, say_name, say_what, say_who, shorten
+from flagstaff.hooks.notices import Notice, NoticeType
 from flagstaff.hooks.webhooks import TEST_EVENT, Format
 from flagstaff.projects.projects import Environment, Project
 from flagstaff.values.moments import format_moment
 
 BODY_MAX_BYTES = 20_000
-_SHOWN_FIELDS = 5
-_SHOWN_CHARACTERS = 120
+_SHOWN_FLAGS = 20
 _markdown = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>@:])")
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a message tells: one change, or several that were made together in one environment.
+    """What a message tells: one change, several that were made together in one environment, a notice, or nothing.
 
-    `project` and `environment` are None where the changes are in none, or in one that was deleted. `link` leads to the
+    `project` and `environment` are None where it is about none, or about one that was deleted. `link` leads to the
     dashboard. `revision` is the one that has the changes, if they affect evaluations. `dropped` counts messages before
     this one that were never sent.
     """
 
-    changes: Sequence[NumberedChange]
     at: datetime
-    project: Project | None
-    environment: Environment | None
-    revision: int | None
     link: str
+    changes: Sequence[NumberedChange] = ()
+    notice: Notice | None = None
+    project: Project | None = None
+    environment: Environment | None = None
+    revision: int | None = None
     dropped: int = 0
 
     @property
     def type(self) -> str:
-        """The type: the change's action, or the one that most of several changes have in common."""
+        """The type: the notice's, the change's action, or the one that most of several changes have in common."""
+        if self.notice is not None:
+            return self.notice.type
         if not self.changes:
             return TEST_EVENT
         actions = [each.change.action for each in self.changes]
@@ -73,9 +76,16 @@ def _compose_standard(event: Event) -> bytes:
     message = {"type": event.type, "timestamp": format_moment(event.at), "data": data}
     body = _encode(message)
     if len(body) > BODY_MAX_BYTES:
-        data |= {"before": None, "after": None, "truncated": True}
+        data |= {"before": None, "after": None, "notice": _shortened(data["notice"]), "truncated": True}
         body = _encode(message)
     return body
+
+
+def _shortened(details: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """A notice with only the keys of its first flags."""
+    if details is None:
+        return None
+    return {**details, "flags": [{"key": each["key"]} for each in details.get("flags", ())[:_SHOWN_FLAGS]]}
 
 
 def _data(event: Event) -> dict[str, Any]:
@@ -96,6 +106,7 @@ def _data(event: Event) -> dict[str, Any]:
         "revision": event.revision,
         "before": change.before if change else None,
         "after": change.after if change else None,
+        "notice": event.notice.details if event.notice else None,
         "truncated": False,
         "link": event.link,
         "dropped": event.dropped,
@@ -112,45 +123,28 @@ def _actor(actor: Actor) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """An event in words for people: a line, where it was, what was altered, and a note."""
+    """An event in words for people: a line, what was altered, where it was, and a note."""
 
     title: str
-    place: str
     lines: Sequence[str]
+    place: str
     note: str
-
-
-_VERBS = {
-    "created": "created",
-    "updated": "changed",
-    "toggled": "switched",
-    "archived": "archived",
-    "unarchived": "brought back",
-    "deleted": "deleted",
-    "added": "added",
-    "removed": "removed",
-    "revoked": "revoked",
-}
 
 
 def _words(event: Event) -> _Words:
     place = " · ".join(each for each in (event.project and event.project.name, _environment_words(event)) if each)
     note = f"{event.dropped} earlier messages were dropped." if event.dropped else ""
+    if event.notice is not None:
+        return _Words(*_notice_words(event.notice), place, note)
     if not event.changes:
-        return _Words("This is a test message from Flagstaff.", place, (), note)
+        return _Words("This is a test message from Flagstaff.", (), place, note)
     first = event.changes[0].change
-    who = first.actor.email or "The command line"
-    kind, _, verb = event.type.partition(".")
     if len(event.changes) > 1:
-        names = [_name(each) for each in event.changes]
-        title = f"{who} changed {len(names)} resources at once: {_shorten(', '.join(names))}"
-        return _Words(title, place, (), note)
-    if event.type == "flag.toggled":
-        title = f"{who} turned {'on' if (first.after or {}).get('enabled') else 'off'} {_name(event.changes[0])}"
-        return _Words(title, place, (), note)
-    word = _VERBS.get(verb, verb.replace("_", " "))
-    title = f"{who} {word} the {kind.replace('_', ' ')} {_name(event.changes[0])}"
-    return _Words(title, place, _alterations(first.before, first.after), note)
+        names = ", ".join(say_name(each.change) for each in event.changes)
+        title = f"{say_who(first)} changed {len(event.changes)} resources at once: {shorten(names)}"
+        return _Words(title, (), place, note)
+    lines = () if event.type == "flag.toggled" else say_alterations(first.before, first.after)
+    return _Words(say_what(first), lines, place, note)
 
 
 def _environment_words(event: Event) -> str | None:
@@ -159,33 +153,44 @@ def _environment_words(event: Event) -> str | None:
     return f"{event.environment.name} (critical)" if event.environment.critical else event.environment.name
 
 
-def _name(numbered: NumberedChange) -> str:
-    resource = numbered.change.after or numbered.change.before or {}
-    for field in ("name", "email", "key", "rule_value", "host"):
-        if isinstance(resource.get(field), str) and resource[field]:
-            name: str = resource[field]
-            break
-    else:
-        name = str(numbered.change.resource_id)
-    key = numbered.change.scope.flag_key
-    return _shorten(f"{name} ({key})" if key and key != name else name)
+def _notice_words(notice: Notice) -> tuple[str, Sequence[str]]:
+    details = notice.details
+    flags = details.get("flags", ())
+    count, name = details.get("count", 0), shorten(str(details.get("instance", "")))
+    match notice.type:
+        case NoticeType.FLAG_STALE:
+            title = "A flag may be removed." if count == 1 else f"{count} flags may be removed."
+            return title, _flag_lines(flags, count, lambda each: ", ".join(map(_spaced, each.get("reasons", ()))))
+        case NoticeType.FLAG_MISSING:
+            title = "Applications ask for a flag that is not there."
+            if count != 1:
+                title = f"Applications ask for {count} flags that are not there."
+            return title, _flag_lines(flags, count, lambda each: "archived" if each.get("archived") else "")
+        case NoticeType.INSTANCE_LAGGING:
+            if details.get("seconds") is None:
+                return f"The instance {name} is not heard of any more.", ()
+            return f"The instance {name} is {details['seconds']} seconds behind the newest change.", ()
+        case NoticeType.INSTANCE_RECOVERED:
+            return f"The instance {name} serves the newest changes again, or has been stopped.", ()
+        case NoticeType.HISTORY_BEHIND:
+            waiting = details.get("waiting", 0)
+            return f"The history of {name} falls behind: {waiting:,} evaluations wait to be written.", ()
+        case NoticeType.HISTORY_RECOVERED:
+            return f"The history of {name} is being written again.", ()
 
 
-def _alterations(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> list[str]:
-    if before is None or after is None:
-        return []
-    names = [name for name in after if name not in OWN_FIELDS and before.get(name) != after[name]]
-    lines = [f"{name}: {_show(before.get(name))} → {_show(after[name])}" for name in names[:_SHOWN_FIELDS]]
-    return lines if len(names) <= _SHOWN_FIELDS else [*lines, f"and {len(names) - _SHOWN_FIELDS} more fields"]
+def _flag_lines(
+    flags: Sequence[Mapping[str, Any]], count: int, say_more: Callable[[Mapping[str, Any]], str]
+) -> list[str]:
+    lines = []
+    for each in flags[:SHOWN_FIELDS]:
+        more = say_more(each)
+        lines.append(shorten(f"{each['key']}: {more}" if more else each["key"]))
+    return lines if count <= SHOWN_FIELDS else [*lines, f"and {count - SHOWN_FIELDS} more flags"]
 
 
-def _show(value: Any) -> str:
-    return _shorten(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-
-
-def _shorten(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= _SHOWN_CHARACTERS else f"{plain[: _SHOWN_CHARACTERS - 1]}…"
+def _spaced(reason: str) -> str:
+    return reason.replace("_", " ")
 
 
 def _compose_slack(event: Event) -> dict[str, Any]:

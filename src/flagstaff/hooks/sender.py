@@ -14,22 +14,20 @@ from uuid import UUID
 
 import structlog
 
-from flagstaff.audit import changes_store
-from flagstaff.audit.changes import COMMAND_LINE, NumberedChange
+from flagstaff.audit.changes import COMMAND_LINE
 from flagstaff.concurrency.supervisor import Supervisor, is_set_within
 from flagstaff.database.database import Connection, Database
-from flagstaff.flags import flags_store
 from flagstaff.hooks import deliveries_store, webhooks_store
 from flagstaff.hooks.client import Answer, SendError, WebhookClient
 from flagstaff.hooks.deliveries import KEPT, WAITING_MAX, Attempt, Delivery, State, next_attempt
+from flagstaff.hooks.events_service import Events
 from flagstaff.hooks.messages import Event, compose
 from flagstaff.hooks.signing import sign
 from flagstaff.hooks.webhooks import Disabled, Webhook
 from flagstaff.hooks.webhooks_service import switch_off
 from flagstaff.identity.second_factors.sealing import Sealer
-from flagstaff.projects import environments_store, members_store, projects_store
+from flagstaff.projects import members_store, projects_store
 from flagstaff.projects.members import Role
-from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Error
 
 log = structlog.get_logger(__name__)
@@ -40,7 +38,6 @@ TURN_SECONDS = 30.0  # after its last attempt, another process may go on
 _RENEWED_AFTER = timedelta(seconds=TURN_SECONDS / 3)  # an attempt takes a quarter of a turn at most
 _AT_ONCE = 16
 _PURGED_AT_ONCE = 500
-_CHANGES_SHOWN = 200
 _GONE = 410
 _OK = range(200, 300)
 _USER_AGENT = "Flagstaff-Webhooks/1"
@@ -51,13 +48,12 @@ _DUE_MAX = 1000
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A message to send, and how many dropped ones it names. `event` is None if the webhook does not want it."""
+    """A message to send. `event` is None if the webhook does not want it."""
 
     delivery: Delivery
     webhook: Webhook
     secrets: tuple[str, ...]
     event: Event | None
-    untold: int
 
 
 class Sender:
@@ -101,9 +97,7 @@ class Sender:
 
     async def run(self) -> None:
         """Send what waits, until cancelled."""
-        if (
-            not self._database.is_postgresql
-        ):  # the data directory is locked: what another process held, it holds no more
+        if not self._database.is_postgresql:  # the data directory is locked, so no other process holds a turn
             await self._end_all_turns()
         while True:
             self._woken.clear()
@@ -203,38 +197,14 @@ class Sender:
             webhook = await webhooks_store.find_webhook(connection, webhook_id)
             if webhook is None:
                 return None
-            event = await self._find_event(connection, webhook, delivery)
-            stored = await webhooks_store.read_secrets(connection, webhook_id)
             untold = await deliveries_store.count_untold(connection, webhook_id)
+            event = await Events(connection, self._public_url).find(webhook, delivery, untold)
+            stored = await webhooks_store.read_secrets(connection, webhook_id)
         sealed = [stored.present]
         if stored.previous is not None and stored.previous_until is not None and stored.previous_until > now:
             sealed.append(stored.previous)
         opened = [self._sealer.open(each, webhook_id.bytes) for each in sealed]
-        return _Prepared(delivery, webhook, tuple(each.decode() for each in opened if each is not None), event, untold)
-
-    async def _find_event(self, connection: Connection, webhook: Webhook, delivery: Delivery) -> Event | None:
-        """What a message tells; None if the webhook wants none of its changes."""
-        if delivery.first_change is None or delivery.last_change is None:
-            return Event((), delivery.created_at, None, None, None, self._link(webhook.project_id))
-        made = await changes_store.list_between(
-            connection, delivery.project_id, delivery.first_change, delivery.last_change, _CHANGES_SHOWN
-        )
-        if not made:
-            return None
-        scope = made[0].change.scope
-        project = environment = None
-        if scope.project_id is not None:
-            project = await projects_store.find_project(connection, scope.project_id)
-            if project is not None and scope.environment_id is not None:
-                environment = await environments_store.find_environment(
-                    connection, scope.project_id, scope.environment_id
-                )
-        wanted = [each for each in made if await _is_wanted(connection, webhook, each, environment)]
-        if not wanted:
-            return None
-        return Event(
-            wanted, wanted[0].change.at, project, environment, delivery.revision, self._link_to(wanted[0], environment)
-        )
+        return _Prepared(delivery, webhook, tuple(each.decode() for each in opened if each is not None), event)
 
     async def _skip(self, delivery: Delivery) -> None:
         async with self._database.transaction() as transaction:
@@ -243,10 +213,7 @@ class Sender:
     async def _attempt(self, prepared: _Prepared, event: Event) -> bool:
         """Send a message, and record what came of it; return whether the next one can follow."""
         delivery, webhook = prepared.delivery, prepared.webhook
-        named = Event(
-            event.changes, event.at, event.project, event.environment, event.revision, event.link, prepared.untold
-        )
-        body, at = compose(named, webhook.format), self._now()
+        body, at = compose(event, webhook.format), self._now()
         timestamp = int(at.timestamp())
         headers = {
             "content-type": "application/json",
@@ -265,7 +232,7 @@ class Sender:
                 failure = str(error)
         milliseconds = round((perf_counter() - began) * 1000)
         attempt = Attempt(at, milliseconds, answer and answer.status, failure, answer and answer.text)
-        return await self._record(prepared, named, attempt, answer)
+        return await self._record(prepared, event, attempt, answer)
 
     async def _record(self, prepared: _Prepared, event: Event, attempt: Attempt, answer: Answer | None) -> bool:
         delivery, webhook, now = prepared.delivery, prepared.webhook, self._now()
@@ -281,8 +248,8 @@ class Sender:
         async with self._database.transaction() as transaction:
             connection = transaction.connection
             await deliveries_store.record_attempt(connection, delivery, event.type, attempt, state, waits_until)
-            if accepted and prepared.untold and not delivery.is_test:
-                await deliveries_store.record_told(connection, webhook.id, prepared.untold)
+            if accepted and event.dropped and not delivery.is_test:
+                await deliveries_store.record_told(connection, webhook.id, event.dropped)
             owners: list[str] = []
             if switches_off:
                 if webhook.project_id is not None:  # whose changes are numbered in the order of their commits
@@ -296,36 +263,6 @@ class Sender:
             work = self._tell_owner(address, webhook.host, f"/projects/{webhook.project_id}/webhooks")
             self._supervisor.start("mail", work)
         return accepted or delivery.is_test
-
-    def _link(self, project_id: UUID | None) -> str:
-        return self._public_url if project_id is None else f"{self._public_url}/projects/{project_id}"
-
-    def _link_to(self, numbered: NumberedChange, environment: Environment | None) -> str:
-        """The page of what was changed: the flag, the environment or the project."""
-        scope = numbered.change.scope
-        link = self._link(scope.project_id)
-        if environment is None:
-            return link
-        link += f"/environments/{environment.id}"
-        is_there = scope.flag_id is not None and numbered.change.action != "flag.deleted"
-        return f"{link}/flags/{scope.flag_id}" if is_there else link
-
-
-async def _is_wanted(
-    connection: Connection, webhook: Webhook, numbered: NumberedChange, environment: Environment | None
-) -> bool:
-    change = numbered.change
-    tags: list[str] | None = None
-    if webhook.tags is not None and change.scope.flag_id is not None:
-        recorded = change.after or change.before or {}
-        if "tags" in recorded:
-            tags = recorded["tags"]
-        elif environment is not None:
-            flag = await flags_store.find_flag(connection, environment.project_id, environment.id, change.scope.flag_id)
-            tags = list(flag.tags) if flag else []
-        else:
-            tags = []
-    return webhook.wants(change.action, environment.key if environment else None, tags)
 
 
 async def _owners(connection: Connection, project_id: UUID | None) -> list[str]:

@@ -3,7 +3,7 @@
 import secrets
 from base64 import b64encode
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from enum import StrEnum
@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from uuid import UUID
 
 from flagstaff.hooks.addresses import Networks, is_allowed
+from flagstaff.hooks.notices import INSTANCE_NOTICES, PROJECT_NOTICES
 from flagstaff.values.keys import check_environment_key
 from flagstaff.values.text import check_text
 
@@ -63,11 +64,15 @@ _OF_INSTANCES = {
     ),
     "instance": ("updated",),
 }
-PROJECT_EVENTS: tuple[str, ...] = tuple(f"{kind}.{verb}" for kind, verbs in _OF_PROJECTS.items() for verb in verbs)
-"""The types of what happens in a project: the actions of its audit trail."""
+PROJECT_EVENTS: tuple[str, ...] = (
+    *(f"{kind}.{verb}" for kind, verbs in _OF_PROJECTS.items() for verb in verbs),
+    *PROJECT_NOTICES,
+)
+"""The types of what happens in a project: the actions of its audit trail, and what the server notices by itself."""
 INSTANCE_EVENTS: tuple[str, ...] = (
     *PROJECT_EVENTS,
     *(f"{kind}.{verb}" for kind, verbs in _OF_INSTANCES.items() for verb in verbs),
+    *INSTANCE_NOTICES,
 )
 """The types for webhooks of the whole instance."""
 
@@ -102,7 +107,7 @@ class Webhook:
     id: UUID
     project_id: UUID | None
     url: str
-    host: str
+    host: str = field(init=False)
     events: tuple[str, ...]
     environments: tuple[str, ...] | None
     tags: tuple[str, ...] | None
@@ -112,6 +117,9 @@ class Webhook:
     disabled_reason: Disabled | None
     created_at: datetime
     updated_at: datetime
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "host", urlsplit(self.url).netloc)
 
     @property
     def is_chat(self) -> bool:
@@ -194,11 +202,6 @@ def _split(given: str) -> SplitResult:
     except ValueError:
         raise ValueError("must be a URL such as https://example.com/hooks") from None
     return url
-
-
-def host_of(url: str) -> str:
-    """The part of a URL that is shown where the whole one is not."""
-    return urlsplit(url).netloc
 
 
 def new_secret() -> str:

@@ -10,21 +10,25 @@ from starlette.responses import Response
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import if_match
 from flagstaff.api.ids import Id
-from flagstaff.api.operations import Needs, reads, writes
+from flagstaff.api.operations import Needs, asks, reads, writes
 from flagstaff.hooks.deliveries import State
 from flagstaff.hooks.webhooks_schemas import (
     DeliveriesPageOut,
     DeliveriesQuery,
     DeliveryId,
     DeliveryOut,
+    DeliveryWithBodyOut,
     NewWebhook,
+    PreviewOut,
     RepeatBody,
     RepeatedOut,
+    WebhookFilter,
     WebhookOut,
     WebhookUpdate,
     WebhookWithSecretOut,
     delivery_view,
     page_response,
+    preview_response,
     tagged_webhook,
     view_webhook,
 )
@@ -94,6 +98,19 @@ def _add_routes(found: _Place) -> None:
         """
         watched, secret = await webhooks.create_webhook(actor, place, **body.wanted())
         return tagged_webhook(watched, 201, secret)
+
+    @router.post(
+        f"{base}/preview",
+        name=f"preview_{kind}",
+        response_model=PreviewOut,
+        responses=problems(400, *statuses, 413, 503),
+    )
+    @asks(needs, *also, body_max_bytes=SMALL_BODY)
+    async def preview_webhook(
+        place: project_id, body: WebhookFilter, actor: CurrentActor, webhooks: Service
+    ) -> Response:
+        """The messages that a webhook would have been sent of the last day's changes, up to the newest 500 of them."""
+        return preview_response(await webhooks.preview(actor, place, **body.wanted()))
 
     @router.get(one, name=f"get_{kind}", response_model=WebhookOut, responses=problems(*statuses, 404, 503))
     @reads(needs, *also)
@@ -184,6 +201,24 @@ def _add_delivery_routes(found: _Place) -> None:
             actor, place, webhook_id, state=state, before=page.cursor, limit=page.limit
         )
         return page_response(found)
+
+    @router.get(
+        f"{deliveries}/{{delivery_id}}",
+        name=f"get_{kind}_delivery",
+        response_model=DeliveryWithBodyOut,
+        responses=problems(*statuses, 404, 503),
+    )
+    @reads(needs, *also)
+    async def get_delivery(
+        place: project_id,
+        webhook_id: Id,
+        delivery_id: DeliveryId,
+        actor: CurrentActor,
+        webhooks: Service,
+    ) -> Response:
+        """A message with its body."""
+        delivery, content = await webhooks.get_delivery(actor, place, webhook_id, delivery_id)
+        return json_response({**delivery_view(delivery), "body": content})
 
     @router.post(
         f"{deliveries}/{{delivery_id}}/repeat",

@@ -31,8 +31,8 @@ from flagstaff.hooks.webhooks import (
     URL_MAX_LENGTH,
     Format,
 )
-from flagstaff.hooks.webhooks_service import DeliveriesPage, WatchedWebhook
-from flagstaff.http.responses import encode_json, json_page
+from flagstaff.hooks.webhooks_service import DeliveriesPage, Preview, WatchedWebhook
+from flagstaff.http.responses import encode_json, json_page, json_response
 from flagstaff.values.errors import not_found
 from flagstaff.values.moments import format_moment
 
@@ -91,20 +91,25 @@ Tags = Annotated[
 ]
 
 
-class NewWebhook(Body):
-    """A webhook to create."""
+class WebhookFilter(Body):
+    """What a webhook wants, and in which form."""
 
-    url: Url
     events: Events
     environments: Environments | None = None
     tags: Tags | None = None
     format: FormatName = Field(default="standard")
-    description: Description | None = None
-    enabled: StrictBool = True
 
     def wanted(self) -> dict[str, Any]:
         """The fields for the service."""
         return {**self.model_dump(), "format": Format(self.format)}
+
+
+class NewWebhook(WebhookFilter):
+    """A webhook to create."""
+
+    url: Url
+    description: Description | None = None
+    enabled: StrictBool = True
 
 
 class WebhookUpdate(Update):
@@ -193,6 +198,31 @@ class DeliveryOut(BaseModel):
     attempts: list[AttemptOut] = Field(description="Oldest first.")
 
 
+class DeliveryWithBodyOut(DeliveryOut):
+    """A message to a webhook, with its body."""
+
+    body: str | None = Field(
+        description="The body of the message. Null if nothing is left that could be sent, such as of a deleted project."
+    )
+
+
+class MessageOut(BaseModel):
+    """A message that would have been sent."""
+
+    type: str
+    timestamp: Moment
+    body: str
+
+
+class PreviewOut(BaseModel):
+    """The messages that a webhook would have been sent."""
+
+    since: Moment = Field(description="When the examined changes begin: a day ago, or later if there were too many.")
+    examined: int = Field(description="How many changes were examined, the newest ones.")
+    count: int = Field(description="How many messages would have been sent.")
+    messages: list[MessageOut] = Field(description="The newest of them, newest first.")
+
+
 class DeliveriesPageOut(BaseModel):
     """Some deliveries, newest first."""
 
@@ -275,6 +305,21 @@ def delivery_view(delivery: Delivery) -> dict[str, Any]:
         "next_attempt_at": format_moment(delivery.next_attempt_at) if delivery.next_attempt_at else None,
         "attempts": [_attempt_view(each) for each in delivery.made],
     }
+
+
+def preview_response(preview: Preview) -> Response:
+    """The response with what would have been sent."""
+    messages = [
+        {"type": each.type, "timestamp": format_moment(each.at), "body": each.body} for each in preview.messages
+    ]
+    return json_response(
+        {
+            "since": format_moment(preview.since),
+            "examined": preview.examined,
+            "count": preview.count,
+            "messages": messages,
+        }
+    )
 
 
 def page_response(page: DeliveriesPage) -> Response:

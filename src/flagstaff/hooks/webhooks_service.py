@@ -8,12 +8,16 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
+from flagstaff.audit import changes_store
 from flagstaff.audit.changes import Actor, Scope, change_of
 from flagstaff.audit.changes_store import record
+from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.hooks import deliveries_store, webhooks_store
 from flagstaff.hooks.addresses import Networks
 from flagstaff.hooks.deliveries import Delivery, State
+from flagstaff.hooks.events_service import Events, made_together
+from flagstaff.hooks.messages import compose
 from flagstaff.hooks.webhooks import (
     INSTANCE_EVENTS,
     PROJECT_EVENTS,
@@ -24,7 +28,6 @@ from flagstaff.hooks.webhooks import (
     check_environments,
     check_events,
     check_url,
-    host_of,
     new_secret,
 )
 from flagstaff.hooks.webhooks_store import Health
@@ -36,6 +39,11 @@ from flagstaff.values.errors import invalid_field
 from flagstaff.values.quotas import Quota
 
 REPEATED_MAX = 1000
+PREVIEWED_FOR = timedelta(days=1)
+PREVIEWED_MAX = 500
+"""How many changes a preview examines, the newest ones."""
+SHOWN_MAX = 20
+"""How many messages a preview shows."""
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -53,6 +61,35 @@ class DeliveriesPage(NamedTuple):
     next_before: int | None
 
 
+class ShownDelivery(NamedTuple):
+    """A delivery, and the body of its message; None if there is nothing left that could be sent."""
+
+    delivery: Delivery
+    body: str | None
+
+
+class WouldBeSent(NamedTuple):
+    """A message that would have been sent."""
+
+    type: str
+    at: datetime
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would have been sent about the changes since a moment, newest first.
+
+    `count` is the number of all messages, of which the first ones are shown, and `examined` that of the changes.
+    `since` is later than a day ago if there were too many.
+    """
+
+    since: datetime
+    examined: int
+    count: int
+    messages: Sequence[WouldBeSent]
+
+
 @dataclass(frozen=True, slots=True)
 class Webhooks:
     """The use cases of webhooks. `project_id` is None for those of the whole instance, which administrators manage.
@@ -67,6 +104,7 @@ class Webhooks:
     quota: Quota
     sealer: Sealer
     networks: Networks
+    public_url: str
     wake: Callable[[], None]
 
     async def list_webhooks(self, actor: Actor, project_id: UUID | None) -> list[WatchedWebhook]:
@@ -93,16 +131,14 @@ class Webhooks:
         webhook = Webhook(
             id=uuid7(),
             project_id=project_id,
-            host="",
             disabled_reason=None,
             created_at=now,
             updated_at=now,
             **self._checked(values, project_id),
         )
-        webhook = replace(webhook, host=host_of(webhook.url))
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            await _open_for_update(connection, actor, project_id)
+            await _open(connection, actor, project_id, for_update=True)
             self.quota.require_room(await webhooks_store.count_webhooks(connection, project_id))
             await webhooks_store.create_webhook(connection, webhook, self._seal(webhook, secret))
             await self._record(transaction, actor, "webhook.created", after=webhook)
@@ -133,9 +169,8 @@ class Webhooks:
             if updated != webhook:
                 updated = replace(
                     updated,
-                    host=host_of(updated.url),
                     disabled_reason=None if updated.enabled else webhook.disabled_reason,
-                    updated_at=self._later_than(webhook),
+                    updated_at=_later_than(webhook, self.now()),
                 )
                 await webhooks_store.update_webhook(connection, updated)
                 if updated.enabled and not webhook.enabled:
@@ -168,7 +203,7 @@ class Webhooks:
             webhook = await _find_for_update(connection, actor, project_id, webhook_id)
             until = self.now() + ROTATION_LIFETIME
             await webhooks_store.replace_secret(connection, webhook_id, self._seal(webhook, secret), until)
-            updated = replace(webhook, updated_at=self._later_than(webhook))
+            updated = replace(webhook, updated_at=_later_than(webhook, self.now()))
             await webhooks_store.update_webhook(connection, updated)
             await self._record(transaction, actor, "webhook.secret_rotated", before=webhook, after=updated)
             return await _watch(connection, updated), secret
@@ -182,6 +217,55 @@ class Webhooks:
             delivery = await deliveries_store.get_delivery(connection, webhook_id, number)
         self.wake()
         return delivery
+
+    async def preview(self, actor: Actor, project_id: UUID | None, **values: Any) -> Preview:
+        """What a webhook with these values would have been sent of the last day's changes.
+
+        Raises:
+            Error: INVALID for an event or an environment that is not accepted, FORBIDDEN.
+        """
+        now = self.now()
+        webhook = Webhook(
+            id=uuid7(),
+            project_id=project_id,
+            url="",
+            description=None,
+            enabled=True,
+            disabled_reason=None,
+            created_at=now,
+            updated_at=now,
+            **self._checked(values, project_id),
+        )
+        since = now - PREVIEWED_FOR
+        async with self.database.read() as connection:
+            await _open(connection, actor, project_id)
+            newest = await changes_store.list_newest(connection, project_id, PREVIEWED_MAX)
+            examined = [each for each in newest if each.change.at >= since]
+            if len(examined) == PREVIEWED_MAX:
+                since = examined[-1].change.at
+            events, turns = Events(connection, self.public_url), Turns()
+            groups = made_together(examined) if webhook.is_chat else ([each] for each in examined)
+            count, messages = 0, list[WouldBeSent]()
+            for group in groups:
+                await turns.give()
+                event = await events.of_changes(webhook, group[::-1])
+                if event is None:
+                    continue
+                count += 1
+                if len(messages) < SHOWN_MAX:
+                    messages.append(WouldBeSent(event.type, event.at, compose(event, webhook.format).decode()))
+        return Preview(since, len(examined), count, messages)
+
+    async def get_delivery(self, actor: Actor, project_id: UUID | None, webhook_id: UUID, number: int) -> ShownDelivery:
+        """A message with its body, as it is sent; without the number of dropped ones, unless it waits."""
+        async with self.database.read() as connection:
+            await _open(connection, actor, project_id)
+            webhook = await webhooks_store.get_webhook(connection, project_id, webhook_id)
+            delivery = await deliveries_store.get_delivery(connection, webhook_id, number)
+            waits = delivery.state is State.WAITING
+            dropped = await deliveries_store.count_untold(connection, webhook_id) if waits else 0
+            event = await Events(connection, self.public_url).find(webhook, delivery, dropped)
+        return ShownDelivery(delivery, compose(event, webhook.format).decode() if event else None)
 
     async def list_deliveries(
         self,
@@ -246,10 +330,6 @@ class Webhooks:
     def _seal(self, webhook: Webhook, secret: str) -> bytes:
         return self.sealer.seal(secret.encode(), webhook.id.bytes)
 
-    def _later_than(self, webhook: Webhook) -> datetime:
-        """A time of a change, which is also its tag."""
-        return max(self.now(), webhook.updated_at + _MICROSECOND)
-
     async def _record(
         self,
         transaction: Transaction,
@@ -265,20 +345,12 @@ class Webhooks:
         await record(transaction, change)
 
 
-async def _open(connection: Connection, actor: Actor, project_id: UUID | None) -> None:
+async def _open(connection: Connection, actor: Actor, project_id: UUID | None, *, for_update: bool = False) -> None:
     if project_id is None:
-        await require_administrator(connection, actor)
-    else:
-        _, member = await open_membership(connection, actor, project_id, Permission.KEYS_ROTATE)
-        require(member, Permission.AUDIT_READ)
-
-
-async def _open_for_update(connection: Connection, actor: Actor, project_id: UUID | None) -> None:
-    if project_id is None:
-        await hold_administrators(connection, actor)
-    else:
-        _, member = await open_membership(connection, actor, project_id, Permission.KEYS_ROTATE, for_update=True)
-        require(member, Permission.AUDIT_READ)
+        await (hold_administrators if for_update else require_administrator)(connection, actor)
+        return
+    _, member = await open_membership(connection, actor, project_id, Permission.KEYS_ROTATE, for_update=for_update)
+    require(member, Permission.AUDIT_READ)
 
 
 async def _find_for_update(
@@ -288,7 +360,7 @@ async def _find_for_update(
     webhook_id: UUID,
     precondition: Precondition[WatchedWebhook] = ANY_STATE,
 ) -> Webhook:
-    await _open_for_update(connection, actor, project_id)
+    await _open(connection, actor, project_id, for_update=True)
     webhook = await webhooks_store.get_webhook(connection, project_id, webhook_id)
     await precondition.require(connection, await _watch(connection, webhook), webhook_id, project_id)
     return webhook
@@ -300,9 +372,12 @@ async def _watch(connection: Connection, webhook: Webhook) -> WatchedWebhook:
 
 async def switch_off(transaction: Transaction, webhook: Webhook, reason: Disabled, actor: Actor, now: datetime) -> None:
     """Switch a webhook off because of what its receiver has answered."""
-    updated = replace(
-        webhook, enabled=False, disabled_reason=reason, updated_at=max(now, webhook.updated_at + _MICROSECOND)
-    )
+    updated = replace(webhook, enabled=False, disabled_reason=reason, updated_at=_later_than(webhook, now))
     await webhooks_store.update_webhook(transaction.connection, updated)
     change = change_of(actor, "webhook.disabled", now, Scope(webhook.project_id), before=webhook, after=updated)
     await record(transaction, change)
+
+
+def _later_than(webhook: Webhook, now: datetime) -> datetime:
+    """A time of a change, which is also its tag."""
+    return max(now, webhook.updated_at + _MICROSECOND)

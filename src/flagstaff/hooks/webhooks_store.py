@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
-from flagstaff.hooks.webhooks import Disabled, Format, Webhook, host_of
+from flagstaff.hooks.deliveries import State
+from flagstaff.hooks.webhooks import Disabled, Format, Webhook
 from flagstaff.values.errors import not_found
 
 _columns, _deliveries, _attempts = tables.webhooks.c, tables.webhook_deliveries.c, tables.webhook_attempts.c
@@ -101,7 +102,7 @@ async def read_health(connection: AsyncConnection, webhook_ids: Sequence[UUID]) 
         sa.select(
             _deliveries.webhook_id, sa.func.count().label("waiting"), sa.func.min(_deliveries.created_at).label("since")
         )
-        .where(_deliveries.webhook_id.in_(webhook_ids), _deliveries.state == "waiting")
+        .where(_deliveries.webhook_id.in_(webhook_ids), _deliveries.state == State.WAITING)
         .group_by(_deliveries.webhook_id)
         .subquery()
     )
@@ -148,7 +149,6 @@ def _from_row(row: sa.Row[*tuple[object, ...]]) -> Webhook:
         id=row.id,
         project_id=row.project_id,
         url=row.url,
-        host=host_of(row.url),
         events=tuple(row.events),
         environments=None if row.environments is None else tuple(row.environments),
         tags=None if row.tags is None else tuple(row.tags),

@@ -100,6 +100,23 @@ class Cleanup:
         history_since = evidence.since if evidence.since > since else None
         return CandidatesPage(since, history_since, place.hidden, await self._complete(place, found), last)
 
+    async def list_stale(self, environment_id: UUID, days: int, most: int) -> list[Candidate]:
+        """The candidates of an environment, at most so many, without what their removal would alter.
+
+        For the server itself: nothing checks who asks.
+        """
+        now = self.now()
+        since = now.replace(minute=0, second=0, microsecond=0) - timedelta(days=days)
+        place, wanted = _Place(environment_id, (), 0, {}), CleanupFilter(days)
+        found: list[Candidate] = []
+        last: str | None = ""
+        async with self._turns:
+            evidence = await self._begin(environment_id, since, now)
+            while last is not None and len(found) < most:
+                some, last = await self._list_flags(environment_id, since, wanted, last)
+                found += await self._judge(place, evidence, since, some, wanted)
+        return found[:most]
+
     async def _begin(self, environment_id: UUID, since: datetime, now: datetime) -> _Evidence:
         """Find the part of the period that the history has, and its newest part, which is read for all flags at once.
 

@@ -1,0 +1,64 @@
+"""Changes in words for people, as messages and mails have them. Names are as people wrote them: text, and no markup."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from flagstaff.audit.changes import OWN_FIELDS, Change
+
+SHOWN_FIELDS = 5
+SHOWN_CHARACTERS = 120
+_VERBS = {
+    "created": "created",
+    "updated": "changed",
+    "toggled": "switched",
+    "archived": "archived",
+    "unarchived": "brought back",
+    "deleted": "deleted",
+    "added": "added",
+    "removed": "removed",
+    "revoked": "revoked",
+}
+_NAMING = ("name", "email", "key", "rule_value", "host")
+
+
+def say_what(change: Change) -> str:
+    """What somebody did, such as `ada@example.com turned on New checkout (new-checkout)`."""
+    who, kind, verb = say_who(change), *change.action.split(".", 1)
+    if change.action == "flag.toggled":
+        return f"{who} turned {'on' if (change.after or {}).get('enabled') else 'off'} {say_name(change)}"
+    word = _VERBS.get(verb, verb.replace("_", " "))
+    return f"{who} {word} the {kind.replace('_', ' ')} {say_name(change)}"
+
+
+def say_who(change: Change) -> str:
+    """Whose change it is."""
+    return change.actor.email or "The command line"
+
+
+def say_name(change: Change) -> str:
+    """What the changed resource is called, with the key of its flag."""
+    resource = change.after or change.before or {}
+    names = (resource.get(field) for field in _NAMING)
+    name = next((each for each in names if isinstance(each, str) and each), str(change.resource_id))
+    key = change.scope.flag_key
+    return shorten(f"{name} ({key})" if key and key != name else name)
+
+
+def say_alterations(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> list[str]:
+    """A line for each of the first fields that were altered, with the values before and after."""
+    if before is None or after is None:
+        return []
+    names = [name for name in after if name not in OWN_FIELDS and before.get(name) != after[name]]
+    lines = [f"{name}: {_show(before.get(name))} → {_show(after[name])}" for name in names[:SHOWN_FIELDS]]
+    return lines if len(names) <= SHOWN_FIELDS else [*lines, f"and {len(names) - SHOWN_FIELDS} more fields"]
+
+
+def shorten(text: str) -> str:
+    """A text in one line, and cut where it is long."""
+    plain = " ".join(text.split())
+    return plain if len(plain) <= SHOWN_CHARACTERS else f"{plain[: SHOWN_CHARACTERS - 1]}…"
+
+
+def _show(value: Any) -> str:
+    return shorten(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,140 @@
+"""Finds what a message tells: the changes or the notice that it is about, as far as its webhook wants them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from flagstaff.audit import changes_store
+from flagstaff.audit.changes import NumberedChange, Scope
+from flagstaff.database.database import Connection
+from flagstaff.flags import flags_store
+from flagstaff.hooks import notices_store
+from flagstaff.hooks.deliveries import Delivery
+from flagstaff.hooks.messages import Event
+from flagstaff.hooks.notices import Notice, NoticeType
+from flagstaff.hooks.webhooks import Webhook
+from flagstaff.projects import environments_store, projects_store
+from flagstaff.projects.projects import Environment, Project
+
+_CHANGES_SHOWN = 200
+_NOTICE_PAGES = {NoticeType.FLAG_STALE: "cleanup", NoticeType.FLAG_MISSING: "applications"}
+
+
+@dataclass(slots=True)
+class Events:
+    """Finds what messages tell. It reads each environment and each flag once."""
+
+    connection: Connection
+    public_url: str
+    _places: dict[Scope, tuple[Project | None, Environment | None]] = field(default_factory=dict, init=False)
+    _tags: dict[UUID, list[str]] = field(default_factory=dict, init=False)
+
+    async def find(self, webhook: Webhook, delivery: Delivery, dropped: int = 0) -> Event | None:
+        """What a message tells; None if there is nothing that the webhook wants.
+
+        `dropped` messages before it were never sent.
+        """
+        if delivery.notice is not None:
+            notice = await notices_store.find_notice(self.connection, delivery.notice)
+            return None if notice is None else await self._of_notice(webhook, notice, dropped)
+        if delivery.first_change is None or delivery.last_change is None:
+            return Event(delivery.created_at, self._link(webhook.project_id), dropped=dropped)
+        made = await changes_store.list_between(
+            self.connection, delivery.project_id, delivery.first_change, delivery.last_change, _CHANGES_SHOWN
+        )
+        return await self.of_changes(webhook, made, revision=delivery.revision, dropped=dropped)
+
+    async def of_changes(
+        self, webhook: Webhook, made: Sequence[NumberedChange], *, revision: int | None = None, dropped: int = 0
+    ) -> Event | None:
+        """What a message about changes of one environment tells; None if the webhook wants none of them."""
+        if not made:
+            return None
+        project, environment = await self._find_place(made[0].change.scope)
+        wanted = [each for each in made if await self._is_wanted(webhook, each, environment)]
+        if not wanted:
+            return None
+        return Event(
+            wanted[0].change.at,
+            self._link_to(wanted[0], environment),
+            changes=wanted,
+            project=project,
+            environment=environment,
+            revision=revision,
+            dropped=dropped,
+        )
+
+    async def _of_notice(self, webhook: Webhook, notice: Notice, dropped: int) -> Event | None:
+        project, environment = await self._find_place(Scope(notice.project_id, notice.environment_id))
+        key = environment.key if environment else None
+        details = dict(notice.details)
+        if "flags" in details:
+            described: Sequence[Mapping[str, Any]] = details["flags"]
+            flags = [each for each in described if webhook.wants(notice.type, key, each.get("tags", ()))]
+            if not flags:
+                return None
+            if len(flags) < len(described):
+                details |= {"flags": flags, "count": len(flags)}
+        elif not webhook.wants(notice.type, key, None):
+            return None
+        link = self._link(notice.project_id)
+        if environment is not None:
+            link += f"/environments/{environment.id}/{_NOTICE_PAGES[notice.type]}"
+        elif notice.project_id is None:
+            link += "/admin/instances"
+        told = replace(notice, details=details)
+        return Event(notice.at, link, notice=told, project=project, environment=environment, dropped=dropped)
+
+    async def _find_place(self, scope: Scope) -> tuple[Project | None, Environment | None]:
+        place = Scope(scope.project_id, scope.environment_id)
+        if place not in self._places:
+            project = environment = None
+            if scope.project_id is not None:
+                project = await projects_store.find_project(self.connection, scope.project_id)
+                if project is not None and scope.environment_id is not None:
+                    environment = await environments_store.find_environment(
+                        self.connection, scope.project_id, scope.environment_id
+                    )
+            self._places[place] = project, environment
+        return self._places[place]
+
+    async def _is_wanted(self, webhook: Webhook, numbered: NumberedChange, environment: Environment | None) -> bool:
+        change = numbered.change
+        tags: list[str] | None = None
+        if webhook.tags is not None and change.scope.flag_id is not None:
+            recorded = change.after or change.before or {}
+            tags = recorded.get("tags")
+            if tags is None:
+                tags = await self._find_tags(change.scope.flag_id, environment)
+        return webhook.wants(change.action, environment.key if environment else None, tags)
+
+    async def _find_tags(self, flag_id: UUID, environment: Environment | None) -> list[str]:
+        if environment is None:
+            return []
+        if flag_id not in self._tags:
+            flag = await flags_store.find_flag(self.connection, environment.project_id, environment.id, flag_id)
+            self._tags[flag_id] = list(flag.tags) if flag else []
+        return self._tags[flag_id]
+
+    def _link(self, project_id: UUID | None) -> str:
+        return self.public_url if project_id is None else f"{self.public_url}/projects/{project_id}"
+
+    def _link_to(self, numbered: NumberedChange, environment: Environment | None) -> str:
+        """The page of what was changed: the flag, the environment or the project."""
+        scope = numbered.change.scope
+        link = self._link(scope.project_id)
+        if environment is None:
+            return link
+        link += f"/environments/{environment.id}"
+        is_there = scope.flag_id is not None and numbered.change.action != "flag.deleted"
+        return f"{link}/flags/{scope.flag_id}" if is_there else link
+
+
+def made_together(changes: Iterable[NumberedChange]) -> Iterator[list[NumberedChange]]:
+    """Changes in the groups in which they were made: at one moment, by one actor, in one environment."""
+    for _, group in groupby(
+        changes, lambda each: (each.change.at, each.change.actor.account_id, each.change.scope.environment_id)
+    ):
+        yield list(group)

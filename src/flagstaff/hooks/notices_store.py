@@ -1,0 +1,150 @@
+"""Notices in the database: those that were told, what was told of, and when environments were last examined."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.database import tables
+from flagstaff.hooks.deliveries import State
+from flagstaff.hooks.notices import Notice, NoticeType
+
+_LOCK = 0x6E6F7469  # a number that no other lock of PostgreSQL has here
+_notices, _flags, _instances = tables.notices.c, tables.noticed_flags.c, tables.noticed_instances.c
+_webhooks, _looks, _environments = tables.webhooks.c, tables.environment_looks.c, tables.environments.c
+_by_number = sa.select(tables.notices).where(_notices.number == sa.bindparam("number"))
+_enqueue = tables.webhook_deliveries.insert().from_select(
+    ("webhook_id", "project_id", "type", "state", "attempts", "created_at", "notice"),
+    sa.select(
+        _webhooks.id,
+        sa.bindparam("project", type_=sa.Uuid),
+        sa.bindparam("type", type_=sa.Text),
+        sa.literal(State.WAITING.value),
+        sa.literal(0),
+        sa.bindparam("at", type_=tables.Moment),
+        sa.bindparam("notice", type_=sa.BigInteger),
+    ).where(_webhooks.enabled, sa.or_(_webhooks.project_id.is_(None), _webhooks.project_id == sa.bindparam("project"))),
+)
+_of_environment = sa.and_(_flags.environment_id == sa.bindparam("environment"), _flags.type == sa.bindparam("type"))
+
+
+class Place(NamedTuple):
+    """An environment that is due to be examined, and its project."""
+
+    project_id: UUID
+    environment_id: UUID
+
+
+async def create_notice(
+    connection: AsyncConnection,
+    kind: NoticeType,
+    at: datetime,
+    details: Mapping[str, Any],
+    *,
+    project_id: UUID | None = None,
+    environment_id: UUID | None = None,
+) -> None:
+    """Insert a notice, and a message about it for each webhook that may want it."""
+    row = {
+        "type": kind,
+        "project_id": project_id,
+        "environment_id": environment_id,
+        "at": at,
+        "details": dict(details),
+    }
+    result = await connection.execute(tables.notices.insert().values(row))
+    assert result.inserted_primary_key is not None
+    values = {"project": project_id, "type": kind.value, "at": at, "notice": result.inserted_primary_key[0]}
+    await connection.execute(_enqueue, values)
+
+
+async def find_notice(connection: AsyncConnection, number: int) -> Notice | None:
+    """The notice with this number, if it is still kept."""
+    row = (await connection.execute(_by_number, {"number": number})).one_or_none()
+    if row is None:
+        return None
+    return Notice(row.number, NoticeType(row.type), row.project_id, row.environment_id, row.at, row.details)
+
+
+async def purge_notices(connection: AsyncConnection, before: datetime) -> None:
+    """Delete the notices that are older than a time."""
+    await connection.execute(tables.notices.delete().where(_notices.at < before))
+
+
+async def list_noticed_flags(connection: AsyncConnection, environment_id: UUID, kind: NoticeType) -> set[str]:
+    """The keys of the flags of an environment of which was told that they are so."""
+    query = sa.select(_flags.flag_key).where(_of_environment)
+    return set((await connection.execute(query, {"environment": environment_id, "type": kind.value})).scalars())
+
+
+async def replace_noticed_flags(
+    connection: AsyncConnection,
+    environment_id: UUID,
+    kind: NoticeType,
+    now: datetime,
+    *,
+    added: Collection[str],
+    ended: Collection[str],
+) -> None:
+    """Note that some flags are so, and that others are not any more."""
+    if ended:
+        delete = tables.noticed_flags.delete().where(_of_environment, _flags.flag_key.in_(ended))
+        await connection.execute(delete, {"environment": environment_id, "type": kind.value})
+    if added:
+        rows = [
+            {"environment_id": environment_id, "type": kind.value, "flag_key": key, "since": now}
+            for key in sorted(added)
+        ]
+        await connection.execute(tables.noticed_flags.insert(), rows)
+
+
+async def list_noticed_instances(connection: AsyncConnection, kind: NoticeType) -> set[str]:
+    """The names of the instances of which was told that they are so."""
+    query = sa.select(_instances.name).where(_instances.type == kind.value)
+    return set((await connection.execute(query)).scalars())
+
+
+async def note_instance(connection: AsyncConnection, kind: NoticeType, name: str, now: datetime) -> None:
+    """Note that an instance is so."""
+    await connection.execute(tables.noticed_instances.insert(), {"type": kind.value, "name": name, "since": now})
+
+
+async def forget_instance(connection: AsyncConnection, kind: NoticeType, name: str) -> None:
+    """Note that an instance is not so any more."""
+    await connection.execute(
+        tables.noticed_instances.delete().where(_instances.type == kind.value, _instances.name == name)
+    )
+
+
+async def lock_notices(connection: AsyncConnection) -> None:
+    """Let one process at a time decide what is told, until its transaction ends. SQLite has one writer anyway."""
+    if connection.dialect.name == "postgresql":
+        await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+
+
+async def list_due(connection: AsyncConnection, kind: NoticeType, before: datetime, most: int) -> list[Place]:
+    """The environments that were not examined for this since a time, those that wait longest first."""
+    at = _looked_at(kind)
+    query = (
+        sa.select(_environments.project_id, _environments.id)
+        .outerjoin(tables.environment_looks, _looks.environment_id == _environments.id)
+        .where(sa.or_(at.is_(None), at < before))
+        .order_by(at.is_not(None), at, _environments.id)
+        .limit(most)
+    )
+    return [Place(*row) for row in await connection.execute(query)]
+
+
+async def record_look(connection: AsyncConnection, kind: NoticeType, environment_id: UUID, now: datetime) -> None:
+    """Note that an environment was examined for this."""
+    column = _looked_at(kind).name
+    update = tables.environment_looks.update().where(_looks.environment_id == environment_id).values({column: now})
+    if not (await connection.execute(update)).rowcount:
+        await connection.execute(tables.environment_looks.insert(), {"environment_id": environment_id, column: now})
+
+
+def _looked_at(kind: NoticeType) -> sa.Column[datetime]:
+    return _looks.stale_at if kind is NoticeType.FLAG_STALE else _looks.missing_at

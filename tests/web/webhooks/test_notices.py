@@ -1,0 +1,184 @@
+"""What the server notices by itself: stale flags, missing ones, instances that lag and histories that fall behind."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
+from flagstaff.hooks.notices_service import Lagging, Noticer, Recorded
+from tests.support.api import Caller, Json, created, flag_path, project_path
+from tests.support.clock import Clock
+from tests.support.jobs import do_now
+from tests.support.receiver import Receiver
+from tests.support.sdk_keys import create_key
+from tests.support.sessions import PASSWORD, log_in
+from tests.web.conftest import SignUp
+from tests.web.webhooks.conftest import Hook, settle
+
+
+def noticer_of(flagstaff: Flagstaff) -> Noticer:
+    (found,) = (each for each in flagstaff.foundation.services if isinstance(each, Noticer))
+    return found
+
+
+async def ask_for(client: Caller, key: Json, *flags: str) -> None:
+    """Ask for flags by their keys, as an application does."""
+    for each in flags:
+        await client.post(
+            f"/ofrep/v1/evaluate/flags/{each}",
+            json={"context": {"targetingKey": "u"}},
+            headers={"authorization": f"Bearer {key['key']}"},
+        )
+
+
+async def test_flags_that_become_stale_are_told_once_and_again_after_they_were_kept(
+    flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver, clock: Clock
+) -> None:
+    environment = await ada.get_environment(project)
+    flags = [await ada.create_flag(environment, key=f"old-{name}", name=f"Old {name}") for name in "ab"]
+    await ada.create_flag(environment, key="meant-to-stay", keep=True)
+    await hook(events=["flag.stale"])
+    await do_now(flagstaff, "notices")
+    await settle(flagstaff)
+    assert receiver.messages == []
+    clock.advance(days=31)
+    await do_now(flagstaff, "notices", "notices")
+    (message,) = await receiver.wait_for(1)
+    assert message.type == "flag.stale"
+    data = message.json["data"]
+    assert (data["project"]["id"], data["actor"], data["notice"]["count"]) == (project["id"], None, 2)
+    assert [each["key"] for each in data["notice"]["flags"]] == ["old-a", "old-b"]
+    assert data["notice"]["flags"][0]["reasons"] == ["not_evaluated", "unchanged"]
+    assert data["link"].endswith(f"/environments/{environment['id']}/cleanup")
+    clock.advance(days=2)
+    await do_now(flagstaff, "notices")
+    await settle(flagstaff)
+    assert len(receiver.messages) == 1
+    for keep in (True, False):
+        token = await log_in(flagstaff, email=ada.account["email"], password=PASSWORD)
+        bearer = {"authorization": f"Bearer {token}"}
+        (await ada.put(flag_path(flags[0]), json={"keep": keep}, headers=bearer)).raise_for_status()
+        clock.advance(days=2)
+        await do_now(flagstaff, "notices", "notices")
+    messages = await receiver.wait_for(2)
+    assert [each["key"] for each in messages[1].json["data"]["notice"]["flags"]] == ["old-a"]
+
+
+async def test_flags_that_are_asked_for_but_not_there_are_told_once(
+    flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, hook: Hook, receiver: Receiver, clock: Clock
+) -> None:
+    environment = await ada.get_environment(project)
+    archived = await ada.create_flag(environment, key="put-away")
+    (await ada.post(f"{flag_path(archived)}/archive")).raise_for_status()
+    await hook(events=["flag.*"])
+    await ask_for(client, await create_key(ada, project), "misspelt", "put-away", "misspelt")
+    await flagstaff.applications.collector.write()
+    await do_now(flagstaff, "notices")
+    (message,) = await receiver.wait_for(1)
+    assert message.type == "flag.missing"
+    assert message.json["data"]["environment"]["key"] == "production"
+    told = {each["key"]: each["archived"] for each in message.json["data"]["notice"]["flags"]}
+    assert told == {"misspelt": False, "put-away": True}
+    clock.advance(minutes=6)
+    await do_now(flagstaff, "notices")
+    await settle(flagstaff)
+    assert len(receiver.messages) == 1
+
+
+async def test_a_webhook_is_told_only_of_flags_with_its_tags_and_in_its_environments(
+    flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver, clock: Clock
+) -> None:
+    production, staging = await ada.get_environment(project), await ada.get_environment(project, "staging")
+    await ada.create_flag(production, key="wanted", tags=["payments"])
+    await ada.create_flag(production, key="untagged")
+    await ada.create_flag(staging, key="elsewhere", tags=["payments"])
+    await hook(events=["flag.stale"], tags=["payments"], environments=["production"])
+    clock.advance(days=31)
+    await do_now(flagstaff, "notices", "notices")
+    (message,) = await receiver.wait_for(1)
+    await settle(flagstaff)
+    assert message.json["data"]["notice"] == {
+        "count": 1,
+        "flags": [
+            {
+                "key": "wanted",
+                "name": "New checkout",
+                "tags": ["payments"],
+                "owner": None,
+                "reasons": ["not_evaluated", "unchanged"],
+            }
+        ],
+    }
+    assert len(receiver.messages) == 1
+
+
+async def test_what_was_told_of_a_deleted_project_is_forgotten(
+    flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, clock: Clock
+) -> None:
+    await ada.create_flag(await ada.get_environment(project))
+    await hook(events=["flag.stale"])
+    clock.advance(days=31)
+    await do_now(flagstaff, "notices", "notices")
+    token = await log_in(flagstaff, email=ada.account["email"], password=PASSWORD)
+    deleted = await ada.delete(project_path(project), headers={"authorization": f"Bearer {token}"})
+    assert deleted.status_code == 204
+    await do_now(flagstaff, "notices")
+    async with flagstaff.database.read() as connection:
+        for table in (tables.notices, tables.noticed_flags, tables.environment_looks):
+            assert (await connection.execute(sa.select(table))).all() == []
+
+
+async def test_instances_that_lag_and_a_history_that_falls_behind_are_told_to_the_instances_webhooks(
+    flagstaff: Flagstaff, sign_up: SignUp, receiver: Receiver
+) -> None:
+    root = await sign_up("root")
+    created(await root.post("/api/admin/webhooks", json={"url": receiver.url, "events": ["instance.*", "history.*"]}))
+    lagging: list[Lagging] = [Lagging("eu-1", {"seconds": 12, "changes": 3})]
+    recorded, seconds = Recorded(10, 5), 100.0
+    noticer = noticer_of(flagstaff)
+
+    async def find_lagging() -> Sequence[Lagging]:
+        return lagging
+
+    def read_history() -> Recorded:
+        return recorded
+
+    noticer.sources = replace(noticer.sources, find_lagging=find_lagging, read_history=read_history)
+    noticer.clock, noticer.name = lambda: seconds, "eu-2"
+    for _ in range(2):
+        await noticer.look_at_instances()
+    lagging.clear()
+    seconds += 59
+    await noticer.look_at_instances()
+    seconds += 1
+    await noticer.look_at_instances()
+    recorded = Recorded(11, 4)
+    await noticer.look_at_instances()
+    messages = await receiver.wait_for(4)
+    await settle(flagstaff)
+    told: list[tuple[str, dict[str, Any]]] = [(each.type, each.json["data"]["notice"]) for each in messages]
+    assert told == [
+        ("instance.lagging", {"instance": "eu-1", "seconds": 12, "changes": 3}),
+        ("instance.recovered", {"instance": "eu-1"}),
+        ("history.behind", {"instance": "eu-2", "waiting": 5}),
+        ("history.recovered", {"instance": "eu-2"}),
+    ]
+
+
+async def test_notices_are_kept_for_thirty_days(
+    flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver, clock: Clock
+) -> None:
+    await ada.create_flag(await ada.get_environment(project))
+    await hook(events=["flag.stale"])
+    clock.advance(days=31)
+    await do_now(flagstaff, "notices", "notices")
+    await receiver.wait_for(1)
+    await settle(flagstaff)
+    for days, count in ((29, 1), (2, 0)):
+        clock.advance(days=days)
+        await do_now(flagstaff, "notices-purge")
+        async with flagstaff.database.read() as connection:
+            assert len((await connection.execute(sa.select(tables.notices))).all()) == count
