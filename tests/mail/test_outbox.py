@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from flagstaff.mail.message import Mail, password_reset
+from flagstaff.mail.envelope import Mail
+from flagstaff.mail.message import password_reset
 from flagstaff.mail.outbox import Outbox
 
 

@@ -16,7 +16,8 @@ import pytest
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from structlog.testing import capture_logs
 
-from flagstaff.mail.message import Mail, password_reset
+from flagstaff.mail.envelope import Mail
+from flagstaff.mail.message import password_reset
 from flagstaff.mail.smtp import ATTEMPTS, SmtpMailer
 from flagstaff.settings import SmtpServer
 

@@ -4,6 +4,9 @@ import asyncio
 import hashlib
 import hmac
 import json
+import socket
+import ssl
+import struct
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -51,10 +54,15 @@ def response(status: int = 200, body: bytes = b"ok", **headers: str) -> bytes:
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
+RESET = b"reset"
+"""An answer that resets the connection instead."""
+
+
 class Receiver:
     """A server on loopback. `answer` returns a response, or None to leave the request without one."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls
         self.messages: list[Message] = []
         self.answer: Answer = lambda _: response()
         self._came = asyncio.Condition()
@@ -65,7 +73,7 @@ class Receiver:
         return f"http://127.0.0.1:{self.port}/hook?token=s3cret"
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
         self.port: int = self._server.sockets[0].getsockname()[1]
         self._open: set[asyncio.StreamWriter] = set()
         return self
@@ -99,10 +107,14 @@ class Receiver:
                     self.messages.append(message)
                     answer = self.answer(message)
                     self._came.notify_all()
+                if answer is RESET:
+                    linger = struct.pack("ii", 1, 0)  # closing sends RST
+                    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                    break
                 if answer is not None:
                     writer.write(answer)
                     await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
             pass
         finally:
             self._open.discard(writer)

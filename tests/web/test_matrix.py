@@ -53,6 +53,8 @@ BODIES: dict[str, Json] = {
     "create_webhook": {"url": "https://hooks.invalid/", "events": ["*"], "enabled": False},
     "update_webhook": {"description": "The deploy bot"},
     "repeat_webhook_deliveries": {"from": "2026-11-20T10:00:00Z", "to": "2026-11-21T10:00:00Z"},
+    "preview_webhook": {"events": ["*"]},
+    "update_notifications": {"owned": False},
     "create_invitation": {"email": "bob@example.com", "role": "viewer"},
 }
 

@@ -1170,6 +1170,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/webhooks/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Webhook
+         * @description The messages that a webhook would have been sent of the last day's changes, up to the newest 500 of them.
+         *
+         *     Requires the permissions `keys:rotate` and `audit:read`.
+         */
+        post: operations["preview_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/webhooks/{webhook_id}": {
         parameters: {
             query?: never;
@@ -1272,6 +1294,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/webhooks/{webhook_id}/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Webhook Delivery
+         * @description A message with its body.
+         *
+         *     Requires the permissions `keys:rotate` and `audit:read`.
+         */
+        get: operations["get_webhook_delivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/webhooks/{webhook_id}/deliveries/{delivery_id}/repeat": {
         parameters: {
             query?: never;
@@ -1336,6 +1380,26 @@ export interface paths {
          *     The response has the secret that signs messages. It is not shown again, so an `Idempotency-Key` is ignored.
          */
         post: operations["create_instance_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/webhooks/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Instance Webhook
+         * @description The messages that a webhook would have been sent of the last day's changes, up to the newest 500 of them.
+         */
+        post: operations["preview_instance_webhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1432,6 +1496,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/webhooks/{webhook_id}/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Instance Webhook Delivery
+         * @description A message with its body.
+         */
+        get: operations["get_instance_webhook_delivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/webhooks/{webhook_id}/deliveries/{delivery_id}/repeat": {
         parameters: {
             query?: never;
@@ -1466,6 +1550,78 @@ export interface paths {
          * @description Send the messages of a time again, with the same ids; at most a thousand, the oldest first.
          */
         post: operations["repeat_instance_webhook_deliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List My Notifications
+         * @description The mails that you get about each of your projects, in the order of their names.
+         */
+        get: operations["list_my_notifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Notifications
+         * @description The mails that you get about the project.
+         *
+         *     Requires the permission `project:read`.
+         */
+        get: operations["get_notifications"];
+        /**
+         * Update Notifications
+         * @description Choose the mails that you get about the project. Only the given fields change.
+         *
+         *     Requires the permission `project:read`.
+         */
+        put: operations["update_notifications"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/unsubscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Open Unsubscribe Page
+         * @description Where a browser that opens the link is sent: to a page that asks first, because programs open links, too.
+         */
+        get: operations["open_unsubscribe_page"];
+        put?: never;
+        /**
+         * Unsubscribe
+         * @description Stop the mails about a project that go to the account of a link, as mail programs do (RFC 8058).
+         */
+        post: operations["unsubscribe"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3852,6 +4008,44 @@ export interface components {
             attempts: components["schemas"]["AttemptOut"][];
         };
         /**
+         * DeliveryWithBodyOut
+         * @description A message to a webhook, with its body.
+         */
+        DeliveryWithBodyOut: {
+            /** Id */
+            id: string;
+            /** Message Id */
+            message_id: string;
+            /**
+             * Type
+             * @description The type of event; null until the first attempt.
+             */
+            type: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "delivered" | "failed";
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /** Next Attempt At */
+            next_attempt_at: string | null;
+            /**
+             * Attempts
+             * @description Oldest first.
+             */
+            attempts: components["schemas"]["AttemptOut"][];
+            /**
+             * Body
+             * @description The body of the message. Null if nothing is left that could be sent, such as of a deleted project.
+             */
+            body: string | null;
+        };
+        /**
          * DifferenceOut
          * @description A difference of a flag in SDKs that evaluate it in the application.
          */
@@ -5014,14 +5208,6 @@ export interface components {
             };
         };
         /**
-         * MessageOut
-         * @description A message.
-         */
-        MessageOut: {
-            /** Message */
-            message: string;
-        };
-        /**
          * MissingFlagOut
          * @description A flag that is asked for but not answered, because it does not exist or is archived.
          */
@@ -5389,12 +5575,6 @@ export interface components {
          */
         NewWebhook: {
             /**
-             * Url
-             * Format: uri
-             * @description Where messages are sent. It must be https and lead to public addresses; see the documentation.
-             */
-            url: string;
-            /**
              * Events
              * @description Types of events, such as `flag.toggled`; all of a resource, such as `flag.*`; or `*`.
              * @example [
@@ -5414,6 +5594,12 @@ export interface components {
              * @enum {string}
              */
             format?: "standard" | "slack" | "teams" | "discord";
+            /**
+             * Url
+             * Format: uri
+             * @description Where messages are sent. It must be https and lead to public addresses; see the documentation.
+             */
+            url: string;
             /** Description */
             description?: string | null;
             /**
@@ -5445,6 +5631,94 @@ export interface components {
              * @description Null for a segment's.
              */
             flag_key: string | null;
+        };
+        /**
+         * NotificationsOfProjectOut
+         * @description The mails that you get about one of your projects.
+         */
+        NotificationsOfProjectOut: {
+            /**
+             * Critical
+             * @description Others have changed what is evaluated in a critical environment.
+             */
+            critical: boolean;
+            /**
+             * Owned
+             * @description Others have changed a flag whose `owner` is your address, or its rules.
+             */
+            owned: boolean;
+            /**
+             * Stale
+             * @description Flags whose `owner` is your address may be removed; once a week.
+             */
+            stale: boolean;
+            /**
+             * Webhooks
+             * @description A webhook was switched off, if you may manage webhooks.
+             */
+            webhooks: boolean;
+            /**
+             * Project Id
+             * Format: uuid
+             */
+            project_id: string;
+            /**
+             * Project
+             * @description The project's name.
+             */
+            project: string;
+        };
+        /**
+         * NotificationsOut
+         * @description The mails that you get about a project.
+         */
+        NotificationsOut: {
+            /**
+             * Critical
+             * @description Others have changed what is evaluated in a critical environment.
+             */
+            critical: boolean;
+            /**
+             * Owned
+             * @description Others have changed a flag whose `owner` is your address, or its rules.
+             */
+            owned: boolean;
+            /**
+             * Stale
+             * @description Flags whose `owner` is your address may be removed; once a week.
+             */
+            stale: boolean;
+            /**
+             * Webhooks
+             * @description A webhook was switched off, if you may manage webhooks.
+             */
+            webhooks: boolean;
+        };
+        /**
+         * NotificationsUpdate
+         * @description The mails to get, or not to get any more.
+         */
+        NotificationsUpdate: {
+            /**
+             * Critical
+             * @description Others have changed what is evaluated in a critical environment.
+             */
+            critical?: boolean;
+            /**
+             * Owned
+             * @description Others have changed a flag whose `owner` is your address, or its rules.
+             */
+            owned?: boolean;
+            /**
+             * Stale
+             * @description Flags whose `owner` is your address may be removed; once a week.
+             */
+            stale?: boolean;
+            /**
+             * Webhooks
+             * @description A webhook was switched off, if you may manage webhooks.
+             */
+            webhooks?: boolean;
         };
         /**
          * Operator
@@ -5712,6 +5986,34 @@ export interface components {
         PreviewImpact: {
             /** @description The flag as it would be, with all of its rules. */
             flag: components["schemas"]["FlagDraft"];
+        };
+        /**
+         * PreviewOut
+         * @description The messages that a webhook would have been sent.
+         */
+        PreviewOut: {
+            /**
+             * Since
+             * Format: date-time
+             * @description When the examined changes begin: a day ago, or later if there were too many.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            since: string;
+            /**
+             * Examined
+             * @description How many changes were examined, the newest ones.
+             */
+            examined: number;
+            /**
+             * Count
+             * @description How many messages would have been sent.
+             */
+            count: number;
+            /**
+             * Messages
+             * @description The newest of them, newest first.
+             */
+            messages: components["schemas"]["flagstaff__hooks__webhooks_schemas__MessageOut"][];
         };
         /**
          * ProblemDocument
@@ -6840,6 +7142,32 @@ export interface components {
             readonly project_id?: unknown;
         };
         /**
+         * WebhookFilter
+         * @description What a webhook wants, and in which form.
+         */
+        WebhookFilter: {
+            /**
+             * Events
+             * @description Types of events, such as `flag.toggled`; all of a resource, such as `flag.*`; or `*`.
+             * @example [
+             *       "flag.*",
+             *       "rule.*"
+             *     ]
+             */
+            events: string[];
+            /** Environments */
+            environments?: string[] | null;
+            /** Tags */
+            tags?: string[] | null;
+            /**
+             * Format
+             * @description `standard` for programs; the others are messages for people in a chat.
+             * @default standard
+             * @enum {string}
+             */
+            format?: "standard" | "slack" | "teams" | "discord";
+        };
+        /**
          * WebhookOut
          * @description A webhook, without its secret, and how it fares.
          */
@@ -7048,6 +7376,30 @@ export interface components {
             /** Secret */
             secret: string;
         };
+        /**
+         * MessageOut
+         * @description A message that would have been sent.
+         */
+        flagstaff__hooks__webhooks_schemas__MessageOut: {
+            /** Type */
+            type: string;
+            /**
+             * Timestamp
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            timestamp: string;
+            /** Body */
+            body: string;
+        };
+        /**
+         * MessageOut
+         * @description A message.
+         */
+        flagstaff__identity__accounts__accounts_routes__MessageOut: {
+            /** Message */
+            message: string;
+        };
     };
     responses: {
         /** @description Malformed or invalid input; `errors` names the fields. */
@@ -7248,7 +7600,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MessageOut"];
+                    "application/json": components["schemas"]["flagstaff__identity__accounts__accounts_routes__MessageOut"];
                 };
             };
             400: components["responses"]["400"];
@@ -9587,6 +9939,39 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    preview_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookFilter"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
     get_webhook: {
         parameters: {
             query?: never;
@@ -9801,6 +10186,35 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    get_webhook_delivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+                delivery_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryWithBodyOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
     repeat_webhook_delivery: {
         parameters: {
             query?: never;
@@ -9916,6 +10330,36 @@ export interface operations {
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    preview_instance_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookFilter"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
             413: components["responses"]["413"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
@@ -10129,6 +10573,34 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    get_instance_webhook_delivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryWithBodyOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
     repeat_instance_webhook_delivery: {
         parameters: {
             query?: never;
@@ -10187,6 +10659,134 @@ export interface operations {
             404: components["responses"]["404"];
             413: components["responses"]["413"];
             429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_my_notifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationsOfProjectOut"][];
+                };
+            };
+            401: components["responses"]["401"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    get_notifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationsOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    update_notifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NotificationsUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationsOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    open_unsubscribe_page: {
+        parameters: {
+            query: {
+                /** @description The token of a link from a mail. */
+                token: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+        };
+    };
+    unsubscribe: {
+        parameters: {
+            query: {
+                /** @description The token of a link from a mail. */
+                token: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
             503: components["responses"]["503"];
         };
     };

@@ -50,6 +50,7 @@ from flagstaff.identity.sessions import sessions_routes
 from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.identity.single_sign_on import single_sign_on_routes
 from flagstaff.insight import answers_routes, cleanup_routes, explanations_routes, impacts_routes, playground_routes
+from flagstaff.notifications import notifications_routes
 from flagstaff.projects import (
     environments_routes,
     invitations_routes,
@@ -114,6 +115,7 @@ def create_api() -> FastAPI:
         segments_routes,
         sdk_keys_routes,
         webhooks_routes,
+        notifications_routes,
         flags_routes,
         bulk_actions_routes,
         favourites_routes,

@@ -22,6 +22,7 @@ from flagstaff.assembly.migrating import (
     migrate_unless_supported,
 )
 from flagstaff.assembly.notices import build_notices
+from flagstaff.assembly.notifications import build_notifications
 from flagstaff.assembly.probes import build_probes
 from flagstaff.assembly.serving import build_serving
 from flagstaff.cluster.instances_store import CONFIRM_SECONDS
@@ -77,6 +78,7 @@ class Flagstaff:
         self.identity = build_identity(foundation, mails, passwords, passed_time)
         self.sdk_keys = build_projects(foundation, mails, passed_time)
         self.hooks = build_hooks(foundation, mails)
+        build_notifications(foundation, mails)
         cleanup = build_flags(foundation)
         build_notices(
             foundation,

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
-from flagstaff.hooks.client import WebhookClient
+from flagstaff.hooks.addresses import Reach
+from flagstaff.hooks.client import Tls, WebhookClient
 from flagstaff.hooks.sender import Sender
 from flagstaff.hooks.webhooks_service import Webhooks
 from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.mail.mails import Mails
+from flagstaff.values.errors import Code, Error
 from flagstaff.values.quotas import webhooks_per_project
 
 _TASK = "webhooks"
@@ -39,7 +41,9 @@ class Hooks:
 def build_hooks(foundation: Foundation, mails: Mails) -> Hooks:
     """Webhooks, and what sends messages to them."""
     settings, database, now = foundation.settings, foundation.database, foundation.now
-    client, sealer = WebhookClient(settings.webhook_networks), Sealer(foundation.secret_key)
+    reach = Reach(settings.webhook_networks, settings.webhook_ports, settings.webhook_proxy)
+    tls = Tls(settings.webhook_ca_file, settings.webhook_client_certificate, settings.webhook_client_key)
+    client, sealer = _make_client(reach, tls), Sealer(foundation.secret_key)
     sender = Sender(
         database,
         now,
@@ -47,14 +51,12 @@ def build_hooks(foundation: Foundation, mails: Mails) -> Hooks:
         client,
         foundation.supervisor,
         public_url=settings.public_url,
-        tell_owner=mails.send_webhook_disabled,
+        tell_administrator=mails.send_webhook_disabled,
     )
     if foundation.is_first_worker:
         foundation.commit_listeners.append(sender.notice_commit)
     quota = webhooks_per_project(settings.max_webhooks_per_project)
-    foundation.services.append(
-        Webhooks(database, now, quota, sealer, settings.webhook_networks, settings.public_url, sender.wake)
-    )
+    foundation.services.append(Webhooks(database, now, quota, sealer, reach, settings.public_url, sender.wake))
     foundation.periodic_tasks.append(
         PeriodicTask(
             "webhooks-purge", _PURGE_SECONDS, sender.purge, "deletes old messages to webhooks", by_one_worker=True
@@ -68,3 +70,10 @@ def build_hooks(foundation: Foundation, mails: Mails) -> Hooks:
     metrics.add_counter("webhook_messages_dropped", "Messages dropped because too many waited.", lambda: sender.dropped)
     metrics.add_gauge("webhook_lag_seconds", "The age of the oldest message that waits.", sender.lag_seconds, max)
     return Hooks(foundation, sender, client)
+
+
+def _make_client(reach: Reach, tls: Tls) -> WebhookClient:
+    try:
+        return WebhookClient(reach, tls)
+    except ValueError as error:
+        raise Error(Code.UNAVAILABLE, f"{error}.") from None

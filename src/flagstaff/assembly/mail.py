@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable
 
 from flagstaff.assembly.foundation import Foundation
+from flagstaff.mail.envelope import Mail
 from flagstaff.mail.mails import Mails
-from flagstaff.mail.message import Mail
 from flagstaff.mail.outbox import Outbox
 from flagstaff.mail.smtp import SmtpMailer
 

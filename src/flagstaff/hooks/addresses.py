@@ -1,13 +1,33 @@
-"""Addresses that webhooks may reach: public ones, and those of networks that the operator allows.
+"""Addresses and ports that webhooks may reach: public ones, and those of networks that the operator allows.
 
 The check is on the address that is connected to, so the spelling of a URL's host does not matter.
 """
 
+import socket
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+
+from flagstaff.settings.webhooks import Proxy
 
 Address = IPv4Address | IPv6Address
 Networks = Sequence[IPv4Network | IPv6Network]
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What webhooks may reach: public addresses and these networks, at these ports, and through which proxy."""
+
+    networks: Networks = ()
+    ports: Sequence[range] = (range(1, 65_536),)
+    proxy: Proxy | None = None
+
+    def allows_port(self, port: int) -> bool:
+        """Whether a port may be reached."""
+        return any(port in each for each in self.ports)
+
 
 # Networks of IPv6 whose addresses contain one of IPv4, and the position of its last bit, counted from the right.
 _EMBEDDING = (
@@ -39,3 +59,15 @@ def _spellings(address: Address) -> list[Address]:
         if address.teredo is not None:
             found += address.teredo
     return found
+
+
+def read_address(host: str) -> Address | None:
+    """The address that a host is, in any spelling that a resolver reads as one, such as 0x7f.1; None for a name."""
+    try:
+        return ip_address(host.partition("%")[0].strip("[]"))
+    except ValueError:
+        pass
+    try:
+        return IPv4Address(socket.inet_aton(host))
+    except OSError:
+        return None

@@ -6,22 +6,60 @@ lead elsewhere, and no spelling of an address gets past the check.
 
 import asyncio
 import email.utils
-import socket
 import ssl
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpcore
 
-from flagstaff.hooks.addresses import Networks, is_allowed
+from flagstaff.hooks.addresses import DEFAULT_PORTS, Address, Reach, is_allowed, read_address
+from flagstaff.hooks.resolver import Resolver
 
 ATTEMPT_SECONDS = 15.0
 ANSWER_MAX_BYTES = 1024
 _CONNECTIONS_MAX = 64
 _IDLE_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """Files in PEM: authorities to trust besides the machine's, and the certificate that receivers are shown."""
+
+    ca_file: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+
+    def make_context(self) -> ssl.SSLContext:
+        """A context; raises ValueError, which says which file cannot be used."""
+        context = ssl.create_default_context()
+        if self.ca_file is not None:
+            try:
+                context.load_verify_locations(self.ca_file)
+            except OSError as error:
+                raise ValueError(f"FLAGSTAFF_WEBHOOK_CA_FILE has no certificates in PEM: {error}") from None
+        if self.certificate is not None:
+            try:
+                context.load_cert_chain(self.certificate, self.key, password=_no_password)
+            except (OSError, ValueError) as error:
+                raise ValueError(
+                    "FLAGSTAFF_WEBHOOK_CLIENT_CERTIFICATE and its key cannot be used; they must be in PEM, belong "
+                    f"together, and need no password: {error}"
+                ) from None
+        elif self.key is not None:
+            raise ValueError("FLAGSTAFF_WEBHOOK_CLIENT_KEY is set without FLAGSTAFF_WEBHOOK_CLIENT_CERTIFICATE")
+        return context
+
+
+NO_TLS = Tls()
+
+
+def _no_password() -> str:
+    raise ValueError("it has a password")  # the library would ask on the terminal
 
 
 class Answer(NamedTuple):
@@ -37,10 +75,10 @@ class SendError(Exception):
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
-    """Connects to allowed addresses only. With `only_networks`, public addresses are not enough."""
+    """Connects to allowed addresses and ports only. With `only_networks`, public addresses are not enough."""
 
-    def __init__(self, networks: Networks, *, only_networks: bool) -> None:
-        self._networks, self._only_networks = networks, only_networks
+    def __init__(self, reach: Reach, resolver: Resolver, *, only_networks: bool) -> None:
+        self._reach, self._resolver, self._only_networks = reach, resolver, only_networks
         self._backend = httpcore.AnyIOBackend()
 
     async def connect_tcp(
@@ -67,36 +105,35 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
 
     async def _resolve(self, host: str, port: int) -> list[str]:
         try:
-            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            addresses = await self._resolver.resolve(host, port)
         except OSError as error:
             raise SendError(f"{host} has no address: {error.strerror or error}") from error
-        addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
         for each in addresses:
-            address = ip_address(each.partition("%")[0])
-            if not is_allowed(address, self._networks, only_networks=self._only_networks):
-                wanted = "in FLAGSTAFF_WEBHOOK_NETWORKS, as http demands" if self._only_networks else "public"
-                raise SendError(
-                    f"{host} has the address {address}, which is not {wanted}. The operator can allow its network with "
-                    "FLAGSTAFF_WEBHOOK_NETWORKS."
-                )
+            _require_allowed(host, ip_address(each.partition("%")[0]), self._reach, only_networks=self._only_networks)
         return addresses
 
 
 class WebhookClient:
     """Sends messages, over https and, to networks that the operator allows, over http."""
 
-    def __init__(self, networks: Networks) -> None:
-        """`networks` are those that may be reached besides public addresses."""
-        self._networks = networks
+    def __init__(self, reach: Reach, tls: Tls = NO_TLS, resolver: Resolver | None = None) -> None:
+        """Nothing is opened yet, but the files of `tls` are read, if there are any.
+
+        Raises:
+            ValueError: a file of `tls` cannot be used.
+        """
+        self._reach, self._resolver = reach, resolver or Resolver()
+        self._tls, self._context = tls, tls.make_context() if tls != NO_TLS else None
         self._pools: dict[bytes, httpcore.AsyncConnectionPool] = {}
 
     async def send(self, url: str, headers: dict[str, str], body: bytes) -> Answer:
         """Send a message, and read the beginning of the response. Redirects are responses like others.
 
         Raises:
-            SendError: no response came within 15 seconds, or the address is not allowed.
+            SendError: no response came within 15 seconds, or the address or the port is not allowed.
         """
         target = httpcore.URL(url)
+        self._require_reachable(target)
         try:
             async with asyncio.timeout(ATTEMPT_SECONDS):
                 given = [(name.encode(), value.encode()) for name, value in headers.items()]
@@ -108,6 +145,8 @@ class WebhookClient:
                     return Answer(response.status, text, _retry_after(response.headers))
         except (TimeoutError, httpcore.TimeoutException) as error:
             raise SendError(f"No response within {ATTEMPT_SECONDS:g} seconds.") from error
+        except httpcore.ProxyError as error:
+            raise SendError(f"The proxy refuses: {error}") from error
         except (httpcore.NetworkError, httpcore.ProtocolError, ssl.SSLError, OSError, ValueError) as error:
             raise SendError(f"No response: {str(error) or type(error).__name__}") from error
 
@@ -116,16 +155,50 @@ class WebhookClient:
         for pool in self._pools.values():
             await pool.aclose()
 
+    def _require_reachable(self, target: httpcore.URL) -> None:
+        """Refuse a port that is not allowed, and through a proxy, which resolves names, an address inside."""
+        port = target.port or DEFAULT_PORTS[target.scheme.decode()]
+        if not self._reach.allows_port(port):
+            raise SendError(f"The port {port} is not in FLAGSTAFF_WEBHOOK_PORTS.")
+        if self._reach.proxy is None:
+            return
+        host = target.host.decode()
+        address = read_address(host)
+        is_plain = target.scheme == b"http"
+        if address is not None:
+            _require_allowed(host, address, self._reach, only_networks=is_plain)
+        elif is_plain:
+            raise SendError("http is sent through a proxy only to an address in FLAGSTAFF_WEBHOOK_NETWORKS.")
+
     def _pool(self, scheme: bytes) -> httpcore.AsyncConnectionPool:
         if scheme not in self._pools:
-            self._pools[scheme] = httpcore.AsyncConnectionPool(
-                ssl_context=ssl.create_default_context(),
-                max_connections=_CONNECTIONS_MAX,
-                max_keepalive_connections=_CONNECTIONS_MAX,
-                keepalive_expiry=_IDLE_SECONDS,
-                network_backend=GuardedBackend(self._networks, only_networks=scheme == b"http"),
-            )
+            # Made when it is first needed: to read the machine's authorities takes memory and time.
+            is_plain = scheme == b"http"
+            if self._context is None and (not is_plain or self._reach.proxy is not None):
+                self._context = self._tls.make_context()
+            common: dict[str, Any] = {
+                "ssl_context": self._context,
+                "max_connections": _CONNECTIONS_MAX,
+                "max_keepalive_connections": _CONNECTIONS_MAX,
+                "keepalive_expiry": _IDLE_SECONDS,
+            }
+            proxy = self._reach.proxy
+            if proxy is None:
+                backend = GuardedBackend(self._reach, self._resolver, only_networks=is_plain)
+                self._pools[scheme] = httpcore.AsyncConnectionPool(**common, network_backend=backend)
+            else:
+                auth = None if proxy.user is None else (proxy.user, proxy.password or "")
+                self._pools[scheme] = httpcore.AsyncHTTPProxy(proxy.url, proxy_auth=auth, **common)
         return self._pools[scheme]
+
+
+def _require_allowed(host: str, address: Address, reach: Reach, *, only_networks: bool) -> None:
+    if not is_allowed(address, reach.networks, only_networks=only_networks):
+        wanted = "in FLAGSTAFF_WEBHOOK_NETWORKS, as http demands" if only_networks else "public"
+        raise SendError(
+            f"{host} has the address {address}, which is not {wanted}. The operator can allow its network with "
+            "FLAGSTAFF_WEBHOOK_NETWORKS."
+        )
 
 
 async def _read_beginning(response: httpcore.Response) -> str:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from flagstaff.audit import changes_store
 from flagstaff.audit.changes import NumberedChange, Scope
+from flagstaff.audit.pages import change_page, project_page
 from flagstaff.database.database import Connection
 from flagstaff.flags import flags_store
 from flagstaff.hooks import notices_store
@@ -40,7 +41,7 @@ class Events:
             notice = await notices_store.find_notice(self.connection, delivery.notice)
             return None if notice is None else await self._of_notice(webhook, notice, dropped)
         if delivery.first_change is None or delivery.last_change is None:
-            return Event(delivery.created_at, self._link(webhook.project_id), dropped=dropped)
+            return Event(delivery.created_at, project_page(self.public_url, webhook.project_id), dropped=dropped)
         made = await changes_store.list_between(
             self.connection, delivery.project_id, delivery.first_change, delivery.last_change, _CHANGES_SHOWN
         )
@@ -58,7 +59,7 @@ class Events:
             return None
         return Event(
             wanted[0].change.at,
-            self._link_to(wanted[0], environment),
+            change_page(self.public_url, wanted[0].change, environment),
             changes=wanted,
             project=project,
             environment=environment,
@@ -79,7 +80,7 @@ class Events:
                 details |= {"flags": flags, "count": len(flags)}
         elif not webhook.wants(notice.type, key, None):
             return None
-        link = self._link(notice.project_id)
+        link = project_page(self.public_url, notice.project_id)
         if environment is not None:
             link += f"/environments/{environment.id}/{_NOTICE_PAGES[notice.type]}"
         elif notice.project_id is None:
@@ -117,19 +118,6 @@ class Events:
             flag = await flags_store.find_flag(self.connection, environment.project_id, environment.id, flag_id)
             self._tags[flag_id] = list(flag.tags) if flag else []
         return self._tags[flag_id]
-
-    def _link(self, project_id: UUID | None) -> str:
-        return self.public_url if project_id is None else f"{self.public_url}/projects/{project_id}"
-
-    def _link_to(self, numbered: NumberedChange, environment: Environment | None) -> str:
-        """The page of what was changed: the flag, the environment or the project."""
-        scope = numbered.change.scope
-        link = self._link(scope.project_id)
-        if environment is None:
-            return link
-        link += f"/environments/{environment.id}"
-        is_there = scope.flag_id is not None and numbered.change.action != "flag.deleted"
-        return f"{link}/flags/{scope.flag_id}" if is_there else link
 
 
 def made_together(changes: Iterable[NumberedChange]) -> Iterator[list[NumberedChange]]:

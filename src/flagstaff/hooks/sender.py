@@ -16,7 +16,7 @@ import structlog
 
 from flagstaff.audit.changes import COMMAND_LINE
 from flagstaff.concurrency.supervisor import Supervisor, is_set_within
-from flagstaff.database.database import Connection, Database
+from flagstaff.database.database import Database
 from flagstaff.hooks import deliveries_store, webhooks_store
 from flagstaff.hooks.client import Answer, SendError, WebhookClient
 from flagstaff.hooks.deliveries import KEPT, WAITING_MAX, Attempt, Delivery, State, next_attempt
@@ -25,9 +25,9 @@ from flagstaff.hooks.messages import Event, compose
 from flagstaff.hooks.signing import sign
 from flagstaff.hooks.webhooks import Disabled, Webhook
 from flagstaff.hooks.webhooks_service import switch_off
+from flagstaff.identity.administration.administrators_store import list_administrators
 from flagstaff.identity.second_factors.sealing import Sealer
-from flagstaff.projects import members_store, projects_store
-from flagstaff.projects.members import Role
+from flagstaff.projects import projects_store
 from flagstaff.values.errors import Error
 
 log = structlog.get_logger(__name__)
@@ -68,12 +68,12 @@ class Sender:
         supervisor: Supervisor,
         *,
         public_url: str,
-        tell_owner: Callable[[str, str, str], Coroutine[Any, Any, None]],
+        tell_administrator: Callable[[str, str, str], Coroutine[Any, Any, None]],
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
-        """`tell_owner` mails an address that a webhook with this host was switched off, with the path of its page."""
+        """`tell_administrator` mails that a webhook of the instance was switched off: address, host, page's path."""
         self._database, self._now, self._sealer, self._client = database, now, sealer, client
-        self._supervisor, self._public_url, self._tell_owner = supervisor, public_url, tell_owner
+        self._supervisor, self._public_url, self._tell_administrator = supervisor, public_url, tell_administrator
         self._look_seconds = look_seconds
         self._woken = asyncio.Event()
         self._running: dict[UUID, asyncio.Task[None]] = {}
@@ -250,22 +250,16 @@ class Sender:
             await deliveries_store.record_attempt(connection, delivery, event.type, attempt, state, waits_until)
             if accepted and event.dropped and not delivery.is_test:
                 await deliveries_store.record_told(connection, webhook.id, event.dropped)
-            owners: list[str] = []
+            told: list[str] = []
             if switches_off:
                 if webhook.project_id is not None:  # whose changes are numbered in the order of their commits
                     await projects_store.find_project_for_update(connection, webhook.project_id)
                 reason = Disabled.GONE if gone else Disabled.FAILED
                 await switch_off(transaction, webhook, reason, COMMAND_LINE, now)
-                owners = await _owners(connection, webhook.project_id)
+                if webhook.project_id is None:  # of a project, the notifier tells those who want to know
+                    told = await list_administrators(connection)
         self.sent += accepted
         self.failures += not accepted
-        for address in owners:
-            work = self._tell_owner(address, webhook.host, f"/projects/{webhook.project_id}/webhooks")
-            self._supervisor.start("mail", work)
+        for address in told:
+            self._supervisor.start("mail", self._tell_administrator(address, webhook.host, "/admin/webhooks"))
         return accepted or delivery.is_test
-
-
-async def _owners(connection: Connection, project_id: UUID | None) -> list[str]:
-    if project_id is None:
-        return []
-    return [each.email for each in await members_store.list_members(connection, project_id) if each.role is Role.OWNER]

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from enum import StrEnum
-from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 from uuid import UUID
 
-from flagstaff.hooks.addresses import Networks, is_allowed
+from flagstaff.hooks.addresses import DEFAULT_PORTS, Reach, is_allowed, read_address
 from flagstaff.hooks.notices import INSTANCE_NOTICES, PROJECT_NOTICES
 from flagstaff.values.keys import check_environment_key
 from flagstaff.values.text import check_text
@@ -165,7 +164,7 @@ def check_environments(given: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(check_environment_key(each) for each in given))
 
 
-def check_url(given: str, networks: Networks) -> str:
+def check_url(given: str, reach: Reach) -> str:
     """The URL of a receiver; raises ValueError, which says what is accepted.
 
     The addresses of a name are checked at each connection. Here, only those that the URL itself has are.
@@ -180,13 +179,13 @@ def check_url(given: str, networks: Networks) -> str:
         raise ValueError("must not have a name or password; receivers check the signature instead")
     if url.fragment or any(character.isspace() or ord(character) < 33 or ord(character) > 126 for character in given):
         raise ValueError("must be an ASCII URL without spaces and without a fragment")
-    if url.scheme == "http" and not networks:
+    if url.scheme == "http" and not reach.networks:
         raise ValueError("must begin with https://; http is sent only to networks in FLAGSTAFF_WEBHOOK_NETWORKS")
-    try:
-        address = ip_address(url.hostname)
-    except ValueError:
-        return given
-    if not is_allowed(address, networks):
+    port = url.port or DEFAULT_PORTS[url.scheme]
+    if not reach.allows_port(port):
+        raise ValueError(f"has the port {port}, which is not in FLAGSTAFF_WEBHOOK_PORTS; the operator can allow it")
+    address = read_address(url.hostname)
+    if address is not None and not is_allowed(address, reach.networks):
         shown = getattr(address, "ipv4_mapped", None) or address
         raise ValueError(
             f"leads to {shown}, which is not a public address; the operator can allow its network with "

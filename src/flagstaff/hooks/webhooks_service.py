@@ -14,7 +14,7 @@ from flagstaff.audit.changes_store import record
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.hooks import deliveries_store, webhooks_store
-from flagstaff.hooks.addresses import Networks
+from flagstaff.hooks.addresses import Reach
 from flagstaff.hooks.deliveries import Delivery, State
 from flagstaff.hooks.events_service import Events, made_together
 from flagstaff.hooks.messages import compose
@@ -103,7 +103,7 @@ class Webhooks:
     now: Callable[[], datetime]
     quota: Quota
     sealer: Sealer
-    networks: Networks
+    reach: Reach
     public_url: str
     wake: Callable[[], None]
 
@@ -314,7 +314,7 @@ class Webhooks:
         checked = dict(values)
         known = INSTANCE_EVENTS if project_id is None else PROJECT_EVENTS
         checks: dict[str, Callable[[Any], Any]] = {
-            "url": lambda given: check_url(given, self.networks),
+            "url": lambda given: check_url(given, self.reach),
             "events": lambda given: check_events(given, known),
             "environments": check_environments,
             "tags": tuple,

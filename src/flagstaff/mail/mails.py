@@ -3,10 +3,13 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 import structlog
 
-from flagstaff.mail.message import Mail, invitation, password_reset, token_created, webhook_disabled
+from flagstaff.mail.digest import Digest, write_digest
+from flagstaff.mail.envelope import Mail
+from flagstaff.mail.message import invitation, password_reset, token_created, webhook_disabled
 
 log = structlog.get_logger(__name__)
 
@@ -35,8 +38,15 @@ class Mails:
         await self._send(token_created, email, page=page)
 
     async def send_webhook_disabled(self, email: str, host: str, page: str) -> None:
-        """Tell an owner of a project that a webhook was switched off, with its receiver's host and its page."""
+        """Tell an administrator that a webhook of the instance was switched off, with its host and its page."""
         await self._send(webhook_disabled, email, host=host, page=page)
+
+    async def send_digest(
+        self, email: str, digest: Digest, *, settings_path: str, page_path: str, one_click_path: str
+    ) -> None:
+        """Tell a member what has changed, with paths for the links to the settings and to the end of such mails."""
+        paths = {"settings_path": settings_path, "page_path": page_path, "one_click_path": one_click_path}
+        await self._send(partial(write_digest, digest), email, **paths)
 
     async def _send(self, write: Callable[..., Mail], email: str, **values: str) -> None:
         try:

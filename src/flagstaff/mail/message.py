@@ -1,26 +1,13 @@
-"""The content of mails. Text and HTML have the same content, in plain ASCII so that no encoding breaks a link.
+"""The mails about accounts, tokens and webhooks. Text and HTML have the same content."""
 
-A mail is checked in the form in which it is sent: parsing it must give exactly the headers that were set.
-"""
-
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from email import message_from_string
-from email.headerregistry import Address
-from email.message import EmailMessage
-from email.policy import SMTPUTF8
-from email.utils import make_msgid
 from html import escape
 from urllib.parse import quote
 
-from flagstaff.identity.accounts.accounts import RESET_LIFETIME, check_email
+from flagstaff.identity.accounts.accounts import RESET_LIFETIME
+from flagstaff.mail.envelope import Mail, enclose
 from flagstaff.projects.invitations import INVITATION_LIFETIME
-
-_ASCII_DOMAIN = re.compile(r"[\w.-]+|\[[0-9A-Fa-f.:]+\]", re.ASCII)
-_HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type")
-_BARE_LINE_BREAK = re.compile(rb"\r(?!\n)|(?<!\r)\n")
 
 _RESET_TEXT = """\
 Hello,
@@ -147,7 +134,7 @@ _CREATED_HTML = """\
 _DISABLED_TEXT = """\
 Hello,
 
-a webhook of one of your projects has been switched off on Flagstaff at
+a webhook of the instance has been switched off on Flagstaff at
 {public_url}
 
 Its receiver has not accepted messages, although they were sent again and
@@ -174,7 +161,7 @@ _DISABLED_HTML = """\
 <body style="margin: 0; padding: 24px; font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', sans-serif">
 <div style="max-width: 520px; margin: 0 auto">
 <p>Hello,</p>
-<p>a webhook of one of your projects has been switched off on Flagstaff at
+<p>a webhook of the instance has been switched off on Flagstaff at
 <a href="{public_url}" style="color: inherit">{public_url}</a>.</p>
 <p>Its receiver has not accepted messages, although they were sent again and again, or has said that it is gone for
 good: {host}</p>
@@ -185,15 +172,6 @@ has waited:<br>
 </body>
 </html>
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Mail:
-    """A mail to be sent, with its sender and recipient, so that transports need not parse `content`."""
-
-    sender: str
-    recipient: str
-    content: bytes
 
 
 def password_reset(*, sender: str, recipient: str, public_url: str, token: str, sent_at: datetime) -> Mail:
@@ -257,46 +235,5 @@ def _compose(
     *,
     sent_at: datetime,
 ) -> Mail:
-    message = EmailMessage(policy=SMTPUTF8)
-    message["From"] = sender
-    message["To"] = to = _address(recipient)
-    message["Subject"] = subject
-    message["Date"] = sent_at
-    mailbox = message["From"].addresses[0]
-    message["Message-ID"] = make_msgid(domain=mailbox.domain)
-    message["Auto-Submitted"] = "auto-generated"
-    message.set_content(text.format(**values), charset="us-ascii", cte="7bit")
     escaped = {name: escape(str(value)) for name, value in values.items()}
-    message.add_alternative(html.format(**escaped), subtype="html", charset="us-ascii", cte="7bit")
-    mail = Mail(mailbox.addr_spec, to.addr_spec, bytes(message))
-    _check(mail, subject)
-    return mail
-
-
-def _address(recipient: str) -> Address:
-    """The recipient as one mailbox. Accounts may be older than the current rules for addresses."""
-    try:
-        local, _, domain = check_email(recipient).rpartition("@")
-        ascii_domain = domain.encode("idna").decode()  # this may turn one character into several, such as a/c
-    except ValueError:
-        raise _undeliverable() from None
-    if not _ASCII_DOMAIN.fullmatch(ascii_domain):
-        raise _undeliverable()
-    return Address(username=local, domain=ascii_domain)
-
-
-def _check(mail: Mail, subject: str) -> None:
-    """Refuse a mail that parses to other headers than were set, such as headers injected by an address."""
-    read = message_from_string(mail.content.decode(), policy=SMTPUTF8)
-    headers_are_ours = sorted(read.keys()) == sorted(_HEADERS) and read["Subject"] == subject
-    if (
-        not headers_are_ours
-        or _BARE_LINE_BREAK.search(mail.content)
-        or [each.addr_spec for each in read["To"].addresses] != [mail.recipient]
-        or [each.addr_spec for each in read["From"].addresses] != [mail.sender]
-    ):
-        raise _undeliverable()
-
-
-def _undeliverable() -> ValueError:
-    return ValueError("no mail can be sent to this address")
+    return enclose(sender, recipient, subject, text.format(**values), html.format(**escaped), sent_at=sent_at)

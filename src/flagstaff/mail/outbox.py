@@ -8,13 +8,16 @@ from pathlib import Path
 
 import structlog
 
-from flagstaff.mail.message import Mail
+from flagstaff.mail.envelope import Mail
 
 log = structlog.get_logger(__name__)
 
+KEPT_MAX = 1000
+"""How many mails the folder keeps. The oldest are deleted."""
+
 
 class Outbox:
-    """A folder of `.eml` files that only the server's user can read."""
+    """A folder of `.eml` files that only the server's user can read. It keeps the newest thousand."""
 
     def __init__(self, folder: Path) -> None:
         """Creates nothing until the first mail."""
@@ -41,4 +44,6 @@ class Outbox:
             draft.rename(path)
         finally:
             draft.unlink(missing_ok=True)
+        for old in sorted(self._folder.glob("*.eml"))[:-KEPT_MAX]:  # their names begin with the time
+            old.unlink(missing_ok=True)
         return path

@@ -8,7 +8,7 @@ import ssl
 import aiosmtplib
 import structlog
 
-from flagstaff.mail.message import Mail
+from flagstaff.mail.envelope import Mail
 from flagstaff.settings import SmtpServer
 
 log = structlog.get_logger(__name__)

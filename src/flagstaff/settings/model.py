@@ -23,6 +23,7 @@ from flagstaff.settings.values import (
     SmtpServer,
     WhenCutOff,
 )
+from flagstaff.settings.webhooks import Proxy, parse_ports, parse_proxy, parse_readable_file
 
 PREFIX = "FLAGSTAFF_"
 SECRET_FILE_MAX_BYTES = 64 * 1024
@@ -334,6 +335,40 @@ class Settings:
             "",
             "A comma-separated list of networks that webhooks may reach besides public addresses, also over http.",
         )
+    )
+    webhook_ports: tuple[range, ...] = field(
+        metadata=_read_by(
+            parse_ports,
+            "80,443,1024-65535",
+            "A comma-separated list of the ports that webhooks may reach, and of ranges of them.",
+        )
+    )
+    webhook_proxy: Proxy | None = field(
+        repr=False,
+        metadata=_read_by(
+            parse_proxy,
+            None,
+            "http://user:password@host:3128 or https://…: the proxy through which messages to webhooks are sent. It "
+            "resolves the names of receivers, and has to refuse addresses inside.",
+        ),
+    )
+    webhook_ca_file: Path | None = field(
+        metadata=_read_by(
+            parse_readable_file,
+            None,
+            "A PEM file of authorities whose certificates of receivers are trusted, besides those that the machine "
+            "trusts.",
+        )
+    )
+    webhook_client_certificate: Path | None = field(
+        metadata=_read_by(
+            parse_readable_file,
+            None,
+            "A PEM file of the certificate that receivers are shown, with its key, if that has no file of its own.",
+        )
+    )
+    webhook_client_key: Path | None = field(
+        metadata=_read_by(parse_readable_file, None, "A PEM file of the key of FLAGSTAFF_WEBHOOK_CLIENT_CERTIFICATE.")
     )
     cors_origins: tuple[str, ...] = field(
         metadata=_read_by(

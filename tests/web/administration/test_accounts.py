@@ -25,6 +25,7 @@ BODIES: dict[str, Json] = {
     "join_project": {"project_id": str(uuid4()), "role": "viewer"},
     "update_settings": {"registration": "closed"},
     "create_instance_webhook": {"url": "https://hooks.invalid/", "events": ["*"]},
+    "preview_instance_webhook": {"events": ["*"]},
     "update_instance_webhook": {"enabled": False},
     "repeat_instance_webhook_deliveries": {"from": "2026-11-20T10:00:00Z", "to": "2026-11-21T10:00:00Z"},
 }

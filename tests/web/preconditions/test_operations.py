@@ -22,6 +22,7 @@ EDIT_NOTHING = {
     "add_favourite",
     "remove_favourite",
     "remove_passkey",
+    "update_notifications",
 }
 # Their bodies say of what state they are meant for: `if_unchanged`.
 OF_SEVERAL = {"copy_flags", "restore_change", "change_flags"}
@@ -32,7 +33,7 @@ OTHERS = {"MemberOut", "SecurityOut", "InstanceSettingsOut"}
 # Records, and parts of larger things, which nobody edits.
 RECORDS = {"get_my_account", "get_evaluation", "register", "get_own_account"}
 RECORDS |= {f"{verb}_{kind}" for verb in ("test", "repeat") for kind in ("webhook", "instance_webhook")}
-RECORDS |= {f"repeat_{kind}_delivery" for kind in ("webhook", "instance_webhook")}
+RECORDS |= {f"{verb}_{kind}_delivery" for verb in ("get", "repeat") for kind in ("webhook", "instance_webhook")}
 
 
 def management() -> list[Operation]:

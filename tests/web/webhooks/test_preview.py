@@ -30,7 +30,7 @@ async def test_what_is_malformed_is_refused_at_its_field(ada: Caller, project: J
     wrong = await ada.post(path, json={"events": ["flag.toggle"]})
     assert "did you mean flag.toggled?" in field_errors(wrong)["events"]
     unknown = await ada.post(path, json={**WANTED, "url": "https://example.com"})
-    assert field_errors(unknown) == {"url": "is not a field of this request"}
+    assert field_errors(unknown) == {"url": "is not a known field; known fields are events, environments, tags, format"}
 
 
 async def test_only_who_may_make_a_webhook_sees_what_it_would_have_been_sent(

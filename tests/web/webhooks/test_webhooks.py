@@ -31,6 +31,14 @@ MALFORMED: list[tuple[Json, dict[str, str]]] = [
     ({**BODY, "url": "https://10.0.0.1/"}, {"url": f"leads to 10.0.0.1, {_NOT_PUBLIC}"}),
     ({**BODY, "url": "https://[::1]/"}, {"url": f"leads to ::1, {_NOT_PUBLIC}"}),
     ({**BODY, "url": "https://[::ffff:169.254.169.254]/"}, {"url": f"leads to 169.254.169.254, {_NOT_PUBLIC}"}),
+    *(
+        ({**BODY, "url": f"https://{spelling}/"}, {"url": f"leads to 10.0.0.1, {_NOT_PUBLIC}"})
+        for spelling in ("10.1", "0x0a000001", "167772161", "012.0.0.1")
+    ),
+    (
+        {**BODY, "url": "https://example.com:25/"},
+        {"url": "has the port 25, which is not in FLAGSTAFF_WEBHOOK_PORTS; the operator can allow it"},
+    ),
     ({**BODY, "url": f"https://example.com/{'x' * 2048}"}, {"url": "must have at most 2,048 characters"}),
     ({**BODY, "events": []}, {"events": "must have at least one event, such as flag.* or *"}),
     (

@@ -21,6 +21,12 @@ async def lock_administrators(connection: AsyncConnection) -> set[UUID]:
     return set((await connection.execute(_lock)).scalars())
 
 
+async def list_administrators(connection: AsyncConnection) -> list[str]:
+    """The addresses of the active administrators."""
+    query = sa.select(_columns.email).where(_columns.is_administrator, _columns.deactivated_at.is_(None))
+    return list((await connection.execute(query.order_by(_columns.id))).scalars())
+
+
 async def is_administrator(connection: AsyncConnection, account_id: UUID) -> bool:
     """Whether an account is an active administrator."""
     query = _active.where(_columns.id == account_id)

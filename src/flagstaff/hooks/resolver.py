@@ -1,0 +1,63 @@
+"""Resolves the names of receivers in threads of its own.
+
+The library's executor is shared by everything that must not wait, such as writes to disk, and a name server that never
+answers would fill it. Threads of a pool would also delay the end of the process; these do not.
+"""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+THREADS_MAX = 32
+"""How many names are resolved at once, those that nobody waits for any more included."""
+
+
+class Resolver:
+    """Resolves names. `look_up` is what asks the system."""
+
+    def __init__(self, look_up: Callable[[str, int], list[str]] | None = None) -> None:
+        """By default, addresses are those that the system's resolver returns, in its order."""
+        self._look_up = look_up or _ask_system
+        self._free = threading.BoundedSemaphore(THREADS_MAX)
+
+    async def resolve(self, host: str, port: int) -> list[str]:
+        """The addresses of a host, each once.
+
+        Raises:
+            OSError: the host has no address, or too many names are being resolved.
+        """
+        if not self._free.acquire(blocking=False):
+            raise OSError("Too many names are being resolved. It will be tried again.")
+        loop = asyncio.get_running_loop()
+        found: asyncio.Future[list[str]] = loop.create_future()
+
+        def tell(addresses: list[str] | None, error: OSError | None) -> None:
+            if found.done():  # nobody waits any more
+                return
+            if error is not None:
+                found.set_exception(error)
+            else:
+                found.set_result(addresses or [])
+
+        def work() -> None:
+            addresses: list[str] | None = None
+            failure: OSError | None = None
+            try:
+                addresses = self._look_up(host, port)
+            except OSError as error:
+                failure = error
+            except UnicodeError:
+                failure = OSError("It is not the name of a host.")
+            finally:
+                self._free.release()
+            with suppress(RuntimeError):  # the loop has been closed
+                loop.call_soon_threadsafe(tell, addresses, failure)
+
+        threading.Thread(target=work, name="webhook-name", daemon=True).start()
+        return list(dict.fromkeys(await found))
+
+
+def _ask_system(host: str, port: int) -> list[str]:
+    return [str(each[4][0]) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]

@@ -1,0 +1,94 @@
+"""Encloses a text and its HTML in a mail, which contains only ASCII, so that no encoding breaks a link.
+
+A mail is checked in the form in which it is sent: parsing it must give exactly the headers that were set.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from email import message_from_string
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTPUTF8
+from email.utils import make_msgid
+
+from flagstaff.identity.accounts.accounts import check_email
+
+_ASCII_DOMAIN = re.compile(r"[\w.-]+|\[[0-9A-Fa-f.:]+\]", re.ASCII)
+_HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type")
+_BARE_LINE_BREAK = re.compile(rb"\r(?!\n)|(?<!\r)\n")
+# The library would fold a long link in a header in a way that few programs read.
+_policy = SMTPUTF8.clone(max_line_length=998)
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """A mail to be sent, with its sender and recipient, so that transports need not parse `content`."""
+
+    sender: str
+    recipient: str
+    content: bytes
+
+
+def enclose(
+    sender: str,
+    recipient: str,
+    subject: str,
+    text: str,
+    html: str,
+    *,
+    sent_at: datetime,
+    headers: Mapping[str, str] | None = None,
+) -> Mail:
+    """A mail. `subject` and `headers` are ASCII; other characters of the contents are encoded.
+
+    Raises:
+        ValueError: no mail can be sent to the recipient; the message does not contain the address.
+    """
+    message = EmailMessage(policy=_policy)
+    message["From"] = sender
+    message["To"] = to = _address(recipient)
+    message["Subject"] = subject
+    message["Date"] = sent_at
+    mailbox = message["From"].addresses[0]
+    message["Message-ID"] = make_msgid(domain=mailbox.domain)
+    message["Auto-Submitted"] = "auto-generated"
+    for name, value in (headers or {}).items():
+        message[name] = value
+    is_ascii = text.isascii() and html.isascii()
+    charset, encoding = ("us-ascii", "7bit") if is_ascii else ("utf-8", "quoted-printable")
+    message.set_content(text, charset=charset, cte=encoding)
+    message.add_alternative(html, subtype="html", charset=charset, cte=encoding)
+    mail = Mail(mailbox.addr_spec, to.addr_spec, bytes(message))
+    _check(mail, subject, (*_HEADERS, *(headers or ())))
+    return mail
+
+
+def _address(recipient: str) -> Address:
+    """The recipient as one mailbox. Accounts may be older than the current rules for addresses."""
+    try:
+        local, _, domain = check_email(recipient).rpartition("@")
+        ascii_domain = domain.encode("idna").decode()  # this may turn one character into several, such as a/c
+    except ValueError:
+        raise _undeliverable() from None
+    if not _ASCII_DOMAIN.fullmatch(ascii_domain):
+        raise _undeliverable()
+    return Address(username=local, domain=ascii_domain)
+
+
+def _check(mail: Mail, subject: str, names: tuple[str, ...]) -> None:
+    """Refuse a mail that parses to other headers than were set, such as headers injected by an address."""
+    read = message_from_string(mail.content.decode(), policy=SMTPUTF8)
+    headers_are_ours = sorted(read.keys()) == sorted(names) and read["Subject"] == subject
+    if (
+        not headers_are_ours
+        or _BARE_LINE_BREAK.search(mail.content)
+        or [each.addr_spec for each in read["To"].addresses] != [mail.recipient]
+        or [each.addr_spec for each in read["From"].addresses] != [mail.sender]
+    ):
+        raise _undeliverable()
+
+
+def _undeliverable() -> ValueError:
+    return ValueError("no mail can be sent to this address")

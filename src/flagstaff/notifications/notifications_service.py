@@ -1,0 +1,78 @@
+"""What an account wants to be told by mail. It concerns nobody else, so the audit trail does not have it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
+
+from flagstaff.audit.changes import Actor
+from flagstaff.database.database import Database
+from flagstaff.notifications import notifications_store
+from flagstaff.notifications.notifications import Kind
+from flagstaff.notifications.unsubscribing import UnsubscribeTokens
+from flagstaff.projects.access import open_membership
+from flagstaff.projects.members_store import find_member
+from flagstaff.projects.permissions import Permission
+from flagstaff.values.errors import Code, Error
+
+
+class WantedOfProject(NamedTuple):
+    """What an account wants to be told about a project."""
+
+    project_id: UUID
+    project: str
+    wanted: Mapping[Kind, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationSettings:
+    """The use cases. Those of a project raise Error NOT_FOUND for one of which the actor is not a member."""
+
+    database: Database
+    tokens: UnsubscribeTokens
+
+    async def list_wanted(self, actor: Actor) -> Sequence[WantedOfProject]:
+        """What the actor wants in each project, in the order of their names."""
+        assert actor.account_id is not None
+        async with self.database.read() as connection:
+            found = await notifications_store.list_wanted_of_account(connection, actor.account_id)
+        return [WantedOfProject(*each) for each in found]
+
+    async def get_wanted(self, actor: Actor, project_id: UUID) -> Mapping[Kind, bool]:
+        """What the actor wants in a project."""
+        async with self.database.read() as connection:
+            _, member = await open_membership(connection, actor, project_id, Permission.PROJECT_READ)
+            return await notifications_store.find_wanted(connection, project_id, member.account_id)
+
+    async def update_wanted(self, actor: Actor, project_id: UUID, given: Mapping[Kind, bool]) -> Mapping[Kind, bool]:
+        """Change what the actor wants in a project; kinds that are not given stay."""
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            _, member = await open_membership(connection, actor, project_id, Permission.PROJECT_READ, for_update=True)
+            present = await notifications_store.find_wanted(connection, project_id, member.account_id)
+            wanted = {**present, **given}
+            await notifications_store.save_wanted(connection, project_id, member.account_id, wanted)
+        return wanted
+
+    async def unsubscribe(self, token: str) -> None:
+        """Send no more mails about a project to the account of a token from a mail.
+
+        It also succeeds for an account that has left the project.
+
+        Raises:
+            Error: INVALID for a token that is not genuine.
+        """
+        subscription = self.tokens.read(token)
+        if subscription is None:
+            raise Error(
+                Code.INVALID,
+                "The link is incomplete. Open it again from the mail, or sign in and choose "
+                "your mails in the settings of your account.",
+            )
+        account_id, project_id = subscription
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            if await find_member(connection, project_id, account_id) is None:
+                return
+            await notifications_store.save_wanted(connection, project_id, account_id, dict.fromkeys(Kind, False))
+            await notifications_store.delete_of_member(connection, project_id, account_id)

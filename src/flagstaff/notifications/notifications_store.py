@@ -1,0 +1,300 @@
+"""Notifications in the database: what members want, what waits to be mailed to them, and how many mails they got."""
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+from uuid_utils.compat import uuid7
+
+from flagstaff.database import dialect, tables
+from flagstaff.hooks.notices import NoticeType
+from flagstaff.notifications.notifications import DEFAULTS, Kind
+
+_settings, _waiting, _positions = (
+    tables.notification_settings.c,
+    tables.notifications.c,
+    tables.notification_positions.c,
+)
+_mails, _reminders, _changes = tables.notification_mails.c, tables.stale_reminders.c, tables.changes.c
+_members, _accounts, _projects = tables.members.c, tables.accounts.c, tables.projects.c
+_project, _account = sa.bindparam("project", type_=sa.Uuid), sa.bindparam("account", type_=sa.Uuid)
+_KINDS = [_settings[kind] for kind in Kind]
+_newest = (
+    sa.select(sa.func.coalesce(sa.func.max(_changes.id), 0)).where(_changes.project_id == _project).scalar_subquery()
+)
+_position = sa.select(_positions.change).where(_positions.project_id == _project)
+_begin = tables.notification_positions.insert().values(project_id=_project, change=_newest)
+_advance = (
+    tables.notification_positions.update()
+    .where(_positions.project_id == _project, _positions.change == sa.bindparam("before"))
+    .values(change=sa.bindparam("after"))
+)
+_behind = (
+    sa.select(_projects.id)
+    .outerjoin(tables.notification_positions, _positions.project_id == _projects.id)
+    .where(
+        sa.or_(
+            _positions.change.is_(None),
+            sa.exists().where(_changes.project_id == _projects.id, _changes.id > _positions.change),
+        )
+    )
+    .limit(sa.bindparam("most"))
+)
+_after = (
+    sa.select(_changes.id)
+    .where(_changes.project_id == _project, _changes.id > sa.bindparam("after"))
+    .order_by(_changes.id)
+    .limit(sa.bindparam("most"))
+)
+_upsert = dialect.upsert(
+    tables.notification_settings,
+    lambda insert: insert.on_conflict_do_update(
+        index_elements=["project_id", "account_id"], set_={kind.value: insert.excluded[kind.value] for kind in Kind}
+    ),
+)
+_remind = dialect.upsert(
+    tables.stale_reminders,
+    lambda insert: insert.on_conflict_do_update(
+        index_elements=["project_id", "account_id"], set_={"sent_at": insert.excluded.sent_at}
+    ),
+)
+
+
+class Waiting(NamedTuple):
+    """A change of which a member is to be told, by its number, and why."""
+
+    id: int
+    kind: Kind
+    change: int
+
+
+class Group(NamedTuple):
+    """A member with something to be told."""
+
+    account_id: UUID
+    project_id: UUID
+
+
+class Address(NamedTuple):
+    """Where an account gets its mails, and about which project."""
+
+    email: str
+    project: str
+
+
+class StaleFlag(NamedTuple):
+    """A flag that may be removed, with its environment."""
+
+    environment_id: UUID
+    environment: str
+    flag_id: UUID
+    key: str
+    name: str
+
+
+async def find_wanted(connection: AsyncConnection, project_id: UUID, account_id: UUID) -> dict[Kind, bool]:
+    """What a member wants."""
+    query = sa.select(*_KINDS).where(_settings.project_id == project_id, _settings.account_id == account_id)
+    row = (await connection.execute(query)).one_or_none()
+    return _chosen(row or (None,) * len(_KINDS))
+
+
+async def list_wanted(connection: AsyncConnection, project_id: UUID) -> dict[UUID, dict[Kind, bool]]:
+    """What the members of a project want who have chosen something, by their accounts."""
+    query = sa.select(_settings.account_id, *_KINDS).where(_settings.project_id == project_id)
+    return {account_id: _chosen(chosen) for account_id, *chosen in await connection.execute(query)}
+
+
+async def list_wanted_of_account(
+    connection: AsyncConnection, account_id: UUID
+) -> list[tuple[UUID, str, dict[Kind, bool]]]:
+    """What an account wants in each of its projects, which are in the order of their names."""
+    query = (
+        sa.select(_projects.id, _projects.name, *_KINDS)
+        .join(tables.members, _members.project_id == _projects.id)
+        .outerjoin(
+            tables.notification_settings,
+            sa.and_(_settings.project_id == _members.project_id, _settings.account_id == _members.account_id),
+        )
+        .where(_members.account_id == account_id)
+        .order_by(sa.func.lower(_projects.name), _projects.id)
+    )
+    return [(project_id, name, _chosen(chosen)) for project_id, name, *chosen in await connection.execute(query)]
+
+
+async def save_wanted(
+    connection: AsyncConnection, project_id: UUID, account_id: UUID, wanted: Mapping[Kind, bool]
+) -> None:
+    """Write what a member wants."""
+    row = {"project_id": project_id, "account_id": account_id, **{kind.value: wanted[kind] for kind in Kind}}
+    await connection.execute(_upsert(connection), row)
+
+
+def _chosen(values: Iterable[bool | None]) -> dict[Kind, bool]:
+    return {kind: DEFAULTS[kind] if value is None else value for kind, value in zip(Kind, values, strict=True)}
+
+
+async def list_behind(connection: AsyncConnection, most: int) -> list[UUID]:
+    """The projects with changes that were not examined."""
+    return list((await connection.execute(_behind, {"most": most})).scalars())
+
+
+async def find_position(connection: AsyncConnection, project_id: UUID) -> int | None:
+    """The number up to which the changes of a project were examined; None if none were."""
+    return (await connection.execute(_position, {"project": project_id})).scalar_one_or_none()
+
+
+async def begin(connection: AsyncConnection, project_id: UUID) -> None:
+    """Examine the changes of a project from the next one on."""
+    await connection.execute(_begin, {"project": project_id})
+
+
+async def list_numbers_after(connection: AsyncConnection, project_id: UUID, number: int, most: int) -> list[int]:
+    """The numbers of a project's next changes."""
+    values = {"project": project_id, "after": number, "most": most}
+    return list((await connection.execute(_after, values)).scalars())
+
+
+async def advance(connection: AsyncConnection, project_id: UUID, before: int, after: int) -> bool:
+    """Note that the changes up to a number were examined; return False if another process has done so."""
+    values = {"project": project_id, "before": before, "after": after}
+    return (await connection.execute(_advance, values)).rowcount == 1
+
+
+async def count_waiting(connection: AsyncConnection, project_id: UUID) -> dict[UUID, int]:
+    """How much waits to be told about a project, by account."""
+    query = sa.select(_waiting.account_id, sa.func.count()).where(_waiting.project_id == project_id)
+    return {row[0]: row[1] for row in await connection.execute(query.group_by(_waiting.account_id))}
+
+
+async def add_waiting(connection: AsyncConnection, rows: list[dict[str, Any]]) -> None:
+    """Insert what members are to be told. Each row has a project, an account, a kind, a change and a time."""
+    await connection.execute(tables.notifications.insert(), rows)
+
+
+async def list_ready(connection: AsyncConnection, gathered_before: datetime, now: datetime, most: int) -> list[Group]:
+    """The members of whom something has waited long enough, and whom no process is telling."""
+    query = (
+        sa.select(_waiting.account_id, _waiting.project_id)
+        .where(sa.or_(_waiting.held_until.is_(None), _waiting.held_until < now))
+        .group_by(_waiting.account_id, _waiting.project_id)
+        .having(sa.func.min(_waiting.created_at) <= gathered_before)
+        .order_by(sa.func.min(_waiting.id))
+        .limit(most)
+    )
+    return [Group(*row) for row in await connection.execute(query)]
+
+
+async def take(connection: AsyncConnection, group: Group, now: datetime, until: datetime) -> list[Waiting]:
+    """Hold what a member is to be told, and return it, oldest first."""
+    update = (
+        tables.notifications.update()
+        .where(
+            _waiting.account_id == group.account_id,
+            _waiting.project_id == group.project_id,
+            sa.or_(_waiting.held_until.is_(None), _waiting.held_until < now),
+        )
+        .values(held_until=until)
+        .returning(_waiting.id, _waiting.kind, _waiting.change)
+    )
+    rows = (await connection.execute(update)).all()
+    return sorted(Waiting(row.id, Kind(row.kind), row.change) for row in rows)
+
+
+async def delete_waiting(connection: AsyncConnection, ids: Collection[int]) -> None:
+    """Delete what was told."""
+    await connection.execute(tables.notifications.delete().where(_waiting.id.in_(ids)))
+
+
+async def delete_of_member(connection: AsyncConnection, project_id: UUID, account_id: UUID) -> None:
+    """Delete what waits to be told to a member."""
+    await connection.execute(
+        tables.notifications.delete().where(_waiting.project_id == project_id, _waiting.account_id == account_id)
+    )
+
+
+async def find_address(connection: AsyncConnection, group: Group) -> Address | None:
+    """The address of a member whose account is active, and the name of the project."""
+    query = (
+        sa.select(_accounts.email, _projects.name)
+        .join_from(tables.members, tables.accounts, _accounts.id == _members.account_id)
+        .join(tables.projects, _projects.id == _members.project_id)
+        .where(
+            _members.account_id == group.account_id,
+            _members.project_id == group.project_id,
+            _accounts.deactivated_at.is_(None),
+        )
+    )
+    row = (await connection.execute(query)).one_or_none()
+    return Address(*row) if row is not None else None
+
+
+async def count_mails(connection: AsyncConnection, account_id: UUID, since: datetime) -> int:
+    """How many mails an account got since a time."""
+    query = sa.select(sa.func.count()).where(_mails.account_id == account_id, _mails.sent_at > since)
+    return int((await connection.execute(query)).scalar_one())
+
+
+async def record_mail(connection: AsyncConnection, account_id: UUID, now: datetime) -> None:
+    """Count a mail to an account."""
+    await connection.execute(
+        tables.notification_mails.insert(), {"id": uuid7(), "account_id": account_id, "sent_at": now}
+    )
+
+
+async def purge_mails(connection: AsyncConnection, before: datetime) -> None:
+    """Forget the mails that count no more."""
+    await connection.execute(tables.notification_mails.delete().where(_mails.sent_at <= before))
+
+
+async def list_to_remind(connection: AsyncConnection, before: datetime, most: int) -> list[Group]:
+    """The members who own flags of which was told that they are stale, and who were not told since a time."""
+    query = (
+        _of_owners(_members.account_id, _members.project_id)
+        .outerjoin(
+            tables.stale_reminders,
+            sa.and_(_reminders.project_id == _members.project_id, _reminders.account_id == _members.account_id),
+        )
+        .where(_accounts.deactivated_at.is_(None), sa.or_(_reminders.sent_at.is_(None), _reminders.sent_at <= before))
+        .distinct()
+        .limit(most)
+    )
+    return [Group(*row) for row in await connection.execute(query)]
+
+
+async def list_stale(connection: AsyncConnection, group: Group, most: int) -> list[StaleFlag]:
+    """The flags of a member that may be removed."""
+    flags, environments = tables.flags.c, tables.environments.c
+    query = (
+        _of_owners(environments.id, environments.name, flags.id, flags.key, flags.name)
+        .where(_members.account_id == group.account_id, _members.project_id == group.project_id)
+        .order_by(environments.created_at, flags.key)
+        .limit(most)
+    )
+    return [StaleFlag(*row) for row in await connection.execute(query)]
+
+
+async def record_reminder(connection: AsyncConnection, group: Group, now: datetime) -> None:
+    """Note that a member was told of stale flags."""
+    row = {"project_id": group.project_id, "account_id": group.account_id, "sent_at": now}
+    await connection.execute(_remind(connection), row)
+
+
+def _of_owners(*columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
+    """Stale flags, joined with the members who own them."""
+    flags, environments, noticed = tables.flags.c, tables.environments.c, tables.noticed_flags.c
+    return (
+        sa.select(*columns)
+        .select_from(tables.noticed_flags)
+        .join(tables.flags, sa.and_(flags.environment_id == noticed.environment_id, flags.key == noticed.flag_key))
+        .join(tables.environments, environments.id == flags.environment_id)
+        .join(tables.members, _members.project_id == environments.project_id)
+        .join(tables.accounts, _accounts.id == _members.account_id)
+        .where(
+            noticed.type == NoticeType.FLAG_STALE.value,
+            sa.func.lower(sa.func.trim(flags.owner)) == sa.func.lower(_accounts.email),
+        )
+    )

@@ -1,0 +1,45 @@
+"""The links in mails with which their reader stops them, without a session."""
+
+import hashlib
+import hmac
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import NamedTuple
+from uuid import UUID
+
+_ID_BYTES, _DIGEST_BYTES = 16, 16
+_TOKEN_CHARACTERS = (2 * _ID_BYTES + _DIGEST_BYTES) * 4 // 3
+
+
+class Subscription(NamedTuple):
+    """An account, and the project about which it gets mails."""
+
+    account_id: UUID
+    project_id: UUID
+
+
+class UnsubscribeTokens:
+    """Makes and reads tokens: both ids and the first half of an HMAC-SHA256 over them. They do not expire."""
+
+    def __init__(self, secret_key: str) -> None:
+        self._key = hmac.digest(secret_key.encode(), b"flagstaff unsubscribe", hashlib.sha256)
+
+    def make(self, subscription: Subscription) -> str:
+        """The token of a subscription, 64 characters that need no escaping in a URL."""
+        content = subscription.account_id.bytes + subscription.project_id.bytes
+        return urlsafe_b64encode(content + self._digest(content)).decode()
+
+    def read(self, token: str) -> Subscription | None:
+        """The subscription of a token that is genuine."""
+        if len(token) != _TOKEN_CHARACTERS or not token.isascii():
+            return None
+        try:
+            read = urlsafe_b64decode(token)
+        except ValueError:
+            return None
+        content, digest = read[: 2 * _ID_BYTES], read[2 * _ID_BYTES :]
+        if not hmac.compare_digest(digest, self._digest(content)):
+            return None
+        return Subscription(UUID(bytes=content[:_ID_BYTES]), UUID(bytes=content[_ID_BYTES:]))
+
+    def _digest(self, content: bytes) -> bytes:
+        return hmac.digest(self._key, content, hashlib.sha256)[:_DIGEST_BYTES]

@@ -1,0 +1,275 @@
+"""Mails to members about what concerns them: /api/me/notifications, …/notifications, and what is sent."""
+
+from collections.abc import Sequence
+from email.message import EmailMessage
+
+import pytest
+import sqlalchemy as sa
+
+from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
+from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
+from tests.support.clock import Clock
+from tests.support.jobs import do_now
+from tests.support.members import join
+from tests.support.sessions import PASSWORD, log_in
+from tests.web.conftest import ReadMails, SignUp
+
+ALL = {"critical": True, "owned": True, "stale": True, "webhooks": True}
+DEFAULTS = {"critical": False, "owned": True, "stale": True, "webhooks": True}
+
+
+def settings_path(project: Json) -> str:
+    return f"{project_path(project)}/notifications"
+
+
+async def choose(caller: Caller, project: Json, **kinds: bool) -> None:
+    (await caller.put(settings_path(project), json=kinds)).raise_for_status()
+
+
+async def deliver(flagstaff: Flagstaff, clock: Clock) -> None:
+    """Gather what is new, and send it after a minute."""
+    await do_now(flagstaff, "notifications")
+    clock.advance(seconds=61)
+    await do_now(flagstaff, "notifications")
+
+
+def text_of(mail: EmailMessage) -> str:
+    part = mail.get_body(("plain",))
+    assert part is not None
+    text: str = part.get_content()
+    return text
+
+
+@pytest.fixture
+async def grace(flagstaff: Flagstaff, sign_up: SignUp, project: Json) -> Caller:
+    """An editor of Ada's project, whose changes so far were examined."""
+    grace = await sign_up("grace")
+    await join(flagstaff, project, grace, "editor")
+    await do_now(flagstaff, "notifications")
+    return grace
+
+
+@pytest.fixture
+def read_new(read_mails: ReadMails) -> "ReadNew":
+    """The mails about changes."""
+    return ReadNew(read_mails)
+
+
+class ReadNew:
+    def __init__(self, read: ReadMails) -> None:
+        self._read = read
+
+    async def __call__(self) -> Sequence[EmailMessage]:
+        return [each for each in await self._read() if each["List-Unsubscribe"]]
+
+
+async def test_what_is_malformed_is_refused_at_its_field(ada: Caller, project: Json) -> None:
+    for body, errors in (
+        ({"owned": "yes"}, {"owned": "must be true or false"}),
+        ({"owned": None}, {"owned": "must be true or false"}),
+        ({"mine": True}, {"mine": "is not a known field; known fields are critical, owned, stale, webhooks"}),
+    ):
+        assert field_errors(await ada.put(settings_path(project), json=body)) == errors
+    assert (await ada.get(settings_path(project))).json() == DEFAULTS
+
+
+async def test_settings_are_each_members_own(
+    ada: Caller, eve: Caller, client: Caller, project: Json, grace: Caller
+) -> None:
+    assert (await client.get("/api/me/notifications")).status_code == 401
+    for caller, status in ((client, 401), (eve, 404)):
+        assert (await caller.get(settings_path(project))).status_code == status
+        assert (await caller.put(settings_path(project), json=ALL)).status_code == status
+    await choose(ada, project, critical=True)
+    await choose(ada, project, stale=False)
+    assert (await ada.get(settings_path(project))).json() == {**DEFAULTS, "critical": True, "stale": False}
+    assert (await grace.get(settings_path(project))).json() == DEFAULTS
+    other = await ada.create_project(name="Another")
+    listed = (await ada.get("/api/me/notifications")).json()
+    assert [(each["project_id"], each["project"], each["critical"]) for each in listed] == [
+        (other["id"], "Another", False),
+        (project["id"], project["name"], True),
+    ]
+
+
+async def test_nobody_is_told_of_what_they_did_themselves_or_do_not_want(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await choose(ada, project, **ALL)
+    production, staging = await ada.get_environment(project), await ada.get_environment(project, "staging")
+    await ada.create_flag(production, key="own")
+    await grace.create_flag(staging, key="harmless")
+    await grace.create_segment(project)
+    await ada.create_flag(production, key="others")  # Grace does not want to know
+    await choose(ada, project, critical=False)
+    await deliver(flagstaff, clock)
+    assert await read_new() == []
+
+
+async def test_changes_to_critical_environments_are_told_together(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await choose(ada, project, critical=True)
+    production, staging = await ada.get_environment(project), await ada.get_environment(project, "staging")
+    flag = await grace.create_flag(production, name="Neue Käufe <b>", key="new-checkout")
+    await grace.create_rule(flag)
+    await grace.create_flag(staging, key="elsewhere")
+    await grace.post(f"{flag_path(flag)}/toggle")
+    await do_now(flagstaff, "notifications")
+    assert await read_new() == []
+    clock.advance(seconds=61)
+    await do_now(flagstaff, "notifications", "notifications")
+    (mail,) = await read_new()
+    assert (mail["To"], mail["Subject"]) == ("ada@example.com", "[Flagstaff] 3 changes in production")
+    text = text_of(mail)
+    assert "grace@example.com turned off Neue Käufe <b> (new-checkout)" in text
+    assert "Production (critical)" in text
+    assert f"/environments/{production['id']}/flags/{flag['id']}" in text
+    assert "because a critical environment of this project was changed" in text
+    assert "elsewhere" not in text
+    html = mail.get_body(("html",))
+    assert html is not None
+    assert "Neue Käufe &lt;b&gt;" in html.get_content()
+
+
+async def test_one_change_is_in_the_subject(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    flag = await ada.create_flag(await ada.get_environment(project), key="mine", owner=" ADA@example.com")
+    await grace.post(f"{flag_path(flag)}/toggle")
+    await deliver(flagstaff, clock)
+    (mail,) = await read_new()
+    assert mail["Subject"] == "[Flagstaff] mine: turned off in production"
+    assert "because flags that you own were changed" in text_of(mail)
+
+
+async def test_an_owner_is_told_of_rules_too(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    flag = await ada.create_flag(await ada.get_environment(project, "staging"), owner="ada@example.com")
+    await grace.create_rule(flag)
+    await deliver(flagstaff, clock)
+    (mail,) = await read_new()
+    assert mail["Subject"] == "[Flagstaff] new-checkout: rule created in staging"
+
+
+async def test_who_has_left_gets_no_mail(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await choose(grace, project, critical=True)
+    await ada.create_flag(await ada.get_environment(project))
+    await do_now(flagstaff, "notifications")
+    assert (await ada.delete(f"{project_path(project)}/members/{grace.account['id']}")).status_code == 204
+    clock.advance(seconds=61)
+    await do_now(flagstaff, "notifications")
+    assert await read_new() == []
+    async with flagstaff.database.read() as connection:
+        for table in (tables.notifications, tables.notification_settings):
+            assert (await connection.execute(sa.select(table))).all() == []
+
+
+async def test_an_hour_has_twenty_mails_at_most_and_the_next_one_has_what_waited(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await choose(ada, project, critical=True)
+    flag = await grace.create_flag(await ada.get_environment(project))
+    for count in range(1, 25):
+        await grace.post(f"{flag_path(flag)}/toggle")
+        await deliver(flagstaff, clock)
+        assert len(await read_new()) == min(count, 20)
+    clock.advance(hours=1)
+    await do_now(flagstaff, "notifications")
+    mails = await read_new()
+    assert len(mails) == 21
+    assert sum("4 changes in production" in each["Subject"] for each in mails) == 1
+
+
+async def test_more_than_a_mail_shows_is_counted(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await choose(ada, project, critical=True)
+    environment = await ada.get_environment(project)
+    flags = [await grace.create_flag(environment, key=f"flag-{number}") for number in range(30)]
+    for action in ("disable", "enable"):
+        body = {"action": action, "flags": [each["id"] for each in flags]}
+        (await grace.post(f"{environment_path(environment)}/bulk-actions", json=body)).raise_for_status()
+    await deliver(flagstaff, clock)
+    (mail,) = await read_new()
+    assert mail["Subject"] == "[Flagstaff] 90 changes in production"
+    assert "and 40 more" in text_of(mail)
+
+
+async def test_an_unsubscribe_link_asks_a_person_and_obeys_a_mail_program(
+    flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await choose(ada, project, critical=True)
+    await grace.create_flag(await ada.get_environment(project))
+    await deliver(flagstaff, clock)
+    (mail,) = await read_new()
+    assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    link = mail["List-Unsubscribe"].strip("<>")
+    path, _, query = link.partition("?")
+    assert path.endswith("/auth/unsubscribe")
+    assert f"/unsubscribe?{query}" in text_of(mail)
+    opened = await client.get(f"/auth/unsubscribe?{query}")
+    assert (opened.status_code, opened.headers["location"]) == (303, f"/unsubscribe?{query}")
+    assert (await ada.get(settings_path(project))).json()["critical"] is True
+    await grace.create_flag(await ada.get_environment(project, "production"), key="later")
+    await do_now(flagstaff, "notifications")
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    for _ in range(2):
+        answer = await client.post(f"/auth/unsubscribe?{query}", content=b"List-Unsubscribe=One-Click", headers=form)
+        assert answer.status_code == 204
+    assert (await ada.get(settings_path(project))).json() == dict.fromkeys(ALL, False)
+    clock.advance(seconds=61)
+    await do_now(flagstaff, "notifications")
+    assert len(await read_new()) == 1
+
+
+@pytest.mark.parametrize("token", ["", "x", "A" * 64, "é" * 64, "A" * 63 + "=", "A" * 1025])
+async def test_a_link_that_is_not_genuine_is_refused(client: Caller, token: str) -> None:
+    answer = await client.post("/auth/unsubscribe", params={"token": token})
+    assert answer.status_code == 400
+    assert "token" in field_errors(answer) or "The link is incomplete" in answer.json()["detail"]
+
+
+async def test_owners_of_stale_flags_are_reminded_once_a_week(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    environment = await ada.get_environment(project)
+    await grace.create_flag(environment, key="old", name="Old banner", owner="grace@example.com")
+    await grace.create_flag(environment, key="not-hers", owner="team-a")
+    await do_now(flagstaff, "notices", "stale-reminders")
+    assert await read_new() == []
+    clock.advance(days=31)
+    for days, count in ((0, 1), (6, 1), (2, 2)):
+        clock.advance(days=days)
+        await do_now(flagstaff, "notices", "notices", "stale-reminders")
+        assert len(await read_new()) == count
+    mail = (await read_new())[0]
+    assert (mail["To"], mail["Subject"]) == ("grace@example.com", "[Flagstaff] A flag of yours may be removed")
+    assert "Old banner (old)" in text_of(mail)
+    assert "not-hers" not in text_of(mail)
+    bearer = {"authorization": f"Bearer {await log_in(flagstaff, email='grace@example.com', password=PASSWORD)}"}
+    (await grace.put(settings_path(project), json={"stale": False}, headers=bearer)).raise_for_status()
+    clock.advance(days=8)
+    await do_now(flagstaff, "notices", "stale-reminders")
+    assert len(await read_new()) == 2
+
+
+async def test_a_mail_that_a_process_died_with_is_sent_by_another(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await choose(ada, project, critical=True)
+    await grace.create_flag(await ada.get_environment(project))
+    await do_now(flagstaff, "notifications")
+    clock.advance(seconds=61)
+    async with flagstaff.database.transaction() as transaction:
+        await transaction.connection.execute(tables.notifications.update().values(held_until=clock()))
+    await do_now(flagstaff, "notifications")
+    assert await read_new() == []
+    clock.advance(minutes=6)
+    await do_now(flagstaff, "notifications")
+    (mail,) = await read_new()
+    assert mail["Subject"] == "[Flagstaff] new-checkout: flag created in production"
