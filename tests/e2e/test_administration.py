@@ -9,7 +9,7 @@ from typing import Any
 import pytest_asyncio
 from playwright.async_api import Browser, Locator, Route, expect
 
-from tests.e2e.accessibility import UNBROKEN, check, stays_within
+from tests.e2e.accessibility import UNBROKEN, check, check_in_both_schemes, stays_within
 from tests.e2e.conftest import UNLIMITED
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.people import Person
@@ -19,7 +19,10 @@ from tests.support.server import ServerProcess
 from tests.support.stores import sqlite_store
 
 ACCOUNTS = "/admin/accounts"
-PAGES = (ACCOUNTS, "/admin/projects", "/admin/instance", "/admin/instances", "/admin/settings", "/admin/changes")
+PAGES = (
+    ACCOUNTS,
+    *(f"/admin/{each}" for each in ("projects", "instance", "instances", "settings", "webhooks", "changes")),
+)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -304,3 +307,25 @@ async def test_instances_that_need_attention_are_named_with_the_reason(ada: Pers
     await page.unroute("**/api/instances")
     await ada.press("Try again")
     await expect(rows).to_have_count(1)
+
+
+async def test_webhooks_of_the_instance_are_made_and_deleted(ada: Person) -> None:
+    dialog = ada.page.get_by_role("dialog")
+    await ada.page.goto("/admin/webhooks")
+    await ada.press("New webhook")
+    await dialog.get_by_label("URL").fill("https://hooks.example.com/flags")
+    await expect(dialog.get_by_label("Environments")).to_have_count(0)
+    await dialog.get_by_role("combobox", name="Events").fill("instance.lagging")
+    await ada.page.keyboard.press("Enter")
+    await dialog.get_by_role("button", name="Create webhook").click()
+    await dialog.get_by_role("button", name="Done").click()
+    row = ada.page.get_by_role("list", name="Webhooks", exact=True).get_by_role("listitem")
+    await expect(row).to_contain_text("instance.lagging")
+    await check_in_both_schemes(ada, "webhooks of the instance")
+    (webhook,) = (await ada.api.get("/api/admin/webhooks")).json()
+    assert webhook["events"][-1] == "instance.lagging"
+    await row.get_by_role("button", name="Actions for the webhook").click()
+    await ada.page.get_by_role("menuitem", name="Delete").click()
+    await dialog.get_by_role("textbox").fill("hooks.example.com")
+    await dialog.get_by_role("button", name="Delete").click()
+    await ada.sees("No webhooks yet")

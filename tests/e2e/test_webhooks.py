@@ -90,6 +90,12 @@ async def test_from_a_new_webhook_to_a_message_that_was_sent_again(ada: Person, 
     deliveries = ada.page.get_by_role("list", name="Deliveries to").get_by_role("listitem")
     await expect(deliveries.first).to_contain_text("flag.toggled")
     await expect(deliveries.first).to_contain_text("The receiver is being deployed")
+    which = ada.page.get_by_role("combobox", name="Which deliveries to")
+    await which.select_option("waiting")
+    await expect(deliveries).to_have_count(1)
+    await deliveries.first.get_by_role("button", name="Message").click()
+    await expect(deliveries.first).to_contain_text('"type": "flag.toggled"')
+    await which.select_option("")
     receiver.answer = lambda _: response()
     await deliveries.last.get_by_role("button", name="Send again: webhook.test").click()
     await receiver.wait_for_another(message)
@@ -97,6 +103,25 @@ async def test_from_a_new_webhook_to_a_message_that_was_sent_again(ada: Person, 
     await check_in_both_schemes(ada, "webhooks")
     await ada.page.set_viewport_size({"width": 360, "height": 740})
     await stays_within(ada)
+
+
+async def test_what_would_have_been_sent_is_shown_before_a_webhook_is_saved(ada: Person) -> None:
+    project = await ada.api.create_project()
+    flag = await ada.api.create_flag(await ada.api.get_environment(project))
+    await ada.api.post(f"{flag_path(flag)}/toggle")
+    dialog = ada.page.get_by_role("dialog")
+    await ada.page.goto(page_of(project))
+    await ada.press("New webhook")
+    await dialog.get_by_role("button", name="What would have been sent").click()
+    await expect(dialog.get_by_role("status")).to_contain_text("2 messages about the last day's")
+    await dialog.get_by_label("Format").select_option("slack")
+    messages = dialog.get_by_role("list", name="What would have been sent").get_by_role("listitem")
+    await messages.first.get_by_role("button", name="Message").click()
+    await expect(messages.first).to_contain_text("turned off New checkout")
+    await check_in_both_schemes(ada, "webhook-preview")
+    await dialog.get_by_role("combobox", name="Events").fill("flag.toggle")
+    await ada.page.keyboard.press("Enter")
+    await expect(dialog).to_contain_text("did you mean flag.toggled?")
 
 
 async def test_a_webhook_is_changed_switched_and_deleted(ada: Person, receiver: Receiver) -> None:

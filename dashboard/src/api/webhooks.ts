@@ -1,4 +1,4 @@
-/** The webhooks of a project, and the messages that they were sent. */
+/** The webhooks of a project or of the whole instance, and the messages that they were sent. */
 
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { projectChangesQuery } from "./changes";
@@ -11,29 +11,39 @@ type Schemas = components["schemas"];
 export type Webhook = Schemas["WebhookOut"];
 export type WebhookWithSecret = Schemas["WebhookWithSecretOut"];
 export type NewWebhook = Schemas["NewWebhook"];
+export type WebhookFilter = Schemas["WebhookFilter"];
 export type Delivery = Schemas["DeliveryOut"];
+export type DeliveryState = Delivery["state"];
+
+/** Where webhooks are: in a project, by its id, or, with null, in the whole instance. */
+export type Place = string | null;
 
 const HOOKS = "/api/projects/{project_id}/webhooks";
 const HOOK = `${HOOKS}/{webhook_id}` as const;
+/** The instance has the same operations, at other paths. */
+function at<Path extends string>(place: Place, path: Path): Path {
+  return place === null ? (path.replace("/api/projects/{project_id}", "/api/admin") as Path) : path;
+}
+
 const LOOK_MILLISECONDS = 5_000;
 const PAGE = { limit: 20 };
 
-export function webhooksQuery(projectId: string) {
+export function webhooksQuery(place: Place) {
   return queryOptions({
-    queryKey: ["webhooks", projectId],
-    queryFn: ({ signal }) => ask(client.GET(HOOKS, { params: { path: { project_id: projectId } }, signal })),
+    queryKey: ["webhooks", place],
+    queryFn: ({ signal }) =>
+      ask(client.GET(at(place, HOOKS), { params: { path: { project_id: place ?? "" } }, signal })),
     refetchInterval: LOOK_MILLISECONDS, // how each fares changes by itself
   });
 }
 
-/** The messages to a webhook, newest first. */
-export function deliveriesQuery({ project_id: projectId, id }: Webhook) {
+/** The messages to a webhook, newest first; in one state, or all. */
+export function deliveriesQuery({ project_id: place, id }: Webhook, state: DeliveryState | null) {
   return infiniteQueryOptions({
-    queryKey: ["webhooks", projectId, id, "deliveries"],
+    queryKey: ["webhooks", place, id, "deliveries", state],
     queryFn: ({ pageParam: cursor, signal }) => {
-      const path = { project_id: projectId ?? "", webhook_id: id };
-      const query = { ...PAGE, ...(cursor !== null && { cursor }) };
-      return ask(client.GET(`${HOOK}/deliveries`, { params: { path, query }, signal }));
+      const query = { ...PAGE, ...(cursor !== null && { cursor }), ...(state !== null && { state }) };
+      return ask(client.GET(at(place, `${HOOK}/deliveries`), { params: { path: ids(place, id), query }, signal }));
     },
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next_cursor,
@@ -41,64 +51,88 @@ export function deliveriesQuery({ project_id: projectId, id }: Webhook) {
   });
 }
 
-export function useCreateWebhook(projectId: string) {
+/** One message, with its body. */
+export function deliveryQuery(place: Place, webhookId: string, deliveryId: string) {
+  return queryOptions({
+    queryKey: ["webhooks", place, webhookId, "delivery", deliveryId],
+    queryFn: ({ signal }) => {
+      const path = { ...ids(place, webhookId), delivery_id: deliveryId };
+      return ask(client.GET(at(place, `${HOOK}/deliveries/{delivery_id}`), { params: { path }, signal }));
+    },
+  });
+}
+
+/** What would have been sent of the last day's changes. */
+export function previewQuery(place: Place, body: WebhookFilter) {
+  return queryOptions({
+    queryKey: ["webhooks", place, "preview", body],
+    queryFn: ({ signal }) =>
+      ask(client.POST(at(place, `${HOOKS}/preview`), { params: { path: { project_id: place ?? "" } }, body, signal })),
+    gcTime: 0,
+    retry: false,
+  });
+}
+
+export function useCreateWebhook(place: Place) {
   return useMutation({
-    mutationFn: (body: NewWebhook) => ask(client.POST(HOOKS, { params: { path: { project_id: projectId } }, body })),
-    onSettled: useRefresh(projectId),
+    mutationFn: (body: NewWebhook) =>
+      ask(client.POST(at(place, HOOKS), { params: { path: { project_id: place ?? "" } }, body })),
+    onSettled: useRefresh(place),
     gcTime: 0, // the secret is shown once, and not kept
   });
 }
 
-export function useUpdateWebhook(projectId: string) {
+export function useUpdateWebhook(place: Place) {
   return useMutation({
     mutationFn: ({ id, tag, ...body }: Partial<NewWebhook> & Tagged & { id: string }) =>
-      ask(client.PUT(HOOK, { params: { path: at(projectId, id) }, body, ...ifMatch(tag) })),
-    onSettled: useRefresh(projectId),
+      ask(client.PUT(at(place, HOOK), { params: { path: ids(place, id) }, body, ...ifMatch(tag) })),
+    onSettled: useRefresh(place),
   });
 }
 
-export function useDeleteWebhook(projectId: string) {
+export function useDeleteWebhook(place: Place) {
   return useMutation({
     mutationFn: ({ id, tag }: Tagged & { id: string }) =>
-      ask<unknown>(client.DELETE(HOOK, { params: { path: at(projectId, id) }, ...ifMatch(tag) })),
-    onSettled: useRefresh(projectId),
+      ask<unknown>(client.DELETE(at(place, HOOK), { params: { path: ids(place, id) }, ...ifMatch(tag) })),
+    onSettled: useRefresh(place),
   });
 }
 
-export function useRotateSecret(projectId: string) {
+export function useRotateSecret(place: Place) {
   return useMutation({
-    mutationFn: (id: string) => ask(client.POST(`${HOOK}/rotate-secret`, { params: { path: at(projectId, id) } })),
-    onSettled: useRefresh(projectId),
+    mutationFn: (id: string) =>
+      ask(client.POST(at(place, `${HOOK}/rotate-secret`), { params: { path: ids(place, id) } })),
+    onSettled: useRefresh(place),
     gcTime: 0,
   });
 }
 
-export function useTestWebhook(projectId: string) {
+export function useTestWebhook(place: Place) {
   return useMutation({
-    mutationFn: (id: string) => ask(client.POST(`${HOOK}/test`, { params: { path: at(projectId, id) } })),
-    onSettled: useRefresh(projectId),
+    mutationFn: (id: string) => ask(client.POST(at(place, `${HOOK}/test`), { params: { path: ids(place, id) } })),
+    onSettled: useRefresh(place),
   });
 }
 
-export function useRepeatDelivery(projectId: string, webhookId: string) {
+export function useRepeatDelivery(place: Place, webhookId: string) {
   return useMutation({
     mutationFn: (deliveryId: string) => {
-      const path = { ...at(projectId, webhookId), delivery_id: deliveryId };
-      return ask(client.POST(`${HOOK}/deliveries/{delivery_id}/repeat`, { params: { path } }));
+      const path = { ...ids(place, webhookId), delivery_id: deliveryId };
+      return ask(client.POST(at(place, `${HOOK}/deliveries/{delivery_id}/repeat`), { params: { path } }));
     },
-    onSettled: useRefresh(projectId),
+    onSettled: useRefresh(place),
   });
 }
 
-function at(projectId: string, webhookId: string) {
-  return { project_id: projectId, webhook_id: webhookId };
+function ids(place: Place, webhookId: string) {
+  return { project_id: place ?? "", webhook_id: webhookId };
 }
 
-function useRefresh(projectId: string) {
+function useRefresh(place: Place) {
   const cache = useQueryClient();
   return () =>
     Promise.all([
-      cache.invalidateQueries({ queryKey: webhooksQuery(projectId).queryKey }),
-      cache.invalidateQueries({ queryKey: projectChangesQuery(projectId, "webhook").queryKey }),
+      cache.invalidateQueries({ queryKey: webhooksQuery(place).queryKey }),
+      place !== null && cache.invalidateQueries({ queryKey: projectChangesQuery(place, "webhook").queryKey }),
     ]);
 }

@@ -8,5 +8,6 @@ export const ADMIN_PAGES = [
   { to: "/admin/instance", name: t.adminPages.instance },
   { to: "/admin/instances", name: t.adminPages.instances },
   { to: "/admin/settings", name: t.adminPages.settings },
+  { to: "/admin/webhooks", name: t.adminPages.webhooks },
   { to: "/admin/changes", name: t.adminPages.changes },
 ] as const;

@@ -2,6 +2,9 @@
 
 export const RESET_PATH = "/reset-password";
 export const INVITATION_PATH = "/invitation";
+export const UNSUBSCRIBE_PATH = "/unsubscribe";
+
+const PATHS: readonly string[] = [RESET_PATH, INVITATION_PATH, UNSUBSCRIBE_PATH];
 
 export interface Link {
   readonly path: string;
@@ -26,7 +29,7 @@ export function restoreLink(link: Link): void {
 
 function take(): Link | null {
   const path = window.location.pathname;
-  if (path !== RESET_PATH && path !== INVITATION_PATH) return null;
+  if (!PATHS.includes(path)) return null;
   const token = new URLSearchParams(window.location.search).get("token");
   if (token === null) return null;
   window.history.replaceState(window.history.state, "", path);

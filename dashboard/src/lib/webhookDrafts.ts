@@ -1,6 +1,6 @@
 /** What the form of a webhook holds, and what is sent. */
 
-import type { NewWebhook, Webhook } from "../api/webhooks";
+import type { NewWebhook, Place, Webhook, WebhookFilter } from "../api/webhooks";
 
 export interface WebhookDraft {
   readonly url: string;
@@ -24,7 +24,7 @@ export const NEW_WEBHOOK: WebhookDraft = {
 export const EVENTS: readonly string[] = [
   "*",
   ...Object.entries({
-    flag: ["toggled", "created", "updated", "archived", "unarchived", "deleted"],
+    flag: ["toggled", "created", "updated", "archived", "unarchived", "deleted", "stale", "missing"],
     rule: ["created", "updated", "deleted"],
     segment: ["created", "updated", "deleted"],
     environment: ["created", "updated", "deleted"],
@@ -37,6 +37,22 @@ export const EVENTS: readonly string[] = [
     webhook: ["created", "updated", "secret_rotated", "disabled", "deleted"],
   }).flatMap(([kind, verbs]) => [`${kind}.*`, ...verbs.map((verb) => `${kind}.${verb}`)]),
 ];
+
+/** Those of the whole instance, besides. */
+const INSTANCE_EVENTS: readonly string[] = [
+  "account.*",
+  "instance.*",
+  "instance.updated",
+  "instance.lagging",
+  "instance.recovered",
+  "history.*",
+  "history.behind",
+  "history.recovered",
+];
+
+export function eventsOf(place: Place): string[] {
+  return place === null ? [...EVENTS, ...INSTANCE_EVENTS] : [...EVENTS];
+}
 
 export function draftOf(webhook: Webhook): WebhookDraft {
   return {
@@ -57,6 +73,12 @@ export function webhookOf({ environments, tags, description, ...rest }: WebhookD
     description: description.trim() || null,
     enabled: true,
   };
+}
+
+/** What a webhook wants, for a preview. */
+export function filterOf(draft: WebhookDraft): WebhookFilter {
+  const { url: _url, description: _description, enabled: _enabled, ...filter } = webhookOf(draft);
+  return filter;
 }
 
 /** The part of a URL that is shown, because the rest may be secret. */

@@ -9,6 +9,7 @@ import { NewPasswordField, PasswordField } from "../components/accounts/AccountF
 import { DialogForm } from "../components/shared/DialogForm";
 import { AnchorLink } from "../components/shared/links";
 import { Page } from "../components/shared/Page";
+import { NotificationSettings } from "../components/accounts/NotificationSettings";
 import { SessionList } from "../components/accounts/SessionList";
 import { TwoFactor } from "../components/accounts/TwoFactor";
 import { WayBack } from "../components/accounts/WayBack";
@@ -41,6 +42,7 @@ export function Account() {
       </Stack>
       <TwoFactor />
       <SessionList />
+      <NotificationSettings />
       <AnchorLink to="/account/tokens">{tokenTexts.own}</AnchorLink>
       <AccountChanges />
     </Page>

@@ -49,6 +49,11 @@ const adminSettings = createRoute({
   path: "/settings",
   component: lazyPage(() => import("../routes/admin/InstanceSettings"), "InstanceSettings"),
 });
+const adminWebhooks = createRoute({
+  getParentRoute: () => admin,
+  path: "/webhooks",
+  component: lazyPage(() => import("../routes/admin/InstanceWebhooks"), "InstanceWebhooks"),
+});
 const adminChanges = createRoute({
   getParentRoute: () => admin,
   path: "/changes",
@@ -63,5 +68,6 @@ export const adminRoutes = admin.addChildren([
   adminInstance,
   adminInstances,
   adminSettings,
+  adminWebhooks,
   adminChanges,
 ]);

@@ -2,7 +2,7 @@
 
 import { createRoute, redirect } from "@tanstack/react-router";
 import { providersQuery } from "../api/singleSignOn";
-import { INVITATION_PATH, RESET_PATH } from "../lib/linkToken";
+import { INVITATION_PATH, RESET_PATH, UNSUBSCRIBE_PATH } from "../lib/linkToken";
 import { CALLBACK_PATH } from "../lib/providerAnswer";
 import { safeNext } from "../lib/search";
 import { currentSession } from "../lib/session";
@@ -55,6 +55,11 @@ const invitation = createRoute({
   loader: awaitProviders,
   component: lazyPage(() => import("../routes/Invitation"), "Invitation"),
 });
+const unsubscribe = createRoute({
+  getParentRoute: () => account,
+  path: UNSUBSCRIBE_PATH,
+  component: lazyPage(() => import("../routes/Unsubscribe"), "Unsubscribe"),
+});
 const providerSignIn = createRoute({
   getParentRoute: () => account,
   path: CALLBACK_PATH,
@@ -67,5 +72,6 @@ export const entryRoutes = account.addChildren([
   forgotPassword,
   resetPassword,
   invitation,
+  unsubscribe,
   providerSignIn,
 ]);

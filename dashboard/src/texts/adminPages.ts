@@ -10,5 +10,6 @@ export const adminPages = {
   instance: "Instance",
   instances: "Instances",
   settings: "Settings",
+  webhooks: "Webhooks",
   changes: "Changes",
 };

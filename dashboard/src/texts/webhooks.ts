@@ -56,7 +56,18 @@ export const webhooks = {
   deleteText: "Messages that wait are not sent, and the record of its deliveries is deleted.",
   deliveries: "Deliveries",
   deliveriesOf: (host: string) => `Deliveries to ${host}`,
-  noDeliveries: "No messages in the last 30 days.",
+  noDeliveries: (state: "waiting" | "delivered" | "failed" | null) =>
+    state === null ? "No messages in the last 30 days." : "No such messages in the last 30 days.",
+  stateOf: (host: string) => `Which deliveries to ${host}`,
+  allStates: "All deliveries",
+  body: "Message",
+  noBody: "What the message was about has been deleted.",
+  preview: "What would have been sent",
+  wouldBeSent: (count: number, changes: number) => {
+    const of = `the last day's ${changes.toLocaleString("en")} changes`;
+    return count === 1 ? `1 message about ${of}.` : `${count.toLocaleString("en")} messages about ${of}.`;
+  },
+  ofInstance: "Send what happens in all projects, and to the instance itself, to a program or a chat.",
   states: { waiting: "Waiting", delivered: "Delivered", failed: "Failed" },
   unknownType: "Change",
   next: "next attempt",

@@ -1,46 +1,77 @@
-/** The messages to a webhook, each with its attempts and the beginnings of their responses. */
+/** The messages to a webhook, each with its body, its attempts and the beginnings of their responses. */
 
-import { Badge, Text } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
-import { deliveriesQuery, type Delivery, useRepeatDelivery, type Webhook } from "../../api/webhooks";
+import { Badge, Group, NativeSelect, Text } from "@mantine/core";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import {
+  deliveriesQuery,
+  type Delivery,
+  deliveryQuery,
+  type DeliveryState,
+  type Place,
+  useRepeatDelivery,
+  type Webhook,
+} from "../../api/webhooks";
 import { notifyDone, notifyRefused } from "../../lib/notify";
 import { inFull } from "../../lib/time";
 import { hostOf } from "../../lib/webhookDrafts";
 import { webhooks as texts } from "../../texts/webhooks";
 import classes from "../projects/Members.module.css";
 import { GuardedButton } from "../shared/GuardedButton";
+import { IconTerminal } from "../shared/icons";
 import { Pages } from "../shared/Pages";
+import { RowsSkeleton } from "../shared/PageSkeleton";
+import { LoadFailed } from "../shared/ProblemPage";
+import { Unfold } from "../shared/Unfold";
 import { When } from "../shared/When";
+import { MessageBody } from "./MessageBody";
 
 interface Props {
-  readonly projectId: string;
+  readonly place: Place;
   readonly webhook: Webhook;
 }
 
 const COLOURS = { waiting: "yellow.9", delivered: "live.8", failed: "alarm.8" } as const;
+const STATES: readonly DeliveryState[] = ["waiting", "delivered", "failed"];
 
-export function Deliveries({ projectId, webhook }: Props) {
-  const query = useInfiniteQuery(deliveriesQuery(webhook));
+export function Deliveries({ place, webhook }: Props) {
+  const [state, setState] = useState<DeliveryState | null>(null);
+  const query = useInfiniteQuery(deliveriesQuery(webhook, state));
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
+  const host = hostOf(webhook);
   return (
-    <Pages query={query} count={items.length} empty={<Text c="dimmed">{texts.noDeliveries}</Text>}>
-      <ul className={classes.list} aria-label={texts.deliveriesOf(hostOf(webhook))}>
-        {items.map((each) => (
-          <DeliveryRow key={each.id} projectId={projectId} webhookId={webhook.id} delivery={each} />
-        ))}
-      </ul>
-    </Pages>
+    <>
+      <Group mb="xs">
+        <NativeSelect
+          aria-label={texts.stateOf(host)}
+          size="xs"
+          value={state ?? ""}
+          data={[
+            { value: "", label: texts.allStates },
+            ...STATES.map((value) => ({ value, label: texts.states[value] })),
+          ]}
+          onChange={({ currentTarget: { value } }) => setState(STATES.find((each) => each === value) ?? null)}
+        />
+      </Group>
+      <Pages query={query} count={items.length} empty={<Text c="dimmed">{texts.noDeliveries(state)}</Text>}>
+        <ul className={classes.list} aria-label={texts.deliveriesOf(host)}>
+          {items.map((each) => (
+            <DeliveryRow key={each.id} place={place} webhookId={webhook.id} delivery={each} />
+          ))}
+        </ul>
+      </Pages>
+    </>
   );
 }
 
 interface RowProps {
-  readonly projectId: string;
+  readonly place: Place;
   readonly webhookId: string;
   readonly delivery: Delivery;
 }
 
-function DeliveryRow({ projectId, webhookId, delivery }: RowProps) {
-  const { mutateAsync: repeat, isPending } = useRepeatDelivery(projectId, webhookId);
+function DeliveryRow({ place, webhookId, delivery }: RowProps) {
+  const { mutateAsync: repeat, isPending } = useRepeatDelivery(place, webhookId);
   const type = delivery.type ?? texts.unknownType;
   const again = () =>
     repeat(delivery.id).then(
@@ -86,6 +117,18 @@ function DeliveryRow({ projectId, webhookId, delivery }: RowProps) {
           {texts.repeat}
         </GuardedButton>
       )}
+      <div style={{ flexBasis: "100%" }}>
+        <Unfold label={texts.body} icon={<IconTerminal size={15} />}>
+          <Body place={place} webhookId={webhookId} deliveryId={delivery.id} />
+        </Unfold>
+      </div>
     </li>
   );
+}
+
+function Body({ place, webhookId, deliveryId }: { place: Place; webhookId: string; deliveryId: string }) {
+  const { data, error, refetch } = useQuery(deliveryQuery(place, webhookId, deliveryId));
+  if (error) return <LoadFailed error={error} onRetry={refetch} />;
+  if (!data) return <RowsSkeleton rows={3} />;
+  return data.body === null ? <Text c="dimmed">{texts.noBody}</Text> : <MessageBody body={data.body} />;
 }

@@ -2,13 +2,20 @@
 
 import { MultiSelect, NativeSelect, TagsInput, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
+import { lazy } from "react";
 import type { Environment } from "../../api/client";
-import { EVENTS, type WebhookDraft } from "../../lib/webhookDrafts";
+import type { Place } from "../../api/webhooks";
+import { eventsOf, filterOf, type WebhookDraft } from "../../lib/webhookDrafts";
 import { t } from "../../texts";
 import { webhooks as texts } from "../../texts/webhooks";
 import { DialogForm } from "../shared/DialogForm";
+import { IconBroadcast } from "../shared/icons";
+import { Unfold } from "../shared/Unfold";
+
+const Preview = lazy(() => import("./Preview"));
 
 interface Props {
+  readonly place: Place;
   readonly initial: WebhookDraft;
   readonly environments: readonly Environment[];
   readonly action: string;
@@ -18,7 +25,7 @@ interface Props {
 
 const FORMATS = ["standard", "slack", "teams", "discord"] as const;
 
-export function WebhookForm({ initial, environments, action, onSubmit, onClose }: Props) {
+export function WebhookForm({ place, initial, environments, action, onSubmit, onClose }: Props) {
   const form = useForm<WebhookDraft>({ initialValues: initial });
   return (
     <DialogForm form={form} action={action} onSubmit={onSubmit} onClose={onClose}>
@@ -41,16 +48,18 @@ export function WebhookForm({ initial, environments, action, onSubmit, onClose }
       <TagsInput
         label={texts.events}
         description={texts.eventsHint}
-        data={EVENTS}
+        data={eventsOf(place)}
         maxTags={50}
         {...form.getInputProps("events")}
       />
-      <MultiSelect
-        label={`${texts.environments} (${t.optional})`}
-        description={texts.environmentsHint}
-        data={environments.map(({ key, name }) => ({ value: key, label: name }))}
-        {...form.getInputProps("environments")}
-      />
+      {place !== null && (
+        <MultiSelect
+          label={`${texts.environments} (${t.optional})`}
+          description={texts.environmentsHint}
+          data={environments.map(({ key, name }) => ({ value: key, label: name }))}
+          {...form.getInputProps("environments")}
+        />
+      )}
       <TagsInput
         label={`${texts.tags} (${t.optional})`}
         description={texts.tagsHint}
@@ -58,6 +67,9 @@ export function WebhookForm({ initial, environments, action, onSubmit, onClose }
         {...form.getInputProps("tags")}
       />
       <TextInput label={`${t.description} (${t.optional})`} maxLength={10_000} {...form.getInputProps("description")} />
+      <Unfold label={texts.preview} icon={<IconBroadcast size={15} />}>
+        <Preview place={place} filter={filterOf(form.values)} />
+      </Unfold>
     </DialogForm>
   );
 }

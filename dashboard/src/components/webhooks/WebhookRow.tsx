@@ -6,6 +6,7 @@ import {
   useDeleteWebhook,
   useRotateSecret,
   useTestWebhook,
+  type Place,
   useUpdateWebhook,
   type Webhook,
   type WebhookWithSecret,
@@ -26,25 +27,26 @@ import { Deliveries } from "./Deliveries";
 import { WebhookForm } from "./WebhookForm";
 
 interface Props {
-  readonly projectId: string;
+  readonly place: Place;
   readonly environments: readonly Environment[];
   readonly webhook: Webhook;
   readonly onDeleted: () => void;
   readonly onRotated: (webhook: WebhookWithSecret) => void;
 }
 
+/** In a project. Of the instance, whoever sees the page may do everything. */
 const NEEDS = "keys:rotate";
 
-export function WebhookRow({ projectId, environments, webhook, onDeleted, onRotated }: Props) {
+export function WebhookRow({ place, environments, webhook, onDeleted, onRotated }: Props) {
   const edit = useDialog();
   const deletion = useDialog();
   const rotation = useDialog();
-  const { mutateAsync: update, isPending } = useUpdateWebhook(projectId);
-  const { mutateAsync: remove } = useDeleteWebhook(projectId);
-  const { mutateAsync: rotate } = useRotateSecret(projectId);
-  const { mutateAsync: send, isPending: isSending } = useTestWebhook(projectId);
+  const { mutateAsync: update, isPending } = useUpdateWebhook(place);
+  const { mutateAsync: remove } = useDeleteWebhook(place);
+  const { mutateAsync: rotate } = useRotateSecret(place);
+  const { mutateAsync: send, isPending: isSending } = useTestWebhook(place);
   const host = hostOf(webhook);
-  const target = { projectId, id: webhook.id, resource: configurationOf(webhook) };
+  const target = { projectId: place ?? "", id: webhook.id, resource: configurationOf(webhook) };
   const tag = `"${webhook.updated_at}"`;
   const test = () =>
     send(webhook.id).then(
@@ -96,11 +98,12 @@ export function WebhookRow({ projectId, environments, webhook, onDeleted, onRota
       </Group>
       <div style={{ flexBasis: "100%" }}>
         <Unfold label={texts.deliveries} icon={<IconHistory size={15} />}>
-          <Deliveries projectId={projectId} webhook={webhook} />
+          <Deliveries place={place} webhook={webhook} />
         </Unfold>
       </div>
       <Modal title={texts.edit(host)} size={600} yOffset="6vh" {...edit.props}>
         <WebhookForm
+          place={place}
           initial={draftOf(webhook)}
           environments={environments}
           action={t.save}

@@ -1,0 +1,71 @@
+/** Which mails the account gets about each of its projects. */
+
+import { Checkbox, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import {
+  type NotificationKind,
+  type Notifications,
+  notificationsQuery,
+  useChooseNotification,
+} from "../../api/notifications";
+import { notifyRefused } from "../../lib/notify";
+import { notifications as texts } from "../../texts/notifications";
+import classes from "../projects/Members.module.css";
+import { RowsSkeleton } from "../shared/PageSkeleton";
+import { LoadFailed } from "../shared/ProblemPage";
+
+const KINDS: readonly NotificationKind[] = ["critical", "owned", "stale", "webhooks"];
+
+export function NotificationSettings() {
+  const { data, error, refetch } = useQuery(notificationsQuery);
+  return (
+    <Stack gap="md" mt="xl">
+      <Title order={2}>{texts.heading}</Title>
+      <Text c="dimmed">{texts.intro}</Text>
+      <ul>
+        {KINDS.map((kind) => (
+          <li key={kind}>
+            <b>{texts.kinds[kind]}</b>: {texts.meanings[kind]}
+          </li>
+        ))}
+      </ul>
+      {error && !data && <LoadFailed error={error} onRetry={refetch} />}
+      {!data && !error && <RowsSkeleton rows={2} height={56} />}
+      {data?.length === 0 && <Text c="dimmed">{texts.none}</Text>}
+      {data && data.length > 0 && (
+        <ul className={classes.list} aria-label={texts.heading}>
+          {data.map((each) => (
+            <ProjectRow key={each.project_id} settings={each} />
+          ))}
+        </ul>
+      )}
+    </Stack>
+  );
+}
+
+function ProjectRow({ settings }: { settings: Notifications }) {
+  const { mutateAsync: choose, variables, isPending } = useChooseNotification();
+  return (
+    <li className={classes.row}>
+      <div className={classes.who}>
+        <span className={classes.email}>{settings.project}</span>
+      </div>
+      {KINDS.map((kind) => {
+        const isChanging = isPending && variables.kind === kind;
+        return (
+          <Checkbox
+            key={kind}
+            label={texts.kinds[kind]}
+            aria-label={texts.choice(texts.kinds[kind], settings.project)}
+            checked={isChanging ? variables.wanted : settings[kind]}
+            onChange={({ currentTarget: { checked: wanted } }) =>
+              void choose({ projectId: settings.project_id, kind, wanted }).catch((refusal: unknown) =>
+                notifyRefused(texts.choose, refusal),
+              )
+            }
+          />
+        );
+      })}
+    </li>
+  );
+}

@@ -1,0 +1,48 @@
+/** What a webhook would have been sent of the last day's changes. */
+
+import { Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type Place, previewQuery, type WebhookFilter } from "../../api/webhooks";
+import { lineOf } from "../../api/problem";
+import { webhooks as texts } from "../../texts/webhooks";
+import classes from "../projects/Members.module.css";
+import { RowsSkeleton } from "../shared/PageSkeleton";
+import { Refusal } from "../shared/Refusal";
+import { Unfold } from "../shared/Unfold";
+import { When } from "../shared/When";
+import { MessageBody } from "./MessageBody";
+
+interface Props {
+  readonly place: Place;
+  readonly filter: WebhookFilter;
+}
+
+export default function Preview({ place, filter }: Props) {
+  const { data, error } = useQuery(previewQuery(place, filter));
+  if (error) return <Refusal text={lineOf(error)} />;
+  if (!data) return <RowsSkeleton rows={3} />;
+  return (
+    <Stack gap="xs">
+      <Text size="sm" role="status">
+        {texts.wouldBeSent(data.count, data.examined)}
+      </Text>
+      {data.messages.length > 0 && (
+        <ul className={classes.list} aria-label={texts.preview}>
+          {data.messages.map((each, place) => (
+            <li key={`${each.timestamp}-${place}`} className={classes.row}>
+              <div className={classes.who} style={{ flexBasis: "100%" }}>
+                <span className={classes.email}>{each.type}</span>
+                <span className={classes.roles}>
+                  <When at={each.timestamp} />
+                </span>
+                <Unfold label={texts.body}>
+                  <MessageBody body={each.body} />
+                </Unfold>
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Stack>
+  );
+}
