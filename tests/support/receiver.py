@@ -95,6 +95,12 @@ class Receiver:
         async with asyncio.timeout(15), self._came:
             await self._came.wait_for(lambda: [each.id for each in self.messages].count(message.id) > 1)
 
+    async def refuse_all(self) -> None:
+        """Answer the requests that were left without an answer with 500."""
+        for writer in list(self._open):
+            writer.write(response(500))
+            await writer.drain()
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open.add(writer)
         try:

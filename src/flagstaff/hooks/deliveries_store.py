@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
+from flagstaff.database.clock import DatabaseNow
 from flagstaff.hooks.deliveries import Attempt, Delivery, State
 from flagstaff.values.errors import not_found
 
@@ -27,7 +28,9 @@ _oldest_of = (
     .scalar_subquery()
 )
 _is_due = sa.or_(_columns.next_attempt_at.is_(None), _columns.next_attempt_at <= _now)
-_free = sa.or_(_webhooks.held_until.is_(None), _webhooks.held_until < _now)
+# By the clock of the database: those of instances differ.
+_held_until = sa.type_coerce(_webhooks.held_until, sa.BigInteger)
+_free = sa.or_(_webhooks.held_until.is_(None), _held_until < DatabaseNow())
 _due = (
     sa.select(_webhooks.id)
     .join(tables.webhook_deliveries, _columns.number == _oldest_of)
@@ -50,11 +53,12 @@ _take = (
     tables.webhooks.update()
     .where(
         _webhooks.id == sa.bindparam("webhook"),
-        sa.or_(
-            _webhooks.holder == sa.bindparam("process"), _webhooks.held_until.is_(None), _webhooks.held_until < _now
-        ),
+        sa.or_(_webhooks.holder == sa.bindparam("process"), _free),
     )
-    .values(holder=sa.bindparam("process"), held_until=sa.bindparam("until", type_=tables.Moment))
+    .values(
+        holder=sa.bindparam("process"),
+        held_until=DatabaseNow() + sa.bindparam("microseconds", type_=sa.BigInteger),
+    )
 )
 _release = (
     tables.webhooks.update()
@@ -86,9 +90,9 @@ async def find_oldest_waiting(connection: AsyncConnection) -> datetime | None:
     return moment
 
 
-async def take_turn(connection: AsyncConnection, webhook_id: UUID, holder: str, now: datetime, until: datetime) -> bool:
-    """Take or keep the turn at a webhook until a time; return False if another process has it."""
-    values = {"webhook": webhook_id, "process": holder, "now": now, "until": until}
+async def take_turn(connection: AsyncConnection, webhook_id: UUID, holder: str, seconds: float) -> bool:
+    """Take or keep the turn at a webhook for so long; return False if another process has it."""
+    values = {"webhook": webhook_id, "process": holder, "microseconds": round(seconds * 1_000_000)}
     return (await connection.execute(_take, values)).rowcount == 1
 
 
@@ -131,14 +135,20 @@ async def record_attempt(
     attempt: Attempt,
     state: State,
     next_attempt_at: datetime | None,
-) -> None:
-    """Write an attempt at a message, and what comes of the message."""
+) -> bool:
+    """Write an attempt at a message, and what comes of the message.
+
+    Return False, and leave the message as it is, if another process has sent it meanwhile: this one was paused for
+    longer than its turn.
+    """
     values = {"state": state, "type": kind, "attempts": delivery.attempts + 1, "next_attempt_at": next_attempt_at}
-    await connection.execute(
-        tables.webhook_deliveries.update().where(_columns.number == delivery.number).values(values)
-    )
+    is_as_it_was = sa.and_(_columns.number == delivery.number, _waiting, _columns.attempts == delivery.attempts)
+    updated = await connection.execute(tables.webhook_deliveries.update().where(is_as_it_was).values(values))
+    if not updated.rowcount:
+        return False
     row = tables.row_of(tables.webhook_attempts, attempt) | {"delivery": delivery.number}
     await connection.execute(tables.webhook_attempts.insert(), row)
+    return True
 
 
 async def drop(connection: AsyncConnection, number: int) -> None:

@@ -7,7 +7,7 @@ can end between a response and its record. Nothing here is on the way of a reque
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from time import monotonic, perf_counter
 from typing import Any
 from uuid import UUID
@@ -35,7 +35,7 @@ log = structlog.get_logger(__name__)
 LOOK_SECONDS = 1.0
 _BETWEEN_SECONDS = 0.02  # however fast changes follow each other
 TURN_SECONDS = 30.0  # after its last attempt, another process may go on
-_RENEWED_AFTER = timedelta(seconds=TURN_SECONDS / 3)  # an attempt takes a quarter of a turn at most
+_RENEWED_AFTER_SECONDS = TURN_SECONDS / 3  # an attempt takes a quarter of a turn at most
 _AT_ONCE = 16
 _PURGED_AT_ONCE = 500
 _GONE = 410
@@ -153,7 +153,7 @@ class Sender:
 
     async def _serve(self, webhook_id: UUID) -> None:
         """Send the messages to one webhook, as long as it is this process's turn and one is due."""
-        taken_at, began = self._now(), monotonic()
+        taken_at = began = monotonic()
         if not await self._take_turn(webhook_id, drops=True):
             return
         try:
@@ -161,8 +161,8 @@ class Sender:
                 if prepared.event is None:
                     await self._skip(prepared.delivery)
                     continue
-                if self._now() - taken_at > _RENEWED_AFTER:
-                    taken_at = self._now()
+                if monotonic() - taken_at > _RENEWED_AFTER_SECONDS:
+                    taken_at = monotonic()
                     if not await self._take_turn(webhook_id):
                         break
                 if not await self._attempt(prepared, prepared.event) or monotonic() - began > _LONGEST_WORK_SECONDS:
@@ -172,12 +172,9 @@ class Sender:
                 await deliveries_store.end_turn(transaction.connection, webhook_id, self._database.instance)
 
     async def _take_turn(self, webhook_id: UUID, *, drops: bool = False) -> bool:
-        now = self._now()
         async with self._database.transaction() as transaction:
             connection = transaction.connection
-            has_turn = await deliveries_store.take_turn(
-                connection, webhook_id, self._database.instance, now, now + timedelta(seconds=TURN_SECONDS)
-            )
+            has_turn = await deliveries_store.take_turn(connection, webhook_id, self._database.instance, TURN_SECONDS)
             if (
                 has_turn
                 and drops
@@ -247,7 +244,8 @@ class Sender:
         switches_off = not accepted and waits_until is None and not delivery.is_test
         async with self._database.transaction() as transaction:
             connection = transaction.connection
-            await deliveries_store.record_attempt(connection, delivery, event.type, attempt, state, waits_until)
+            if not await deliveries_store.record_attempt(connection, delivery, event.type, attempt, state, waits_until):
+                return False
             if accepted and event.dropped and not delivery.is_test:
                 await deliveries_store.record_told(connection, webhook.id, event.dropped)
             told: list[str] = []

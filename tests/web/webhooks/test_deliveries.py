@@ -1,5 +1,6 @@
 """Messages to webhooks: each change once at least, in order, signed, and again until they are accepted."""
 
+import asyncio
 import io
 from datetime import datetime, timedelta
 
@@ -461,3 +462,25 @@ async def test_the_log_has_neither_urls_nor_secrets(
     logged = log_stream.getvalue()
     assert "s3cret" not in logged
     assert webhook["secret"] not in logged
+
+
+async def test_a_process_that_was_paused_for_longer_than_its_turn_alters_nothing(
+    flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver
+) -> None:
+    webhook = await hook(events=["flag.created"])
+
+    async def deliver_by_another() -> None:
+        update = tables.webhook_deliveries.update().values(state="delivered", attempts=1)
+        async with flagstaff.database.transaction() as transaction:
+            await transaction.connection.execute(update)
+
+    asked = asyncio.Event()
+    receiver.answer = lambda _: asked.set()
+    await ada.create_flag(await ada.get_environment(project))
+    await asked.wait()
+    await deliver_by_another()
+    await receiver.refuse_all()
+    await settle(flagstaff)
+    (delivery,) = await deliveries(ada, webhook)
+    assert (delivery["state"], delivery["attempts"]) == ("delivered", [])
+    assert len(receiver.messages) == 1
