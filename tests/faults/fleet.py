@@ -18,6 +18,7 @@ from tests.faults.namespaces import Cable, lay_cables
 from tests.faults.proxy import Proxy
 from tests.support.api import Json
 from tests.support.postgres import PostgresServer
+from tests.support.receiver import Receiver
 from tests.support.remote import RemoteCaller
 from tests.support.sdk_keys import create_key
 from tests.support.server import COMMAND, ServerProcess
@@ -34,6 +35,7 @@ ENVIRON = {
     "FLAGSTAFF_LOG_FORMAT": "json",
     "FLAGSTAFF_SECRET_KEY": "k" * 32,
     "FLAGSTAFF_TRUSTED_PROXIES": "127.0.0.0/8",
+    "FLAGSTAFF_WEBHOOK_NETWORKS": "127.0.0.0/8",
 }
 
 
@@ -55,6 +57,7 @@ class Fleet:
     environment: Json
     stream_key: str
     cables: list[Cable]
+    receiver: Receiver
     kills: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def delete_postgres(self) -> None:
@@ -145,8 +148,20 @@ async def open_fleet(
         project = await owner.create_project()
         environment = await owner.get_environment(project)
         stream_key: str = (await create_key(owner, project))["key"]
+        receiver = await stack.enter_async_context(Receiver())
         fleet = Fleet(
-            postgres, valkey, proxy, instances, folder, clock_files, owner, project, environment, stream_key, cables
+            postgres,
+            valkey,
+            proxy,
+            instances,
+            folder,
+            clock_files,
+            owner,
+            project,
+            environment,
+            stream_key,
+            cables,
+            receiver,
         )
         stack.callback(fleet.delete_postgres)
         yield fleet

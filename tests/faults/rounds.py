@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from tests.faults.checker import Violation, find_violations
 from tests.faults.clients import Evaluator, Toggler, count_allowed
 from tests.faults.counts import find_miscounts
+from tests.faults.deliveries import find_missing, make_webhook
 from tests.faults.equals import Equals, Write, make_writes
 from tests.faults.fleet import INSTANCES, LIMIT, Fleet
 from tests.faults.histories import History, Outcome, Toggle
@@ -74,6 +75,7 @@ class Arena:
             revision = int(answer.headers["flagstaff-revision"])
             times = (started, time.monotonic_ns())
             known.append(Toggle(key, 0, *times, 201, Outcome.MADE, enabled=True, revision=revision))
+        await make_webhook(fleet)
         writes, created_flags = await make_writes(fleet.owner, fleet.project, fleet.environment)
         return cls(fleet, flags, writes, [*known, *created_flags])
 
@@ -103,6 +105,7 @@ class Arena:
         problems += history.problems
         problems += await self._counted(history, prefix, since, dropped)
         problems += await self._limited()
+        problems += await find_missing(fleet)
         if ready_seconds is None:
             problems.append(f"not every instance was ready after {READY_SECONDS:g} s")
         self.known = latest(history.toggles)

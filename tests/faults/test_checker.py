@@ -1,5 +1,6 @@
 """The checker finds what it must find, and nothing else. Times are small numbers."""
 
+import json
 from collections import Counter
 from dataclasses import replace
 
@@ -7,7 +8,9 @@ import pytest
 
 from tests.faults.checker import find_violations
 from tests.faults.counts import LOST_NANOSECONDS, find_miscounts
+from tests.faults.deliveries import find_wrong
 from tests.faults.histories import Evaluation, Outcome, Toggle
+from tests.support.receiver import Message
 
 CREATED = Toggle("flag", 0, 0, 1, 201, Outcome.MADE, enabled=True, revision=1)
 
@@ -159,3 +162,17 @@ def test_what_an_instance_says_that_it_dropped_is_excused() -> None:
     first, second = evaluation(1, 2, on=True), evaluation(3, 4, on=True, user="eve")
     assert not miscounts(first, second, recorded={}, dropped={1: 2})
     assert miscounts(first, second, recorded={}, dropped={1: 1})
+
+
+def message_of(number: int, message_id: str) -> Message:
+    """A message about a change."""
+    return Message({"webhook-id": message_id}, json.dumps({"data": {"id": str(number)}}).encode())
+
+
+def test_messages_that_are_missing_overtaken_or_renamed_are_found() -> None:
+    first, second, third = (message_of(number, f"m{number}") for number in (1, 2, 3))
+    numbers = ["1", "2", "3"]
+    assert find_wrong(numbers, [first, first, second, first, third, message_of(9, "lost")]) == []
+    assert find_wrong(numbers, [first, third]) == ["1 of 3 changes were not sent, first 2"]
+    assert find_wrong(numbers, [first, third, second]) == ["the change 3 came before 2"]
+    assert find_wrong(numbers, [first, second, third, message_of(1, "other")]) == ["the change 1 came under two ids"]
