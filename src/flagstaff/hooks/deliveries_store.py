@@ -1,6 +1,6 @@
 """Messages to webhooks in the database: those that wait, the attempts at them, and whose turn it is to send."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from itertools import groupby
 from uuid import UUID
@@ -42,12 +42,12 @@ _due = (
     )
     .limit(sa.bindparam("most"))
 )
-_first = (
+_next = (
     sa.select(tables.webhook_deliveries)
     .join(tables.webhooks, _webhooks.id == _columns.webhook_id)
     .where(_columns.webhook_id == sa.bindparam("webhook"), _in_question)
     .order_by(sa.not_(_is_test), _columns.number)
-    .limit(1)
+    .limit(sa.bindparam("most"))
 )
 _take = (
     tables.webhooks.update()
@@ -101,22 +101,9 @@ async def end_turn(connection: AsyncConnection, webhook_id: UUID, holder: str) -
     await connection.execute(_release, {"webhook": webhook_id, "process": holder})
 
 
-async def has_turns(connection: AsyncConnection) -> bool:
-    """Whether any process has, or had, a turn."""
-    return (await connection.execute(_exists.where(_webhooks.holder.is_not(None)))).first() is not None
-
-
-async def end_all_turns(connection: AsyncConnection) -> None:
-    """Give all turns back: no other process can be sending."""
-    await connection.execute(
-        tables.webhooks.update().where(_webhooks.holder.is_not(None)).values(holder=None, held_until=None)
-    )
-
-
-async def find_first(connection: AsyncConnection, webhook_id: UUID) -> Delivery | None:
-    """The message that is to be sent next: a test, or the oldest one."""
-    row = (await connection.execute(_first, {"webhook": webhook_id})).one_or_none()
-    return _from_row(row) if row is not None else None
+async def find_next(connection: AsyncConnection, webhook_id: UUID, most: int) -> list[Delivery]:
+    """The messages that are to be sent next: tests, and then the oldest ones."""
+    return [_from_row(row) for row in await connection.execute(_next, {"webhook": webhook_id, "most": most})]
 
 
 async def create_test(connection: AsyncConnection, webhook_id: UUID, kind: str, now: datetime) -> int:
@@ -151,21 +138,27 @@ async def record_attempt(
     return True
 
 
-async def drop(connection: AsyncConnection, number: int) -> None:
-    """Delete a message that its webhook does not want."""
-    await connection.execute(tables.webhook_deliveries.delete().where(_columns.number == number))
+async def drop(connection: AsyncConnection, numbers: Collection[int]) -> None:
+    """Delete messages that their webhook does not want."""
+    await connection.execute(tables.webhook_deliveries.delete().where(_columns.number.in_(numbers)))
 
 
-async def drop_beyond(connection: AsyncConnection, webhook_id: UUID, most: int) -> int:
-    """Drop the oldest waiting messages of a webhook beyond a bound, count them, and return how many they were."""
-    kept_from = (
+async def find_oldest_kept(connection: AsyncConnection, webhook_id: UUID, most: int) -> int | None:
+    """The number of the oldest waiting message of a webhook within a bound; None if no more than so many wait."""
+    numbers = (
         sa.select(_columns.number)
         .where(_columns.webhook_id == webhook_id, _waiting)
         .order_by(_columns.number.desc())
         .offset(most - 1)
-        .limit(1)
+        .limit(2)
     )
-    oldest_kept = (await connection.execute(kept_from)).scalar_one_or_none()
+    found = (await connection.execute(numbers)).scalars().all()
+    return found[0] if len(found) > 1 else None
+
+
+async def drop_beyond(connection: AsyncConnection, webhook_id: UUID, most: int) -> int:
+    """Drop the oldest waiting messages of a webhook beyond a bound, count them, and return how many they were."""
+    oldest_kept = await find_oldest_kept(connection, webhook_id, most)
     if oldest_kept is None:
         return 0
     delete = tables.webhook_deliveries.delete().where(

@@ -6,7 +6,6 @@ can end between a response and its record. Nothing here is on the way of a reque
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic, perf_counter
 from typing import Any
@@ -14,20 +13,17 @@ from uuid import UUID
 
 import structlog
 
-from flagstaff.audit.changes import COMMAND_LINE
 from flagstaff.concurrency.supervisor import Supervisor, is_set_within
 from flagstaff.database.database import Database
-from flagstaff.hooks import deliveries_store, webhooks_store
+from flagstaff.hooks import deliveries_store
+from flagstaff.hooks.batches import Batch, Batches, Result
 from flagstaff.hooks.client import Answer, SendError, WebhookClient
 from flagstaff.hooks.deliveries import KEPT, WAITING_MAX, Attempt, Delivery, State, next_attempt
-from flagstaff.hooks.events_service import Events
 from flagstaff.hooks.messages import Event, compose
 from flagstaff.hooks.signing import sign
 from flagstaff.hooks.webhooks import Disabled, Webhook
-from flagstaff.hooks.webhooks_service import switch_off
 from flagstaff.identity.administration.administrators_store import list_administrators
 from flagstaff.identity.second_factors.sealing import Sealer
-from flagstaff.projects import projects_store
 from flagstaff.values.errors import Error
 
 log = structlog.get_logger(__name__)
@@ -46,16 +42,6 @@ _LONGEST_WORK_SECONDS = 10.0  # for one webhook, before others get their turn
 _DUE_MAX = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """A message to send. `event` is None if the webhook does not want it."""
-
-    delivery: Delivery
-    webhook: Webhook
-    secrets: tuple[str, ...]
-    event: Event | None
-
-
 class Sender:
     """Sends what waits. `sent` counts messages that were accepted, and `failures` attempts that were not."""
 
@@ -72,8 +58,9 @@ class Sender:
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
         """`tell_administrator` mails that a webhook of the instance was switched off: address, host, page's path."""
-        self._database, self._now, self._sealer, self._client = database, now, sealer, client
-        self._supervisor, self._public_url, self._tell_administrator = supervisor, public_url, tell_administrator
+        self._database, self._now, self._client = database, now, client
+        self._supervisor, self._tell_administrator = supervisor, tell_administrator
+        self._batches = Batches(database, now, sealer, public_url)
         self._look_seconds = look_seconds
         self._woken = asyncio.Event()
         self._running: dict[UUID, asyncio.Task[None]] = {}
@@ -97,20 +84,11 @@ class Sender:
 
     async def run(self) -> None:
         """Send what waits, until cancelled."""
-        if not self._database.is_postgresql:  # the data directory is locked, so no other process holds a turn
-            await self._end_all_turns()
         while True:
             self._woken.clear()
             await self.look()
             await asyncio.sleep(_BETWEEN_SECONDS)
             await is_set_within(self._woken, self._look_seconds)
-
-    async def _end_all_turns(self) -> None:
-        async with self._database.read() as connection:
-            if not await deliveries_store.has_turns(connection):
-                return
-        async with self._database.transaction() as transaction:
-            await deliveries_store.end_all_turns(transaction.connection)
 
     async def look(self) -> bool:
         """Begin to send to the webhooks with a message that is due; return whether any is being sent to."""
@@ -153,63 +131,66 @@ class Sender:
 
     async def _serve(self, webhook_id: UUID) -> None:
         """Send the messages to one webhook, as long as it is this process's turn and one is due."""
-        taken_at = began = monotonic()
-        if not await self._take_turn(webhook_id, drops=True):
+        if not await self._take_turn(webhook_id):
             return
+        taken_at = began = monotonic()
         try:
-            while (prepared := await self._prepare(webhook_id)) is not None:
-                if prepared.event is None:
-                    await self._skip(prepared.delivery)
-                    continue
+            while (batch := await self._batches.read(webhook_id)) is not None:
+                goes_on = await self._send(batch, until=taken_at + _RENEWED_AFTER_SECONDS)
+                if not goes_on or monotonic() - began > _LONGEST_WORK_SECONDS:
+                    break
                 if monotonic() - taken_at > _RENEWED_AFTER_SECONDS:
                     taken_at = monotonic()
                     if not await self._take_turn(webhook_id):
                         break
-                if not await self._attempt(prepared, prepared.event) or monotonic() - began > _LONGEST_WORK_SECONDS:
-                    break
         finally:
-            async with self._database.transaction() as transaction:
-                await deliveries_store.end_turn(transaction.connection, webhook_id, self._database.instance)
+            await self._end_turn(webhook_id)
 
-    async def _take_turn(self, webhook_id: UUID, *, drops: bool = False) -> bool:
+    async def _take_turn(self, webhook_id: UUID) -> bool:
+        """Take or keep the turn, and drop what is beyond the bound. With SQLite, no other process sends."""
+        if not self._database.is_postgresql:
+            async with self._database.read() as connection:
+                if await deliveries_store.find_oldest_kept(connection, webhook_id, WAITING_MAX) is None:
+                    return True
         async with self._database.transaction() as transaction:
             connection = transaction.connection
             has_turn = await deliveries_store.take_turn(connection, webhook_id, self._database.instance, TURN_SECONDS)
-            if (
-                has_turn
-                and drops
-                and (dropped := await deliveries_store.drop_beyond(connection, webhook_id, WAITING_MAX))
-            ):
+            if has_turn and (dropped := await deliveries_store.drop_beyond(connection, webhook_id, WAITING_MAX)):
                 self.dropped += dropped
                 log.warning("webhook_messages_dropped", webhook=str(webhook_id), count=dropped)
         return has_turn
 
-    async def _prepare(self, webhook_id: UUID) -> _Prepared | None:
-        """The message that is due, if there is one."""
-        now = self._now()
-        async with self._database.read() as connection:
-            delivery = await deliveries_store.find_first(connection, webhook_id)
-            if delivery is None or (delivery.next_attempt_at or now) > now:
-                return None
-            webhook = await webhooks_store.find_webhook(connection, webhook_id)
-            if webhook is None:
-                return None
-            untold = await deliveries_store.count_untold(connection, webhook_id)
-            event = await Events(connection, self._public_url).find(webhook, delivery, untold)
-            stored = await webhooks_store.read_secrets(connection, webhook_id)
-        sealed = [stored.present]
-        if stored.previous is not None and stored.previous_until is not None and stored.previous_until > now:
-            sealed.append(stored.previous)
-        opened = [self._sealer.open(each, webhook_id.bytes) for each in sealed]
-        return _Prepared(delivery, webhook, tuple(each.decode() for each in opened if each is not None), event)
+    async def _end_turn(self, webhook_id: UUID) -> None:
+        if self._database.is_postgresql:
+            async with self._database.transaction() as transaction:
+                await deliveries_store.end_turn(transaction.connection, webhook_id, self._database.instance)
 
-    async def _skip(self, delivery: Delivery) -> None:
-        async with self._database.transaction() as transaction:
-            await deliveries_store.drop(transaction.connection, delivery.number)
+    async def _send(self, batch: Batch, until: float) -> bool:
+        """Send messages in order, but begin none after a moment; record what came of them.
 
-    async def _attempt(self, prepared: _Prepared, event: Event) -> bool:
-        """Send a message, and record what came of it; return whether the next one can follow."""
-        delivery, webhook = prepared.delivery, prepared.webhook
+        Return whether the next ones can follow.
+        """
+        results: list[Result] = []
+        unwanted: list[int] = []
+        try:
+            for each in batch.messages:
+                if each.event is None:
+                    unwanted.append(each.delivery.number)
+                    continue
+                results.append(await self._attempt(batch, each.delivery, each.event))
+                if not results[-1].lets_others_follow or monotonic() > until:
+                    break
+        finally:
+            await self._batches.record(results, unwanted)
+        self.sent += sum(each.state is State.DELIVERED for each in results)
+        self.failures += sum(each.state is not State.DELIVERED for each in results)
+        if batch.webhook.project_id is None and any(each.disabled for each in results):
+            await self._tell_administrators(batch.webhook)
+        return all(each.lets_others_follow for each in results)
+
+    async def _attempt(self, batch: Batch, delivery: Delivery, event: Event) -> Result:
+        """Send a message once."""
+        webhook = batch.webhook
         body, at = compose(event, webhook.format), self._now()
         timestamp = int(at.timestamp())
         headers = {
@@ -217,10 +198,10 @@ class Sender:
             "user-agent": _USER_AGENT,
             "webhook-id": delivery.message_id,
             "webhook-timestamp": str(timestamp),
-            "webhook-signature": sign(prepared.secrets, delivery.message_id, timestamp, body),
+            "webhook-signature": sign(batch.secrets, delivery.message_id, timestamp, body),
         }
         began, answer, failure = perf_counter(), None, None
-        if not prepared.secrets:
+        if not batch.secrets:
             failure = _UNREADABLE
         else:
             try:
@@ -229,35 +210,26 @@ class Sender:
                 failure = str(error)
         milliseconds = round((perf_counter() - began) * 1000)
         attempt = Attempt(at, milliseconds, answer and answer.status, failure, answer and answer.text)
-        return await self._record(prepared, event, attempt, answer)
+        return self._judge(webhook, delivery, event, attempt, answer)
 
-    async def _record(self, prepared: _Prepared, event: Event, attempt: Attempt, answer: Answer | None) -> bool:
-        delivery, webhook, now = prepared.delivery, prepared.webhook, self._now()
+    def _judge(
+        self, webhook: Webhook, delivery: Delivery, event: Event, attempt: Attempt, answer: Answer | None
+    ) -> Result:
+        """Decide what comes of a message after an attempt."""
         accepted = answer is not None and answer.status in _OK
         gone = answer is not None and answer.status == _GONE
         waits_until = None
-        if not accepted and not gone:
-            waits_until = next_attempt(now, delivery.attempts + 1, answer and answer.retry_after_seconds)
-        if delivery.is_test:
-            waits_until = None  # whoever has sent it looks at what came of it
+        if not accepted and not gone and not delivery.is_test:  # whoever has sent a test looks at what came of it
+            waits_until = next_attempt(self._now(), delivery.attempts + 1, answer and answer.retry_after_seconds)
         state = State.DELIVERED if accepted else State.FAILED if waits_until is None else State.WAITING
-        switches_off = not accepted and waits_until is None and not delivery.is_test
-        async with self._database.transaction() as transaction:
-            connection = transaction.connection
-            if not await deliveries_store.record_attempt(connection, delivery, event.type, attempt, state, waits_until):
-                return False
-            if accepted and event.dropped and not delivery.is_test:
-                await deliveries_store.record_told(connection, webhook.id, event.dropped)
-            told: list[str] = []
-            if switches_off:
-                if webhook.project_id is not None:  # whose changes are numbered in the order of their commits
-                    await projects_store.find_project_for_update(connection, webhook.project_id)
-                reason = Disabled.GONE if gone else Disabled.FAILED
-                await switch_off(transaction, webhook, reason, COMMAND_LINE, now)
-                if webhook.project_id is None:  # of a project, the notifier tells those who want to know
-                    told = await list_administrators(connection)
-        self.sent += accepted
-        self.failures += not accepted
-        for address in told:
+        disabled = None
+        if state is State.FAILED and not delivery.is_test:
+            disabled = Disabled.GONE if gone else Disabled.FAILED
+        return Result(webhook, delivery, event, attempt, state, waits_until, disabled)
+
+    async def _tell_administrators(self, webhook: Webhook) -> None:
+        """Mail that a webhook of the instance is off. Of a project's, the notifier tells those who want to know."""
+        async with self._database.read() as connection:
+            addresses = await list_administrators(connection)
+        for address in addresses:
             self._supervisor.start("mail", self._tell_administrator(address, webhook.host, "/admin/webhooks"))
-        return accepted or delivery.is_test
