@@ -30,7 +30,7 @@ ENVIRON = {
 FLAGS = 200
 DELAYED, PAUSE_SECONDS = 200, 0.05
 TOGGLES, ROUNDS = 100, 8
-EVALUATIONS, EVALUATE_SECONDS = 200, 8  # a second, and for how long
+EVALUATIONS, EVALUATE_SECONDS = 50, 10  # a second, and for how long
 _MANY = 10
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+import threading
 from base64 import b64decode
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,7 +16,7 @@ from flagstaff.hooks.client import SendError, Tls, WebhookClient
 from flagstaff.hooks.resolver import THREADS_MAX, Resolver
 from flagstaff.settings.webhooks import Proxy, parse_ports, parse_proxy
 from tests.support.certificates import Authority
-from tests.support.receiver import Receiver
+from tests.support.receiver import Receiver, response
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 
@@ -75,12 +76,26 @@ async def test_names_that_are_never_resolved_hold_up_only_so_many() -> None:
         return ["127.0.0.1"]
 
     resolver = Resolver(never)
-    waiting = [asyncio.ensure_future(resolver.resolve("a", 1)) for _ in range(THREADS_MAX)]
-    await asyncio.sleep(0)
-    with pytest.raises(OSError, match="Too many names"):
-        await resolver.resolve("b", 1)
+    waiting = [asyncio.ensure_future(resolver.resolve(f"host-{number}", 1)) for number in range(THREADS_MAX + 1)]
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(asyncio.shield(waiting[-1]), 0.2)
+    assert threading.active_count() <= THREADS_MAX + 2
     answered.set()
-    assert await asyncio.gather(*waiting) == [["127.0.0.1"]] * THREADS_MAX
+    assert await asyncio.gather(*waiting) == [["127.0.0.1"]] * (THREADS_MAX + 1)
+
+
+@pytest.mark.parametrize(
+    "value", ["Mon, 01 Jan 99999999999 00:00:00 GMT", "Fri, 20 Nov 2099 99:99:99 +9999", "-1", "x"]
+)
+async def test_a_retry_after_that_cannot_be_read_is_ignored(value: str) -> None:
+    async with Receiver() as receiver:
+        receiver.answer = lambda _: response(503, retry_after=value)
+        client = WebhookClient(Reach(LOOPBACK))
+        try:
+            answer = await client.send(receiver.url, {"webhook-id": "m"}, b"{}")
+        finally:
+            await client.close()
+        assert (answer.status, answer.retry_after_seconds) == (503, None)
 
 
 @pytest.mark.parametrize(
@@ -90,6 +105,7 @@ async def test_names_that_are_never_resolved_hold_up_only_so_many() -> None:
         ("0x7f000001", "127.0.0.1"),
         ("017700000001", "127.0.0.1"),
         ("2130706433", "127.0.0.1"),
+        ("127.0.0.1.", "127.0.0.1"),
         ("[::1]", "::1"),
         ("hooks.example", None),
         ("7f000001.example", None),
@@ -169,6 +185,18 @@ async def test_a_proxy_gets_the_messages_and_no_addresses_inside() -> None:
         plain = WebhookClient(Reach(networks, proxy=Proxy(f"http://127.0.0.1:{port}", None, None)))
         assert await post(plain, "http://192.0.2.7/in") == 200
     assert seen[1:] == [("POST http://192.0.2.7/in HTTP/1.1", "")]
+
+
+async def test_tls_that_fails_behind_a_proxy_holds_up_no_other_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flagstaff.hooks.client._CONNECTIONS_MAX", 2)
+    seen: list[tuple[str, str]] = []
+    async with open_proxy(seen) as port:  # it answers what should be TLS with nothing
+        client = WebhookClient(Reach(LOOPBACK, proxy=Proxy(f"http://127.0.0.1:{port}", None, None)))
+        for number in range(5):
+            with pytest.raises(SendError, match=r"^No response: "):
+                await client.send(f"https://hooks-{number}.example/", {"webhook-id": "m"}, b"{}")
+        await client.close()
+    assert len(seen) == 5
 
 
 @pytest.mark.parametrize("text", ["", "proxy:3128", "socks5://proxy", "http://", "http://proxy/path", "http://proxy:x"])

@@ -123,14 +123,16 @@ async def test_changes_to_critical_environments_are_told_together(
     (mail,) = await read_new()
     assert (mail["To"], mail["Subject"]) == ("ada@example.com", "[Flagstaff] 3 changes in production")
     text = text_of(mail)
-    assert "grace@example.com turned off Neue Käufe <b> (new-checkout)" in text
-    assert "Production (critical)" in text
+    assert "- new-checkout: turned off in production" in text
+    assert "by grace@example.com, in a critical environment" in text
+    assert "Neue" not in text
     assert f"/environments/{production['id']}/flags/{flag['id']}" in text
     assert "because a critical environment of this project was changed" in text
     assert "elsewhere" not in text
     html = mail.get_body(("html",))
     assert html is not None
-    assert "Neue Käufe &lt;b&gt;" in html.get_content()
+    assert "new-checkout: turned off in production" in html.get_content()
+    assert mail.as_bytes().isascii()
 
 
 async def test_one_change_is_in_the_subject(
@@ -249,7 +251,7 @@ async def test_owners_of_stale_flags_are_reminded_once_a_week(
         assert len(await read_new()) == count
     mail = (await read_new())[0]
     assert (mail["To"], mail["Subject"]) == ("grace@example.com", "[Flagstaff] A flag of yours may be removed")
-    assert "Old banner (old)" in text_of(mail)
+    assert text_of(mail).splitlines()[4:6] == ["- old", "  in production"]
     assert "not-hers" not in text_of(mail)
     bearer = {"authorization": f"Bearer {await log_in(flagstaff, email='grace@example.com', password=PASSWORD)}"}
     (await grace.put(settings_path(project), json={"stale": False}, headers=bearer)).raise_for_status()
@@ -273,3 +275,39 @@ async def test_a_mail_that_a_process_died_with_is_sent_by_another(
     await do_now(flagstaff, "notifications")
     (mail,) = await read_new()
     assert mail["Subject"] == "[Flagstaff] new-checkout: flag created in production"
+
+
+async def test_who_lacks_a_demanded_second_factor_gets_no_mail(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await choose(ada, project, critical=True)
+    await grace.create_flag(await ada.get_environment(project))
+    async with flagstaff.database.transaction() as transaction:
+        await transaction.connection.execute(tables.projects.update().values(demands_second_factor=True))
+    await deliver(flagstaff, clock)
+    assert await read_new() == []
+
+
+async def test_an_owner_is_told_that_a_flag_was_deleted(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    flag = await ada.create_flag(await ada.get_environment(project, "staging"), owner="ada@example.com")
+    await do_now(flagstaff, "notifications")
+    assert (await grace.delete(flag_path(flag))).status_code == 204
+    await deliver(flagstaff, clock)
+    (mail,) = await read_new()
+    assert mail["Subject"] == "[Flagstaff] new-checkout: flag deleted in staging"
+
+
+async def test_a_mail_that_the_server_does_not_take_is_tried_for_a_day(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await choose(ada, project, critical=True)
+    await grace.create_flag(await ada.get_environment(project))
+    folder = flagstaff.foundation.settings.data_dir / "outbox"
+    folder.write_text("no folder")  # so that no mail can be written
+    await deliver(flagstaff, clock)
+    folder.unlink()
+    clock.advance(minutes=6)
+    await do_now(flagstaff, "notifications")
+    assert len(await read_new()) == 1

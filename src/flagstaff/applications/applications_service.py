@@ -10,6 +10,7 @@ from uuid import UUID
 import structlog
 
 from flagstaff.audit.changes import Actor
+from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Database
 from flagstaff.database.revisions_store import find_revision
 from flagstaff.flags import flags_store
@@ -20,6 +21,7 @@ from flagstaff.projects.access import FlagPath, open_environment, open_flag
 from flagstaff.projects.permissions import Permission
 from flagstaff.serving.applications import Connection, FlagCounts, Report
 from flagstaff.values.errors import invalid_field
+from flagstaff.values.keys import is_flag_key
 
 log = structlog.get_logger(__name__)
 
@@ -161,14 +163,20 @@ class ApplicationReports:
             asked = await reports.find_asked(connection, environment_id, since, present)
         return Usage(since, missing, sorted(present - asked))
 
-    async def list_missing(self, environment_id: UUID, days: int) -> list[MissingFlag]:
-        """The flags that were asked for in the last days and not answered, the most wanted first.
+    async def list_missing(self, environment_id: UUID, days: int, most: int) -> list[MissingFlag]:
+        """The flags that were asked for in the last days and not answered: at most so many, the most wanted first.
 
-        For the server itself: nothing checks who asks.
+        Only those with keys that flags can have. For the server itself: nothing checks who asks.
         """
         async with self.database.read() as connection:
             present = await flags_store.list_keys(connection, environment_id)
-        return await self._find_missing(environment_id, present, self.now() - timedelta(days=days))
+        found = await self._find_missing(environment_id, present, self.now() - timedelta(days=days))
+        return [each for each in found if is_flag_key(each.key)][:most]
+
+    async def list_asked(self, days: int) -> set[UUID]:
+        """The environments of which flags were asked for in the last days."""
+        async with self.database.read_history() as connection:
+            return await reports.list_asked_environments(connection, self.now() - timedelta(days=days))
 
     async def _find_missing(self, environment_id: UUID, present: Collection[str], since: datetime) -> list[MissingFlag]:
         async with self.database.read_history() as connection:
@@ -177,7 +185,9 @@ class ApplicationReports:
             archived = await flags_store.list_archived_keys(connection, environment_id)
         asked_by: dict[str, Counter[str]] = {}
         asked_at: dict[str, datetime] = {}
+        turns = Turns()
         for key, application, count, at in rows:
+            await turns.give()
             asked_by.setdefault(key, Counter())[application] += count
             asked_at[key] = max(at, asked_at.get(key, at))
         missing = [

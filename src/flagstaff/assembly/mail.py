@@ -17,7 +17,7 @@ def build_mails(foundation: Foundation) -> Mails:
     return Mails(_sender(foundation), settings.mail_from, settings.public_url)
 
 
-def _sender(foundation: Foundation) -> Callable[[Mail], Awaitable[None]]:
+def _sender(foundation: Foundation) -> Callable[[Mail], Awaitable[bool]]:
     smtp, tracing = foundation.settings.smtp, foundation.tracing
     if smtp is None:
         return Outbox(foundation.settings.data_dir / _OUTBOX_FOLDER).send

@@ -1,8 +1,9 @@
 """Builds what the server notices by itself."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from time import monotonic
 from typing import Any
+from uuid import UUID
 
 from flagstaff.applications.applications_service import ApplicationReports
 from flagstaff.assembly.cluster import instance_name
@@ -19,6 +20,7 @@ _PURGE_SECONDS = 600.0
 _STALE_DAYS = 30
 _MISSING_DAYS = 1
 _STALE_MAX = 1000
+_MISSING_MAX = 200  # the most wanted ones: anybody with a browser key can ask for any
 
 
 def build_notices(
@@ -44,8 +46,11 @@ def build_notices(
         }
 
     async def find_missing(place: Place) -> Mapping[str, Mapping[str, Any]]:
-        found = await reports.list_missing(place.environment_id, _MISSING_DAYS)
+        found = await reports.list_missing(place.environment_id, _MISSING_DAYS, _MISSING_MAX)
         return {each.key: {"asked_by": each.asked_by, "archived": each.is_archived} for each in found}
+
+    async def list_asked() -> Collection[UUID]:
+        return await reports.list_asked(_MISSING_DAYS)
 
     async def find_lagging() -> Sequence[Lagging]:
         return [lagging for each in await instances.find_instances() if (lagging := _describe(each))]
@@ -58,7 +63,7 @@ def build_notices(
         foundation.now,
         monotonic,
         instance_name(foundation.settings),
-        Sources(find_stale, find_missing, find_lagging, read_history),
+        Sources(list_asked, find_stale, find_missing, find_lagging, read_history),
         sender.wake,
     )
     foundation.services.append(noticer)

@@ -200,9 +200,13 @@ async def list_between(
     return await collect(map(_from_row, rows))  # each parses the JSON of a row
 
 
-async def list_newest(connection: AsyncConnection, project_id: UUID | None, most: int) -> list[NumberedChange]:
-    """The newest changes in a project, or of all projects and none, newest first."""
+async def list_newest(
+    connection: AsyncConnection, project_id: UUID | None, before: int | None, most: int
+) -> list[NumberedChange]:
+    """The newest changes in a project, or of all projects and none, newest first, with numbers below `before`."""
     query = sa.select(tables.changes).order_by(_columns.id.desc()).limit(most)
+    if before is not None:
+        query = query.where(_columns.id < before)
     if project_id is not None:
         query = query.where(_columns.project_id == project_id)
     return await collect(map(_from_row, await connection.execute(query)))  # each parses the JSON of a row

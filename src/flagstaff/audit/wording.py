@@ -8,6 +8,8 @@ from flagstaff.audit.changes import OWN_FIELDS, Change
 
 SHOWN_FIELDS = 5
 SHOWN_CHARACTERS = 120
+_READ_CHARACTERS = 1000
+_encoder = json.JSONEncoder(ensure_ascii=False)
 _VERBS = {
     "created": "created",
     "updated": "changed",
@@ -61,4 +63,12 @@ def shorten(text: str) -> str:
 
 
 def _show(value: Any) -> str:
-    return shorten(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    """The beginning of a value. A value can have half a megabyte, which would take long to write."""
+    if isinstance(value, str):
+        return shorten(value[:_READ_CHARACTERS])
+    text = ""
+    for part in _encoder.iterencode(value):
+        text += part[:_READ_CHARACTERS]
+        if len(text) >= _READ_CHARACTERS:
+            break
+    return shorten(text)

@@ -63,6 +63,7 @@ def _spellings(address: Address) -> list[Address]:
 
 def read_address(host: str) -> Address | None:
     """The address that a host is, in any spelling that a resolver reads as one, such as 0x7f.1; None for a name."""
+    host = host.removesuffix(".")
     try:
         return ip_address(host.partition("%")[0].strip("[]"))
     except ValueError:

@@ -151,19 +151,25 @@ class Batches:
     async def _record_last(self, result: Result, reason: Disabled) -> None:
         """Record a failure after which there is no attempt, and switch the webhook off."""
         async with self.database.transaction() as transaction:
-            connection, webhook = transaction.connection, result.webhook
-            if webhook.project_id is not None:  # first, as every write to a project does
-                await projects_store.find_project_for_update(connection, webhook.project_id)
-            if await _write(connection, result):
+            connection, sent_to = transaction.connection, result.webhook
+            if sent_to.project_id is not None:  # first, as every write to a project does
+                await projects_store.find_project_for_update(connection, sent_to.project_id)
+            webhook = await webhooks_store.find_webhook(connection, sent_to.id)
+            if webhook is None or webhook.url != sent_to.url:
+                return  # the message is sent to the new address
+            if await _write(connection, result) and webhook.enabled:
                 await switch_off(transaction, webhook, reason, COMMAND_LINE, self.now())
 
 
 async def _write(connection: Connection, result: Result) -> bool:
     """Write a result; return False if another process has sent the message meanwhile."""
     delivery, event = result.delivery, result.event
+    names_dropped = event.dropped and result.state is State.DELIVERED and not delivery.is_test
+    if names_dropped:  # before the message, in the order in which an update of the webhook locks both
+        await deliveries_store.record_told(connection, result.webhook.id, event.dropped)
     is_written = await deliveries_store.record_attempt(
         connection, delivery, event.type, result.attempt, result.state, result.next_attempt_at
     )
-    if is_written and event.dropped and result.state is State.DELIVERED and not delivery.is_test:
-        await deliveries_store.record_told(connection, result.webhook.id, event.dropped)
+    if names_dropped and not is_written:
+        await deliveries_store.record_told(connection, result.webhook.id, -event.dropped)
     return is_written

@@ -9,6 +9,7 @@ import email.utils
 import ssl
 import time
 from collections.abc import Iterable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -19,6 +20,7 @@ import httpcore
 
 from flagstaff.hooks.addresses import DEFAULT_PORTS, Address, Reach, is_allowed, read_address
 from flagstaff.hooks.resolver import Resolver
+from flagstaff.settings.webhooks import Proxy
 
 ATTEMPT_SECONDS = 15.0
 ANSWER_MAX_BYTES = 1024
@@ -75,9 +77,12 @@ class SendError(Exception):
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
-    """Connects to allowed addresses and ports only. With `only_networks`, public addresses are not enough."""
+    """Connects to allowed addresses only. With `only_networks`, public addresses are not enough.
 
-    def __init__(self, reach: Reach, resolver: Resolver, *, only_networks: bool) -> None:
+    Without a reach, it connects to any address: the operator's proxy may be anywhere.
+    """
+
+    def __init__(self, reach: Reach | None, resolver: Resolver, *, only_networks: bool = False) -> None:
         self._reach, self._resolver, self._only_networks = reach, resolver, only_networks
         self._backend = httpcore.AnyIOBackend()
 
@@ -108,8 +113,10 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
             addresses = await self._resolver.resolve(host, port)
         except OSError as error:
             raise SendError(f"{host} has no address: {error.strerror or error}") from error
-        for each in addresses:
-            _require_allowed(host, ip_address(each.partition("%")[0]), self._reach, only_networks=self._only_networks)
+        if self._reach is not None:
+            for each in addresses:
+                address = ip_address(each.partition("%")[0])
+                _require_allowed(host, address, self._reach, only_networks=self._only_networks)
         return addresses
 
 
@@ -124,6 +131,7 @@ class WebhookClient:
         """
         self._reach, self._resolver = reach, resolver or Resolver()
         self._tls, self._context = tls, tls.make_context() if tls != NO_TLS else None
+        self._proxy_context: ssl.SSLContext | None = None
         self._pools: dict[bytes, httpcore.AsyncConnectionPool] = {}
 
     async def send(self, url: str, headers: dict[str, str], body: bytes) -> Answer:
@@ -138,9 +146,15 @@ class WebhookClient:
             async with asyncio.timeout(ATTEMPT_SECONDS):
                 given = [(name.encode(), value.encode()) for name, value in headers.items()]
                 timeouts = dict.fromkeys(("connect", "read", "write", "pool"), ATTEMPT_SECONDS)
-                async with self._pool(target.scheme).stream(
-                    "POST", target, headers=given, content=body, extensions={"timeout": timeouts}
-                ) as response:
+                async with AsyncExitStack() as stack:
+                    proxy = self._reach.proxy
+                    if proxy is None:
+                        pool = self._pool(target.scheme)
+                    else:
+                        pool = await stack.enter_async_context(self._make_proxied(proxy))
+                    response = await stack.enter_async_context(
+                        pool.stream("POST", target, headers=given, content=body, extensions={"timeout": timeouts})
+                    )
                     text = await _read_beginning(response)
                     return Answer(response.status, text, _retry_after(response.headers))
         except (TimeoutError, httpcore.TimeoutException) as error:
@@ -172,24 +186,34 @@ class WebhookClient:
 
     def _pool(self, scheme: bytes) -> httpcore.AsyncConnectionPool:
         if scheme not in self._pools:
-            # Made when it is first needed: to read the machine's authorities takes memory and time.
             is_plain = scheme == b"http"
-            if self._context is None and (not is_plain or self._reach.proxy is not None):
-                self._context = self._tls.make_context()
-            common: dict[str, Any] = {
-                "ssl_context": self._context,
-                "max_connections": _CONNECTIONS_MAX,
-                "max_keepalive_connections": _CONNECTIONS_MAX,
-                "keepalive_expiry": _IDLE_SECONDS,
-            }
-            proxy = self._reach.proxy
-            if proxy is None:
-                backend = GuardedBackend(self._reach, self._resolver, only_networks=is_plain)
-                self._pools[scheme] = httpcore.AsyncConnectionPool(**common, network_backend=backend)
-            else:
-                auth = None if proxy.user is None else (proxy.user, proxy.password or "")
-                self._pools[scheme] = httpcore.AsyncHTTPProxy(proxy.url, proxy_auth=auth, **common)
+            self._pools[scheme] = httpcore.AsyncConnectionPool(
+                ssl_context=None if is_plain else self._tls_context(),
+                max_connections=_CONNECTIONS_MAX,
+                max_keepalive_connections=_CONNECTIONS_MAX,
+                keepalive_expiry=_IDLE_SECONDS,
+                network_backend=GuardedBackend(self._reach, self._resolver, only_networks=is_plain),
+            )
         return self._pools[scheme]
+
+    def _make_proxied(self, proxy: Proxy) -> httpcore.AsyncConnectionPool:
+        """A pool for one message: the library's keeps a connection for good if TLS fails behind the proxy."""
+        if self._proxy_context is None and proxy.url.startswith("https:"):
+            self._proxy_context = Tls(self._tls.ca_file).make_context()
+        return httpcore.AsyncHTTPProxy(
+            proxy.url,
+            proxy_auth=None if proxy.user is None else (proxy.user, proxy.password or ""),
+            ssl_context=self._tls_context(),
+            proxy_ssl_context=self._proxy_context,
+            max_connections=1,
+            network_backend=GuardedBackend(None, self._resolver),
+        )
+
+    def _tls_context(self) -> ssl.SSLContext:
+        """The context for receivers. It is made when it is first needed: the machine's authorities take memory."""
+        if self._context is None:
+            self._context = self._tls.make_context()
+        return self._context
 
 
 def _require_allowed(host: str, address: Address, reach: Reach, *, only_networks: bool) -> None:
@@ -221,8 +245,8 @@ def _retry_after(headers: list[tuple[bytes, bytes]]) -> float | None:
             return float(text[:9])
         try:
             moment = email.utils.parsedate_to_datetime(text)
-        except ValueError:
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return max(0.0, (moment - datetime.fromtimestamp(time.time(), UTC)).total_seconds())
+        except (ValueError, OverflowError, TypeError):  # of a year with many digits, among others
             return None
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max(0.0, (moment - datetime.fromtimestamp(time.time(), UTC)).total_seconds())
     return None

@@ -1,8 +1,8 @@
 """Finds what a message tells: the changes or the notice that it is about, as far as its webhook wants them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -120,9 +120,11 @@ class Events:
         return self._tags[flag_id]
 
 
-def made_together(changes: Iterable[NumberedChange]) -> Iterator[list[NumberedChange]]:
-    """Changes in the groups in which they were made: at one moment, by one actor, in one environment."""
-    for _, group in groupby(
-        changes, lambda each: (each.change.at, each.change.actor.account_id, each.change.scope.environment_id)
-    ):
-        yield list(group)
+def were_made_together(one: NumberedChange, other: NumberedChange) -> bool:
+    """Whether two changes were made at one moment, by one actor, in one environment."""
+    return _origin_of(one) == _origin_of(other)
+
+
+def _origin_of(numbered: NumberedChange) -> tuple[datetime, UUID | None, UUID | None]:
+    change = numbered.change
+    return change.at, change.actor.account_id, change.scope.environment_id

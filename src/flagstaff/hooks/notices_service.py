@@ -4,10 +4,11 @@ What is told is told once, and again only after it has ended. One process at a t
 tell it once.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import structlog
 
@@ -16,6 +17,7 @@ from flagstaff.hooks import notices_store
 from flagstaff.hooks.deliveries import KEPT
 from flagstaff.hooks.notices import FLAGS_MAX, NoticeType
 from flagstaff.hooks.notices_store import Place
+from flagstaff.projects import projects_store
 from flagstaff.values.errors import Code, Error
 
 log = structlog.get_logger(__name__)
@@ -27,8 +29,8 @@ STUCK_SECONDS = 60.0
 """For how long nothing may be written of evaluations that wait before it is told."""
 _MISSING_EVERY = timedelta(minutes=5)
 _STALE_EVERY = timedelta(days=1)
-_PLACES_AT_ONCE = 20  # for missing flags; stale ones, which take longer to find, in one environment at a time
-_NOTICED_MAX = 1000  # flags of an environment: applications can ask for any number of missing ones
+_PLACES_AT_ONCE = 50
+_LOOK_FOR_SECONDS = 2.0  # at environments, in one look
 
 Described = Mapping[str, Mapping[str, Any]]
 """Flags by their keys, as notices describe them."""
@@ -52,8 +54,12 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the facts are: the flags of an environment by key, instances that lag, and this one's history."""
+    """Where the facts are: the flags of an environment by key, instances that lag, and this one's history.
 
+    `list_asked` returns the environments of which applications have asked for flags.
+    """
+
+    list_asked: Callable[[], Awaitable[Collection[UUID]]]
     find_stale: Callable[[Place], Awaitable[Described]]
     find_missing: Callable[[Place], Awaitable[Described]]
     find_lagging: Callable[[], Awaitable[Sequence[Lagging]]]
@@ -76,8 +82,9 @@ class Noticer:
     async def look(self) -> None:
         """Look at the instances, at this one's history, and at the environments that are due."""
         await self.look_at_instances()
-        await self.look_at_flags(NoticeType.FLAG_MISSING, _MISSING_EVERY, _PLACES_AT_ONCE, self.sources.find_missing)
-        await self.look_at_flags(NoticeType.FLAG_STALE, _STALE_EVERY, 1, self.sources.find_stale)
+        asked = await self.sources.list_asked()
+        await self._look_at_flags(NoticeType.FLAG_MISSING, _MISSING_EVERY, self.sources.find_missing, asked)
+        await self._look_at_flags(NoticeType.FLAG_STALE, _STALE_EVERY, self.sources.find_stale, None)
 
     async def look_at_instances(self) -> None:
         """Tell of instances that lag, and of this one if nothing is written of evaluations that wait."""
@@ -91,19 +98,30 @@ class Noticer:
             only=self.name,
         )
 
-    async def look_at_flags(
+    async def _look_at_flags(
         self,
         kind: NoticeType,
         every: timedelta,
-        most: int,
         find: Callable[[Place], Awaitable[Described]],
+        among: Collection[UUID] | None,
     ) -> None:
-        """Examine the environments that were not examined for so long, and tell of the flags that are new."""
+        """Examine environments that were not examined for so long, and tell of the flags that are new.
+
+        They are claimed one by one, so that several instances share the work.
+        """
+        began, before = self.clock(), self.now() - every
         async with self.database.read() as connection:
-            due = await notices_store.list_due(connection, kind, self.now() - every, most)
+            due = await notices_store.list_due(connection, kind, before, _PLACES_AT_ONCE, among)
         for place in due:
+            if self.clock() - began >= _LOOK_FOR_SECONDS:
+                break
             try:
-                await self._tell_of_flags(kind, place, await find(place))
+                async with self.database.transaction() as transaction:
+                    is_mine = await notices_store.claim_look(
+                        transaction.connection, kind, place.environment_id, before, self.now()
+                    )
+                if is_mine:
+                    await self._tell_of_flags(kind, place, await find(place))
             except Error as error:
                 if error.code is not Code.NOT_FOUND:  # it was deleted meanwhile
                     raise
@@ -112,26 +130,27 @@ class Noticer:
         """Delete the notices that are older than 30 days."""
         async with self.database.transaction() as transaction:
             await notices_store.purge_notices(transaction.connection, self.now() - KEPT)
+            await notices_store.forget_instances(transaction.connection, self.now() - KEPT)
 
     async def _tell_of_flags(self, kind: NoticeType, place: Place, found: Described) -> None:
         now = self.now()
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            await notices_store.lock_notices(connection)
+            if await projects_store.find_project_for_update(connection, place.project_id) is None:
+                return  # first, as every write to a project does
             known = await notices_store.list_noticed_flags(connection, place.environment_id, kind)
-            ended = known - found.keys()
-            added = [key for key in found if key not in known][: max(0, _NOTICED_MAX - len(known) + len(ended))]
-            await notices_store.replace_noticed_flags(
-                connection, place.environment_id, kind, now, added=added, ended=ended
-            )
-            await notices_store.record_look(connection, kind, place.environment_id, now)
-            if added:
-                flags = [{"key": key, **found[key]} for key in added[:FLAGS_MAX]]
+            added, ended = [key for key in found if key not in known], known - found.keys()
+            if added or ended:
+                await notices_store.replace_noticed_flags(
+                    connection, place.environment_id, kind, now, added=added, ended=ended
+                )
+            for at in range(0, len(added), FLAGS_MAX):
+                flags = [{"key": key, **found[key]} for key in added[at : at + FLAGS_MAX]]
                 await notices_store.create_notice(
                     connection,
                     kind,
                     now,
-                    {"count": len(added), "flags": flags},
+                    {"count": len(flags), "flags": flags},
                     project_id=place.project_id,
                     environment_id=place.environment_id,
                 )

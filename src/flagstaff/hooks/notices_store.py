@@ -8,7 +8,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.database import tables
+from flagstaff.database import dialect, tables
 from flagstaff.hooks.deliveries import State
 from flagstaff.hooks.notices import Notice, NoticeType
 
@@ -28,6 +28,7 @@ _enqueue = tables.webhook_deliveries.insert().from_select(
         sa.bindparam("notice", type_=sa.BigInteger),
     ).where(_webhooks.enabled, sa.or_(_webhooks.project_id.is_(None), _webhooks.project_id == sa.bindparam("project"))),
 )
+_begin_looks = dialect.upsert(tables.environment_looks, lambda insert: insert.on_conflict_do_nothing())
 _of_environment = sa.and_(_flags.environment_id == sa.bindparam("environment"), _flags.type == sa.bindparam("type"))
 
 
@@ -125,25 +126,39 @@ async def lock_notices(connection: AsyncConnection) -> None:
         await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
 
 
-async def list_due(connection: AsyncConnection, kind: NoticeType, before: datetime, most: int) -> list[Place]:
-    """The environments that were not examined for this since a time, those that wait longest first."""
+async def forget_instances(connection: AsyncConnection, before: datetime) -> None:
+    """Forget instances of which was told before a time: those that have ended under a name that never came back."""
+    await connection.execute(tables.noticed_instances.delete().where(_instances.since < before))
+
+
+async def list_due(
+    connection: AsyncConnection, kind: NoticeType, before: datetime, most: int, among: Collection[UUID] | None
+) -> list[Place]:
+    """Environments, of all or of those given, that were not examined for this since a time."""
     at = _looked_at(kind)
     query = (
         sa.select(_environments.project_id, _environments.id)
         .outerjoin(tables.environment_looks, _looks.environment_id == _environments.id)
         .where(sa.or_(at.is_(None), at < before))
-        .order_by(at.is_not(None), at, _environments.id)
         .limit(most)
     )
+    if among is not None:
+        query = query.where(_environments.id.in_(among))
     return [Place(*row) for row in await connection.execute(query)]
 
 
-async def record_look(connection: AsyncConnection, kind: NoticeType, environment_id: UUID, now: datetime) -> None:
-    """Note that an environment was examined for this."""
-    column = _looked_at(kind).name
-    update = tables.environment_looks.update().where(_looks.environment_id == environment_id).values({column: now})
-    if not (await connection.execute(update)).rowcount:
-        await connection.execute(tables.environment_looks.insert(), {"environment_id": environment_id, column: now})
+async def claim_look(
+    connection: AsyncConnection, kind: NoticeType, environment_id: UUID, before: datetime, now: datetime
+) -> bool:
+    """Note that an environment is examined for this now; return False if another process does so."""
+    column = _looked_at(kind)
+    await connection.execute(_begin_looks(connection), {"environment_id": environment_id})
+    update = (
+        tables.environment_looks.update()
+        .where(_looks.environment_id == environment_id, sa.or_(column.is_(None), column < before))
+        .values({column.name: now})
+    )
+    return (await connection.execute(update)).rowcount == 1
 
 
 def _looked_at(kind: NoticeType) -> sa.Column[datetime]:

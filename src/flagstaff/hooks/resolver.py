@@ -20,29 +20,29 @@ class Resolver:
     def __init__(self, look_up: Callable[[str, int], list[str]] | None = None) -> None:
         """By default, addresses are those that the system's resolver returns, in its order."""
         self._look_up = look_up or _ask_system
-        self._free = threading.BoundedSemaphore(THREADS_MAX)
+        self._free = asyncio.Semaphore(THREADS_MAX)
 
     async def resolve(self, host: str, port: int) -> list[str]:
-        """The addresses of a host, each once.
+        """The addresses of a host, each once. While too many names are being resolved, it waits.
 
         Raises:
-            OSError: the host has no address, or too many names are being resolved.
+            OSError: the host has no address.
         """
-        if not self._free.acquire(blocking=False):
-            raise OSError("Too many names are being resolved. It will be tried again.")
+        await self._free.acquire()
         loop = asyncio.get_running_loop()
         found: asyncio.Future[list[str]] = loop.create_future()
 
-        def tell(addresses: list[str] | None, error: OSError | None) -> None:
+        def tell(addresses: list[str], error: OSError | None) -> None:
+            self._free.release()
             if found.done():  # nobody waits any more
                 return
             if error is not None:
                 found.set_exception(error)
             else:
-                found.set_result(addresses or [])
+                found.set_result(addresses)
 
         def work() -> None:
-            addresses: list[str] | None = None
+            addresses: list[str] = []
             failure: OSError | None = None
             try:
                 addresses = self._look_up(host, port)
@@ -50,12 +50,14 @@ class Resolver:
                 failure = error
             except UnicodeError:
                 failure = OSError("It is not the name of a host.")
-            finally:
-                self._free.release()
             with suppress(RuntimeError):  # the loop has been closed
                 loop.call_soon_threadsafe(tell, addresses, failure)
 
-        threading.Thread(target=work, name="webhook-name", daemon=True).start()
+        try:
+            threading.Thread(target=work, name="webhook-name", daemon=True).start()
+        except RuntimeError as error:  # the system has no thread to give
+            self._free.release()
+            raise OSError(str(error)) from error
         return list(dict.fromkeys(await found))
 
 

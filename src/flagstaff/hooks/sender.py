@@ -208,6 +208,9 @@ class Sender:
                 answer = await self._client.send(webhook.url, headers, body)
             except SendError as error:
                 failure = str(error)
+            except Exception:  # it must count as an attempt, or the message would be sent without end
+                log.exception("webhook_attempt_failed", webhook=str(webhook.id))
+                failure = "The attempt failed because of an error of the server, which is in its log."
         milliseconds = round((perf_counter() - began) * 1000)
         attempt = Attempt(at, milliseconds, answer and answer.status, failure, answer and answer.text)
         return self._judge(webhook, delivery, event, attempt, answer)

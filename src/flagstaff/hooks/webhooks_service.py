@@ -1,6 +1,6 @@
 """Webhooks of a project, or of the whole instance, and their deliveries."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -9,14 +9,14 @@ from uuid import UUID
 from uuid_utils.compat import uuid7
 
 from flagstaff.audit import changes_store
-from flagstaff.audit.changes import Actor, Scope, change_of
+from flagstaff.audit.changes import Actor, NumberedChange, Scope, change_of
 from flagstaff.audit.changes_store import record
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.hooks import deliveries_store, webhooks_store
 from flagstaff.hooks.addresses import Reach
 from flagstaff.hooks.deliveries import Delivery, State
-from flagstaff.hooks.events_service import Events, made_together
+from flagstaff.hooks.events_service import Events, were_made_together
 from flagstaff.hooks.messages import compose
 from flagstaff.hooks.webhooks import (
     INSTANCE_EVENTS,
@@ -43,6 +43,7 @@ PREVIEWED_FOR = timedelta(days=1)
 PREVIEWED_MAX = 500
 """How many changes a preview examines, the newest ones."""
 SHOWN_MAX = 20
+_READ_AT_ONCE = 50
 """How many messages a preview shows."""
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -236,25 +237,23 @@ class Webhooks:
             updated_at=now,
             **self._checked(values, project_id),
         )
-        since = now - PREVIEWED_FOR
+        since, examined, count = now - PREVIEWED_FOR, 0, 0
+        messages: list[WouldBeSent] = []
         async with self.database.read() as connection:
             await _open(connection, actor, project_id)
-            newest = await changes_store.list_newest(connection, project_id, PREVIEWED_MAX)
-            examined = [each for each in newest if each.change.at >= since]
-            if len(examined) == PREVIEWED_MAX:
-                since = examined[-1].change.at
             events, turns = Events(connection, self.public_url), Turns()
-            groups = made_together(examined) if webhook.is_chat else ([each] for each in examined)
-            count, messages = 0, list[WouldBeSent]()
-            for group in groups:
+            async for group in _list_groups(connection, project_id, since, together=webhook.is_chat):
                 await turns.give()
-                event = await events.of_changes(webhook, group[::-1])
+                examined += len(group)
+                if examined >= PREVIEWED_MAX:
+                    since = group[0].change.at
+                event = await events.of_changes(webhook, group)
                 if event is None:
                     continue
                 count += 1
                 if len(messages) < SHOWN_MAX:
                     messages.append(WouldBeSent(event.type, event.at, compose(event, webhook.format).decode()))
-        return Preview(since, len(examined), count, messages)
+        return Preview(since, examined, count, messages)
 
     async def get_delivery(self, actor: Actor, project_id: UUID | None, webhook_id: UUID, number: int) -> ShownDelivery:
         """A message with its body, as it is sent; without the number of dropped ones, unless it waits."""
@@ -343,6 +342,33 @@ class Webhooks:
         assert webhook is not None
         change = change_of(actor, action, self.now(), Scope(webhook.project_id), before=before, after=after)
         await record(transaction, change)
+
+
+async def _list_groups(
+    connection: Connection, project_id: UUID | None, since: datetime, *, together: bool
+) -> AsyncIterator[list[NumberedChange]]:
+    """The newest changes since a time, newest first: each alone, or those that were made together.
+
+    They are read some at a time: the states of each can have half a megabyte.
+    """
+    group: list[NumberedChange] = []
+    before: int | None = None
+    for _ in range(0, PREVIEWED_MAX, _READ_AT_ONCE):
+        newest = await changes_store.list_newest(connection, project_id, before, _READ_AT_ONCE)
+        for each in newest:
+            if each.change.at < since:
+                break
+            if group and not (together and were_made_together(group[0], each) and len(group) < _READ_AT_ONCE):
+                yield group[::-1]
+                group = []
+            group.append(each)
+        else:
+            if len(newest) == _READ_AT_ONCE:
+                before = newest[-1].number
+                continue
+        break
+    if group:
+        yield group[::-1]
 
 
 async def _open(connection: Connection, actor: Actor, project_id: UUID | None, *, for_update: bool = False) -> None:

@@ -45,12 +45,11 @@ _HTML = """\
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What has happened, where and when, what was altered, and the page that shows it."""
+    """What has happened, more about it, when, and the page that shows it."""
 
     what: str
-    where: str
+    more: str
     at: datetime | None
-    altered: Sequence[str]
     link: str
 
 
@@ -115,16 +114,14 @@ def _more(count: int, form: str) -> str:
     return form.format(f"and {count} more") if count else ""
 
 
-def _details(entry: Entry) -> list[str]:
-    place = " · ".join(each for each in (entry.where, f"{entry.at:%Y-%m-%d %H:%M} UTC" if entry.at else "") if each)
-    return [each for each in (*entry.altered, place) if each]
+def _details(entry: Entry) -> str:
+    return f"{entry.more}, {entry.at:%Y-%m-%d %H:%M} UTC" if entry.at else entry.more
 
 
 def _in_text(entry: Entry) -> str:
-    return "\n".join((f"- {entry.what}", *(f"  {each}" for each in _details(entry)), f"  {entry.link}", "", ""))
+    return f"- {entry.what}\n  {_details(entry)}\n  {entry.link}\n\n"
 
 
 def _in_html(entry: Entry) -> str:
-    details = "".join(f"<br>\n{escape(each)}" for each in _details(entry))
     link = f'<a href="{escape(entry.link)}" style="color: inherit; font-weight: 600">{escape(entry.what)}</a>'
-    return f'<li style="margin: 12px 0">{link}{details}</li>\n'
+    return f'<li style="margin: 12px 0">{link}<br>\n{escape(_details(entry))}</li>\n'

@@ -16,12 +16,12 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Mails:
-    """Writes mails and sends them with `send`. `public_url` is where their links lead.
+    """Writes mails and sends them with `send`, which says whether that is done. `public_url` is where links lead.
 
     A mail that cannot be written, because of the recipient's address, is logged and not sent.
     """
 
-    send: Callable[[Mail], Awaitable[None]]
+    send: Callable[[Mail], Awaitable[bool]]
     sender: str
     public_url: str
 
@@ -43,17 +43,20 @@ class Mails:
 
     async def send_digest(
         self, email: str, digest: Digest, *, settings_path: str, page_path: str, one_click_path: str
-    ) -> None:
-        """Tell a member what has changed, with paths for the links to the settings and to the end of such mails."""
-        paths = {"settings_path": settings_path, "page_path": page_path, "one_click_path": one_click_path}
-        await self._send(partial(write_digest, digest), email, **paths)
+    ) -> bool:
+        """Tell a member what has changed, with paths for the links to the settings and to the end of such mails.
 
-    async def _send(self, write: Callable[..., Mail], email: str, **values: str) -> None:
+        Return False if the mail should be tried again later.
+        """
+        paths = {"settings_path": settings_path, "page_path": page_path, "one_click_path": one_click_path}
+        return await self._send(partial(write_digest, digest), email, **paths)
+
+    async def _send(self, write: Callable[..., Mail], email: str, **values: str) -> bool:
         try:
             mail = write(
                 sender=self.sender, recipient=email, public_url=self.public_url, sent_at=datetime.now(UTC), **values
             )
         except ValueError as error:
             log.error("mail_not_sent", error=str(error))  # noqa: TRY400 - the account's address is to blame, no code
-        else:
-            await self.send(mail)
+            return True
+        return await self.send(mail)

@@ -23,14 +23,16 @@ class Outbox:
         """Creates nothing until the first mail."""
         self._folder = folder
 
-    async def send(self, mail: Mail) -> None:
-        """Write the mail to a new file and log its path; a failure is logged as well."""
+    async def send(self, mail: Mail) -> bool:
+        """Write the mail to a new file and log its path; return False after a failure, which is logged as well."""
         try:
             path = await asyncio.to_thread(self._write, mail.content)
         except OSError:
             log.exception("mail_not_written", folder=str(self._folder))
+            return False
         else:
             log.info("mail_written", path=str(path), advice="set FLAGSTAFF_SMTP_URL to send mails")
+            return True
 
     def _write(self, content: bytes) -> Path:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

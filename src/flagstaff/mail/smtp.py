@@ -35,8 +35,11 @@ class SmtpMailer:
         self._timeout_seconds = timeout_seconds
         self._backoff_seconds = backoff_seconds
 
-    async def send(self, mail: Mail) -> None:
-        """Send the mail in up to three attempts; a failure is only logged, because no caller waits for it."""
+    async def send(self, mail: Mail) -> bool:
+        """Send the mail in up to three attempts, and log failures.
+
+        Return False if a later attempt may succeed: the server cannot be reached, or refuses for the moment.
+        """
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 async with asyncio.timeout(self._timeout_seconds):
@@ -46,11 +49,12 @@ class SmtpMailer:
                 report = log.warning if again else log.error
                 report("mail_delayed" if again else "mail_not_sent", attempt=attempt, **self._told(error))
                 if not again:
-                    return
+                    return not _is_transient(error)
                 await asyncio.sleep(self._backoff_seconds * 2 ** (attempt - 1))
             else:
                 log.info("mail_sent", attempt=attempt)
-                return
+                return True
+        return False
 
     async def _attempt(self, mail: Mail) -> None:
         await aiosmtplib.send(

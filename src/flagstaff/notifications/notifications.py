@@ -1,11 +1,11 @@
 """What members want to be told by mail about a project, and which changes concern whom."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
+from uuid import UUID
 
-from flagstaff.audit.changes import Change
 from flagstaff.projects.members import Member
 from flagstaff.projects.permissions import Permission, may
 from flagstaff.projects.projects import Environment
@@ -14,6 +14,8 @@ GROUPED_FOR = timedelta(minutes=1)
 """For how long changes are gathered before they are mailed together."""
 MAILS_PER_HOUR = 20
 """How many mails an account gets in an hour at most. What is beyond waits, and is in one later mail."""
+KEPT_FOR = timedelta(days=1)
+"""For how long a mail is tried that the mail server does not take."""
 WAITING_MAX = 500
 """How many changes of a project wait for an account at most. Later ones are in no mail."""
 STALE_EVERY = timedelta(days=7)
@@ -39,6 +41,22 @@ DEFAULTS: Mapping[Kind, bool] = {Kind.CRITICAL: False, Kind.OWNED: True, Kind.ST
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """A change, as far as it decides who is told: by whom, where, and of a flag with which owner."""
+
+    number: int
+    at: datetime
+    action: str
+    actor_id: UUID | None
+    actor_email: str | None
+    environment_id: UUID | None
+    flag_id: UUID | None
+    flag_key: str | None
+    owner: str | None
+    enabled: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class Recipient:
     """A member, and which kinds of mails the member wants."""
 
@@ -46,31 +64,56 @@ class Recipient:
     wanted: frozenset[Kind]
 
 
-def owns(member: Member, owner: str | None) -> bool:
-    """Whether a member is the owner of a flag, which is written as text."""
-    return owner is not None and owner.strip().casefold() == member.email.casefold()
+class Recipients:
+    """The members of a project by what they want, so that a change is not compared with each of them."""
+
+    def __init__(self, recipients: Iterable[Recipient]) -> None:
+        self._by_kind: dict[Kind, list[Member]] = {kind: [] for kind in Kind}
+        for each in recipients:
+            for kind in each.wanted:
+                self._by_kind[kind].append(each.member)
+        self._owners = {member.email.casefold(): member for member in self._by_kind[Kind.OWNED]}
+
+    def find_told(
+        self, made: Made, environment: Environment | None, *, has_critical: bool
+    ) -> Iterator[tuple[Member, Kind]]:
+        """Who is told of a change, and why.
+
+        Nobody is told of what they did themselves, or of what they may not see. `environment` is where the change was
+        made. `has_critical` says whether any environment of the project is critical, for a change to a segment, which
+        takes effect in all of them.
+        """
+        key = environment.key if environment else None
+        if made.action == "webhook.disabled":
+            for member in self._by_kind[Kind.WEBHOOKS]:
+                if may(member, Permission.KEYS_ROTATE):
+                    yield member, Kind.WEBHOOKS
+            return
+        if not made.action.startswith(_EVALUATED):
+            return
+        owner = self._owners.get(made.owner.strip().casefold()) if made.owner else None
+        if owner is not None and _is_for(owner, made, key):
+            yield owner, Kind.OWNED
+        if environment.critical if environment else has_critical:
+            for member in self._by_kind[Kind.CRITICAL]:
+                if member is not owner and _is_for(member, made, key):
+                    yield member, Kind.CRITICAL
 
 
-def reason_to_tell(
-    recipient: Recipient, change: Change, environment: Environment | None, owner: str | None, *, has_critical: bool
-) -> Kind | None:
-    """Why a recipient is told of a change; None if it is not.
+def _is_for(member: Member, made: Made, environment: str | None) -> bool:
+    return member.account_id != made.actor_id and may(member, Permission.AUDIT_READ, environment)
 
-    Nobody is told of what they did themselves, or of what they may not see. `environment` is where the change was made,
-    and `owner` that of its flag. `has_critical` says whether any environment of the project is critical, for a change
-    to a segment, which takes effect in all of them.
+
+def say_briefly(made: Made, environment: Environment | None) -> str:
+    """What has happened, in ASCII and without a word that people have written.
+
+    A mail must not be a way to send one's own text to somebody: an account's address is not proven to be its owner's.
     """
-    member = recipient.member
-    if change.actor.account_id == member.account_id:
-        return None
-    if change.action == "webhook.disabled":
-        is_told = Kind.WEBHOOKS in recipient.wanted and may(member, Permission.KEYS_ROTATE)
-        return Kind.WEBHOOKS if is_told else None
-    if not change.action.startswith(_EVALUATED):
-        return None
-    if not may(member, Permission.AUDIT_READ, environment.key if environment else None):
-        return None
-    if Kind.OWNED in recipient.wanted and owns(member, owner):
-        return Kind.OWNED
-    is_critical = environment.critical if environment else has_critical
-    return Kind.CRITICAL if is_critical and Kind.CRITICAL in recipient.wanted else None
+    where = f" in {environment.key}" if environment else ""
+    if made.action == "webhook.disabled":
+        return "A webhook was switched off"
+    what = f"{made.flag_key}: " if made.flag_key else ""
+    if made.action == "flag.toggled":
+        return f"{what}turned {'on' if made.enabled else 'off'}{where}"
+    kind, _, verb = made.action.partition(".")
+    return f"{what}{kind.replace('_', ' ')} {verb.replace('_', ' ')}{where}"

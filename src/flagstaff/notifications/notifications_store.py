@@ -1,6 +1,6 @@
 """Notifications in the database: what members want, what waits to be mailed to them, and how many mails they got."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -10,8 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils.compat import uuid7
 
 from flagstaff.database import dialect, tables
+from flagstaff.database.database import write_many
 from flagstaff.hooks.notices import NoticeType
-from flagstaff.notifications.notifications import DEFAULTS, Kind
+from flagstaff.notifications.notifications import DEFAULTS, MAILS_PER_HOUR, Kind, Made
 
 _settings, _waiting, _positions = (
     tables.notification_settings.c,
@@ -26,7 +27,10 @@ _newest = (
     sa.select(sa.func.coalesce(sa.func.max(_changes.id), 0)).where(_changes.project_id == _project).scalar_subquery()
 )
 _position = sa.select(_positions.change).where(_positions.project_id == _project)
-_begin = tables.notification_positions.insert().values(project_id=_project, change=_newest)
+_begin = dialect.upsert(
+    tables.notification_positions,
+    lambda insert: insert.values(project_id=_project, change=_newest).on_conflict_do_nothing(),
+)
 _advance = (
     tables.notification_positions.update()
     .where(_positions.project_id == _project, _positions.change == sa.bindparam("before"))
@@ -43,11 +47,33 @@ _behind = (
     )
     .limit(sa.bindparam("most"))
 )
+# Without the states, which can have half a megabyte each.
+_made = sa.select(
+    _changes.id,
+    _changes.at,
+    _changes.action,
+    _changes.actor_id,
+    _changes.actor_email,
+    _changes.environment_id,
+    _changes.flag_id,
+    _changes.flag_key,
+    sa.func.coalesce(tables.flags.c.owner, _changes.before["owner"].as_string()),
+    _changes.after["enabled"].as_boolean(),
+).outerjoin(tables.flags, tables.flags.c.id == _changes.flag_id)
 _after = (
-    sa.select(_changes.id)
-    .where(_changes.project_id == _project, _changes.id > sa.bindparam("after"))
+    _made.where(_changes.project_id == _project, _changes.id > sa.bindparam("after"))
     .order_by(_changes.id)
     .limit(sa.bindparam("most"))
+)
+_numbered = _made.where(
+    _changes.project_id == _project, _changes.id.in_(sa.bindparam("numbers", expanding=True))
+).order_by(_changes.id)
+# Those who have got as many mails in an hour as they may get. They must not stand before others.
+_satisfied = (
+    sa.select(_mails.account_id)
+    .where(_mails.sent_at > sa.bindparam("hour_ago", type_=tables.Moment))
+    .group_by(_mails.account_id)
+    .having(sa.func.count() >= MAILS_PER_HOUR)
 )
 _upsert = dialect.upsert(
     tables.notification_settings,
@@ -79,20 +105,19 @@ class Group(NamedTuple):
 
 
 class Address(NamedTuple):
-    """Where an account gets its mails, and about which project."""
+    """Where an account gets its mails, and whether the project demands a second factor."""
 
     email: str
-    project: str
+    demands_second_factor: bool
 
 
 class StaleFlag(NamedTuple):
     """A flag that may be removed, with its environment."""
 
     environment_id: UUID
-    environment: str
+    environment_key: str
     flag_id: UUID
     key: str
-    name: str
 
 
 async def find_wanted(connection: AsyncConnection, project_id: UUID, account_id: UUID) -> dict[Kind, bool]:
@@ -149,13 +174,21 @@ async def find_position(connection: AsyncConnection, project_id: UUID) -> int | 
 
 async def begin(connection: AsyncConnection, project_id: UUID) -> None:
     """Examine the changes of a project from the next one on."""
-    await connection.execute(_begin, {"project": project_id})
+    await connection.execute(_begin(connection), {"project": project_id})
 
 
-async def list_numbers_after(connection: AsyncConnection, project_id: UUID, number: int, most: int) -> list[int]:
-    """The numbers of a project's next changes."""
+async def list_after(connection: AsyncConnection, project_id: UUID, number: int, most: int) -> list[Made]:
+    """A project's next changes."""
     values = {"project": project_id, "after": number, "most": most}
-    return list((await connection.execute(_after, values)).scalars())
+    return [Made(*tuple(row)) for row in await connection.execute(_after, values)]
+
+
+async def list_made(connection: AsyncConnection, project_id: UUID, numbers: Sequence[int]) -> list[Made]:
+    """The changes of a project with these numbers, oldest first."""
+    return [
+        Made(*tuple(row))
+        for row in await connection.execute(_numbered, {"project": project_id, "numbers": list(numbers)})
+    ]
 
 
 async def advance(connection: AsyncConnection, project_id: UUID, before: int, after: int) -> bool:
@@ -172,20 +205,22 @@ async def count_waiting(connection: AsyncConnection, project_id: UUID) -> dict[U
 
 async def add_waiting(connection: AsyncConnection, rows: list[dict[str, Any]]) -> None:
     """Insert what members are to be told. Each row has a project, an account, a kind, a change and a time."""
-    await connection.execute(tables.notifications.insert(), rows)
+    await write_many(connection, tables.notifications.insert(), rows)
 
 
-async def list_ready(connection: AsyncConnection, gathered_before: datetime, now: datetime, most: int) -> list[Group]:
-    """The members of whom something has waited long enough, and whom no process is telling."""
+async def list_ready(
+    connection: AsyncConnection, gathered_before: datetime, now: datetime, hour_ago: datetime, most: int
+) -> list[Group]:
+    """The members for whom something has waited long enough, who may get a mail, and whom no process is telling."""
     query = (
         sa.select(_waiting.account_id, _waiting.project_id)
-        .where(sa.or_(_waiting.held_until.is_(None), _waiting.held_until < now))
+        .where(sa.or_(_waiting.held_until.is_(None), _waiting.held_until < now), _waiting.account_id.not_in(_satisfied))
         .group_by(_waiting.account_id, _waiting.project_id)
         .having(sa.func.min(_waiting.created_at) <= gathered_before)
         .order_by(sa.func.min(_waiting.id))
         .limit(most)
     )
-    return [Group(*row) for row in await connection.execute(query)]
+    return [Group(*row) for row in await connection.execute(query, {"hour_ago": hour_ago})]
 
 
 async def take(connection: AsyncConnection, group: Group, now: datetime, until: datetime) -> list[Waiting]:
@@ -209,6 +244,11 @@ async def delete_waiting(connection: AsyncConnection, ids: Collection[int]) -> N
     await connection.execute(tables.notifications.delete().where(_waiting.id.in_(ids)))
 
 
+async def delete_waiting_since(connection: AsyncConnection, before: datetime) -> None:
+    """Delete what has waited since before a time: no mail server has taken it."""
+    await connection.execute(tables.notifications.delete().where(_waiting.created_at < before))
+
+
 async def delete_of_member(connection: AsyncConnection, project_id: UUID, account_id: UUID) -> None:
     """Delete what waits to be told to a member."""
     await connection.execute(
@@ -217,9 +257,9 @@ async def delete_of_member(connection: AsyncConnection, project_id: UUID, accoun
 
 
 async def find_address(connection: AsyncConnection, group: Group) -> Address | None:
-    """The address of a member whose account is active, and the name of the project."""
+    """The address of a member whose account is active."""
     query = (
-        sa.select(_accounts.email, _projects.name)
+        sa.select(_accounts.email, _projects.demands_second_factor)
         .join_from(tables.members, tables.accounts, _accounts.id == _members.account_id)
         .join(tables.projects, _projects.id == _members.project_id)
         .where(
@@ -250,26 +290,40 @@ async def purge_mails(connection: AsyncConnection, before: datetime) -> None:
     await connection.execute(tables.notification_mails.delete().where(_mails.sent_at <= before))
 
 
-async def list_to_remind(connection: AsyncConnection, before: datetime, most: int) -> list[Group]:
-    """The members who own flags of which was told that they are stale, and who were not told since a time."""
+async def list_to_remind(connection: AsyncConnection, before: datetime, hour_ago: datetime, most: int) -> list[Group]:
+    """The members who own stale flags and were not told since a time, those first who were never told."""
+    sent_at = sa.func.coalesce(sa.type_coerce(_reminders.sent_at, sa.BigInteger), 0)
     query = (
         _of_owners(_members.account_id, _members.project_id)
         .outerjoin(
             tables.stale_reminders,
             sa.and_(_reminders.project_id == _members.project_id, _reminders.account_id == _members.account_id),
         )
-        .where(_accounts.deactivated_at.is_(None), sa.or_(_reminders.sent_at.is_(None), _reminders.sent_at <= before))
-        .distinct()
+        .where(
+            _accounts.deactivated_at.is_(None),
+            sa.or_(_reminders.sent_at.is_(None), _reminders.sent_at <= before),
+            _members.account_id.not_in(_satisfied),
+        )
+        .group_by(_members.account_id, _members.project_id, sent_at)
+        .order_by(sent_at)
         .limit(most)
     )
-    return [Group(*row) for row in await connection.execute(query)]
+    return [Group(*row) for row in await connection.execute(query, {"hour_ago": hour_ago})]
+
+
+async def was_reminded(connection: AsyncConnection, group: Group, since: datetime) -> bool:
+    """Whether a member was told of stale flags after a time."""
+    query = sa.select(_reminders.sent_at).where(
+        _reminders.project_id == group.project_id, _reminders.account_id == group.account_id, _reminders.sent_at > since
+    )
+    return (await connection.execute(query)).first() is not None
 
 
 async def list_stale(connection: AsyncConnection, group: Group, most: int) -> list[StaleFlag]:
     """The flags of a member that may be removed."""
     flags, environments = tables.flags.c, tables.environments.c
     query = (
-        _of_owners(environments.id, environments.name, flags.id, flags.key, flags.name)
+        _of_owners(environments.id, environments.key, flags.id, flags.key)
         .where(_members.account_id == group.account_id, _members.project_id == group.project_id)
         .order_by(environments.created_at, flags.key)
         .limit(most)
@@ -295,6 +349,8 @@ def _of_owners(*columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
         .join(tables.accounts, _accounts.id == _members.account_id)
         .where(
             noticed.type == NoticeType.FLAG_STALE.value,
+            sa.not_(tables.is_archived),
+            sa.not_(flags.keep),
             sa.func.lower(sa.func.trim(flags.owner)) == sa.func.lower(_accounts.email),
         )
     )

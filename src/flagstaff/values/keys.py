@@ -29,6 +29,11 @@ def check_flag_key(value: str) -> str:
     return _bounded(value)
 
 
+def is_flag_key(value: str) -> bool:
+    """Whether a flag can have this key."""
+    return len(value) <= KEY_MAX_LENGTH and _flag_key.fullmatch(value) is not None
+
+
 def new_sdk_key() -> str:
     """A new SDK key with 256 random bits: `sdk_` and 43 URL-safe characters."""
     return SDK_KEY_PREFIX + secrets.token_urlsafe(32)

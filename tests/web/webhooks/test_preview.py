@@ -78,6 +78,7 @@ async def test_of_many_changes_the_newest_are_examined_and_the_first_messages_sh
     ada: Caller, project: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("flagstaff.hooks.webhooks_service.PREVIEWED_MAX", 5)
+    monkeypatch.setattr("flagstaff.hooks.webhooks_service._READ_AT_ONCE", 5)
     monkeypatch.setattr("flagstaff.hooks.webhooks_service.SHOWN_MAX", 2)
     flag = await ada.create_flag(await ada.get_environment(project))
     for _ in range(6):

@@ -239,6 +239,12 @@ async def find_asked(
     return found
 
 
+async def list_asked_environments(connection: AsyncConnection, since: datetime) -> set[UUID]:
+    """The environments of which flags were asked for or reported since a moment, whether or not they exist."""
+    query = sa.select(_counts.environment_id).distinct().where(_counts.hour >= hour_of(since))
+    return set((await connection.execute(query)).scalars())
+
+
 async def list_reported_environments(connection: AsyncConnection) -> set[UUID]:
     """The environments of which something was reported, whether or not they exist."""
     both = sa.union(sa.select(_counts.environment_id), sa.select(_dropped.environment_id))

@@ -30,6 +30,7 @@ from opentelemetry.trace import (
 Headers = Iterable[tuple[bytes, bytes]]
 Attributes = Mapping[str, str | int]
 Given = TypeVar("Given")
+Returned = TypeVar("Returned")
 
 HIDDEN = "REDACTED"
 """For a path that no route describes: it may have anything in it."""
@@ -174,18 +175,19 @@ class Tracing:
         span.end()
 
     def call(
-        self, name: str, attributes: Attributes, work: Callable[[Given], Awaitable[None]]
-    ) -> Callable[[Given], Awaitable[None]]:
+        self, name: str, attributes: Attributes, work: Callable[[Given], Awaitable[Returned]]
+    ) -> Callable[[Given], Awaitable[Returned]]:
         """`work`, which calls another service, so that its calls become spans."""
 
-        async def traced(given: Given) -> None:
+        async def traced(given: Given) -> Returned:
             span = self.begin_call(name, attributes)
             try:
-                await work(given)
+                returned = await work(given)
             except BaseException as error:
                 self.end_call(span, error)
                 raise
             self.end_call(span)
+            return returned
 
         return traced
 
