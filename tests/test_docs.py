@@ -15,6 +15,7 @@ from flagstaff.http.errors import STATUSES
 from flagstaff.settings import Settings
 from flagstaff.telemetry.otel.assembly import Telemetry
 from flagstaff.values.errors import Code
+from tests.support.events_page import samples
 from tests.support.matrix_page import matrix, operations
 
 ROOT = Path(__file__).parents[1]
@@ -127,6 +128,11 @@ def test_the_page_of_permissions_equals_the_table() -> None:
     page = (ROOT / "docs" / "reference" / "permissions.md").read_text()
     assert matrix() in page, "run `python -m tests.support.matrix_page`"
     assert operations() in page, "run `python -m tests.support.matrix_page`"
+
+
+def test_the_page_of_events_equals_what_is_sent() -> None:
+    page = (ROOT / "docs/reference/events.md").read_text()
+    assert page.endswith(samples()), "run `python -m tests.support.events_page`"
 
 
 def test_the_decisions_are_numbered_without_gaps() -> None:

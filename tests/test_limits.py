@@ -170,6 +170,20 @@ TESTS: dict[str, list[str]] = {
         "web/webhooks/test_deliveries.py::test_a_long_message_leaves_out_the_states",
         "web/webhooks/test_deliveries.py::test_records_are_kept_for_thirty_days",
     ],
+    "webhook-previews": [
+        ("web/webhooks/test_preview.py::test_of_many_changes_the_newest_are_examined_and_the_first_messages_shown")
+    ],
+    "webhook-names": ["unit/test_webhook_client.py::test_names_that_are_never_resolved_hold_up_only_so_many"],
+    "notices": [
+        "web/webhooks/test_notices.py::test_more_flags_than_a_message_has_are_more_messages",
+        "web/webhooks/test_notices.py::test_of_missing_flags_the_most_wanted_are_told_if_flags_can_have_their_keys",
+        "web/webhooks/test_notices.py::test_notices_are_kept_for_thirty_days",
+    ],
+    "change-mails": [
+        "web/test_notifications.py::test_an_hour_has_twenty_mails_at_most_and_the_next_one_has_what_waited",
+        "web/test_notifications.py::test_more_than_a_mail_shows_is_counted",
+        "web/test_notifications.py::test_what_waits_for_an_account_is_bounded",
+    ],
     "webhook-attempts": [
         "web/webhooks/test_deliveries.py::test_a_receiver_that_never_answers_or_never_ends_holds_up_nobody_else",
         (

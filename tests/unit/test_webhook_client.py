@@ -142,7 +142,7 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     empty = tmp_path / "empty.pem"
     empty.touch()
     for tls, message in (
-        (Tls(empty), "FLAGSTAFF_WEBHOOK_CA_FILE has no certificates"),
+        (Tls(empty), "FLAGSTAFF_WEBHOOK_AUTHORITIES has no certificates"),
         (Tls(None, certificate, other_key), "must be in PEM, belong together"),
         (Tls(None, None, other_key), "FLAGSTAFF_WEBHOOK_CLIENT_KEY is set without"),
     ):

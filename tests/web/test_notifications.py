@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from email.message import EmailMessage
+from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
+from flagstaff.notifications.notifications_store import record_mail
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.jobs import do_now
@@ -311,3 +313,39 @@ async def test_a_mail_that_the_server_does_not_take_is_tried_for_a_day(
     clock.advance(minutes=6)
     await do_now(flagstaff, "notifications")
     assert len(await read_new()) == 1
+
+
+async def test_what_waits_for_an_account_is_bounded(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flagstaff.notifications.notifier.WAITING_MAX", 3)
+    await choose(ada, project, critical=True)
+    flag = await grace.create_flag(await ada.get_environment(project))
+    for _ in range(5):
+        await grace.post(f"{flag_path(flag)}/toggle")
+    await do_now(flagstaff, "notifications")
+    async with flagstaff.database.read() as connection:
+        assert len((await connection.execute(sa.select(tables.notifications))).all()) == 3
+
+
+async def test_an_account_with_too_many_mails_does_not_hold_up_others(
+    flagstaff: Flagstaff,
+    ada: Caller,
+    project: Json,
+    grace: Caller,
+    clock: Clock,
+    read_new: ReadNew,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("flagstaff.notifications.notifier._MAILS_AT_ONCE", 1)
+    for caller in (ada, grace):
+        await choose(caller, project, critical=True)
+    environment = await ada.get_environment(project)
+    async with flagstaff.database.transaction() as transaction:
+        for _ in range(20):
+            await record_mail(transaction.connection, UUID(ada.account["id"]), clock())
+    await grace.create_flag(environment)
+    await do_now(flagstaff, "notifications")
+    await ada.create_flag(environment, key="later")
+    await deliver(flagstaff, clock)
+    assert [each["To"] for each in await read_new()] == ["grace@example.com"]

@@ -42,7 +42,7 @@ def build_hooks(foundation: Foundation, mails: Mails) -> Hooks:
     """Webhooks, and what sends messages to them."""
     settings, database, now = foundation.settings, foundation.database, foundation.now
     reach = Reach(settings.webhook_networks, settings.webhook_ports, settings.webhook_proxy)
-    tls = Tls(settings.webhook_ca_file, settings.webhook_client_certificate, settings.webhook_client_key)
+    tls = Tls(settings.webhook_authorities, settings.webhook_client_certificate, settings.webhook_client_key)
     client, sealer = _make_client(reach, tls), Sealer(foundation.secret_key)
     sender = Sender(
         database,

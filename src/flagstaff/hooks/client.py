@@ -43,7 +43,7 @@ class Tls:
             try:
                 context.load_verify_locations(self.ca_file)
             except OSError as error:
-                raise ValueError(f"FLAGSTAFF_WEBHOOK_CA_FILE has no certificates in PEM: {error}") from None
+                raise ValueError(f"FLAGSTAFF_WEBHOOK_AUTHORITIES has no certificates in PEM: {error}") from None
         if self.certificate is not None:
             try:
                 context.load_cert_chain(self.certificate, self.key, password=_no_password)

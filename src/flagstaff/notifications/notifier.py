@@ -34,7 +34,7 @@ from flagstaff.notifications.notifications_store import Group, StaleFlag, Waitin
 from flagstaff.notifications.unsubscribing import Subscription, UnsubscribeTokens
 from flagstaff.projects import environments_store, members_store, projects_store
 from flagstaff.projects.projects import Environment
-from flagstaff.values.errors import Error
+from flagstaff.values.errors import Code, Error
 
 log = structlog.get_logger(__name__)
 
@@ -73,6 +73,8 @@ class Notifier:
             try:
                 await self._examine(project_id)
             except Error as error:  # such as of a project that was deleted meanwhile: others go on
+                if error.code is Code.UNAVAILABLE:
+                    raise
                 log.warning("changes_not_examined", project=str(project_id), reason=error.message)
 
     async def send(self) -> None:

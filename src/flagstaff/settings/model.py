@@ -352,7 +352,7 @@ class Settings:
             "resolves the names of receivers, and has to refuse addresses inside.",
         ),
     )
-    webhook_ca_file: Path | None = field(
+    webhook_authorities: Path | None = field(
         metadata=_read_by(
             parse_readable_file,
             None,

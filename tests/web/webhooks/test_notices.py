@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
@@ -182,3 +183,47 @@ async def test_notices_are_kept_for_thirty_days(
         await do_now(flagstaff, "notices-purge")
         async with flagstaff.database.read() as connection:
             assert len((await connection.execute(sa.select(tables.notices))).all()) == count
+
+
+async def test_more_flags_than_a_message_has_are_more_messages(
+    flagstaff: Flagstaff,
+    ada: Caller,
+    project: Json,
+    hook: Hook,
+    receiver: Receiver,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("flagstaff.hooks.notices_service.FLAGS_MAX", 2)
+    monkeypatch.setattr("flagstaff.assembly.notices._STALE_MAX", 4)
+    environment = await ada.get_environment(project)
+    for name in "abcde":
+        await ada.create_flag(environment, key=f"old-{name}", tags=["late"] if name == "d" else [])
+    await hook(events=["flag.stale"], tags=["late"])
+    clock.advance(days=31)
+    await do_now(flagstaff, "notices")
+    (message,) = await receiver.wait_for(1)
+    await settle(flagstaff)
+    assert [each["key"] for each in message.json["data"]["notice"]["flags"]] == ["old-d"]
+    async with flagstaff.database.read() as connection:
+        told = (await connection.execute(sa.select(tables.notices.c.details))).scalars().all()
+    assert [each["count"] for each in told] == [2, 2]
+
+
+async def test_of_missing_flags_the_most_wanted_are_told_if_flags_can_have_their_keys(
+    flagstaff: Flagstaff,
+    client: Caller,
+    ada: Caller,
+    project: Json,
+    hook: Hook,
+    receiver: Receiver,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("flagstaff.assembly.notices._MISSING_MAX", 1)
+    await hook(events=["flag.missing"])
+    text = "URGENT see evil.example"
+    await ask_for(client, await create_key(ada, project), text, text, text, "rare", "wanted", "wanted")
+    await flagstaff.applications.collector.write()
+    await do_now(flagstaff, "notices")
+    (message,) = await receiver.wait_for(1)
+    assert [each["key"] for each in message.json["data"]["notice"]["flags"]] == ["wanted"]

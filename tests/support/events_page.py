@@ -1,0 +1,219 @@
+"""The samples of docs/reference/events.md: a message of each type, made by the code that makes messages."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from flagstaff.audit.changes import Actor, NumberedChange, Scope, change_of
+from flagstaff.audit.pages import change_page
+from flagstaff.flags.flags import Flag, Rule, RuleType
+from flagstaff.flags.targeting.segments import Segment
+from flagstaff.hooks.messages import Event, compose
+from flagstaff.hooks.notices import PROJECT_NOTICES, Notice, NoticeType
+from flagstaff.hooks.webhooks import INSTANCE_EVENTS, TEST_EVENT, Disabled, Format, Webhook
+from flagstaff.identity.access_tokens.access_tokens import AccessToken
+from flagstaff.identity.accounts.accounts import Account
+from flagstaff.identity.administration.instance import InstanceSettings
+from flagstaff.identity.sessions.sessions import Session
+from flagstaff.projects.invitations import Invitation
+from flagstaff.projects.members import Member, Role
+from flagstaff.projects.permissions import Permission
+from flagstaff.projects.projects import Environment, Project
+from flagstaff.projects.sdk_keys import KeyKind, SdkKey
+from flagstaff.views.saved_views import SavedView
+
+PUBLIC_URL = "https://flags.example.com"
+AT, LATER = datetime(2026, 11, 26, 9, tzinfo=UTC), datetime(2026, 11, 26, 10, 30, tzinfo=UTC)
+_PROJECT_ID, _ENVIRONMENT_ID, _FLAG_ID, _ACCOUNT_ID, _ID = (
+    UUID(f"01a1fb68-78d6-72a0-9594-0000000000{number:02}") for number in range(1, 6)
+)
+PROJECT = Project(_PROJECT_ID, _ACCOUNT_ID, "Shop", None, None, AT, AT)
+ENVIRONMENT = Environment(_ENVIRONMENT_ID, _PROJECT_ID, "Production", "production", AT, critical=True)
+FLAG = Flag(
+    _FLAG_ID,
+    _PROJECT_ID,
+    _ENVIRONMENT_ID,
+    "New checkout",
+    "new-checkout",
+    "Two steps",
+    enabled=False,
+    rollout_percentage=25,
+    created_at=AT,
+    updated_at=AT,
+    tags=("payments",),
+    owner="ada@example.com",
+)
+ACCOUNT = Account(_ACCOUNT_ID, "ada@example.com", "", AT)
+ACTOR = Actor(_ACCOUNT_ID, "ada@example.com")
+_RESOURCES: dict[str, Any] = {
+    "project": PROJECT,
+    "environment": ENVIRONMENT,
+    "flag": FLAG,
+    "rule": Rule(_ID, _FLAG_ID, RuleType.EMAIL_DOMAIN, "example.com", 10, enabled=True, created_at=AT, updated_at=AT),
+    "segment": Segment(_ID, _PROJECT_ID, "beta", "Beta testers", None, (), AT, AT),
+    "view": SavedView(_ID, _PROJECT_ID, "Payments", {"tag": "payments"}, AT),
+    "sdk_key": SdkKey(
+        _ID,
+        _PROJECT_ID,
+        _ENVIRONMENT_ID,
+        "production",
+        "Checkout service",
+        KeyKind.SERVER,
+        "x7Qw",
+        _ACCOUNT_ID,
+        "ada@example.com",
+        AT,
+        None,
+    ),
+    "member": Member(_PROJECT_ID, _ID, "grace@example.com", Role.EDITOR, {}, AT),
+    "invitation": Invitation(
+        _ID, _PROJECT_ID, "grace@example.com", Role.EDITOR, {}, _ACCOUNT_ID, AT, LATER, sent_at=AT
+    ),
+    "token": AccessToken(
+        _ID,
+        _ACCOUNT_ID,
+        "ada@example.com",
+        _PROJECT_ID,
+        "Deployments",
+        (Permission.FLAGS_TOGGLE,),
+        None,
+        AT,
+        None,
+        None,
+    ),
+    "webhook": Webhook(
+        _ID,
+        _PROJECT_ID,
+        "https://hooks.example.com/flags",
+        ("flag.*",),
+        None,
+        None,
+        Format.STANDARD,
+        "The deploy bot",
+        enabled=True,
+        disabled_reason=None,
+        created_at=AT,
+        updated_at=AT,
+    ),
+    "account": ACCOUNT,
+    "instance": InstanceSettings(
+        "open", is_default=True, demands_second_factor=False, demands_second_factor_is_default=True
+    ),
+}
+_ENDINGS = ("deleted", "removed", "revoked")
+_BEGINNINGS = ("created", "added", "joined", "registered", "token_created")
+_ALTERED: dict[str, dict[str, Any]] = {
+    "flag.toggled": {"enabled": True},
+    "flag.updated": {"rollout_percentage": 50},
+    "flag.archived": {"archived_at": LATER},
+    "rule.updated": {"priority": 20},
+    "segment.updated": {"name": "Beta testers of 2026"},
+    "environment.updated": {"name": "Live"},
+    "project.updated": {"name": "Shop and app"},
+    "view.updated": {"name": "All payments"},
+    "member.updated": {"role": Role.ADMIN},
+    "webhook.updated": {"events": ("flag.*", "rule.*")},
+    "webhook.disabled": {"enabled": False, "disabled_reason": Disabled.FAILED},
+    "account.promoted": {"is_administrator": True},
+    "account.deactivated": {"deactivated_at": LATER},
+    "instance.updated": {"registration": "closed", "is_default": False},
+}
+_NOTICES: dict[NoticeType, dict[str, Any]] = {
+    NoticeType.FLAG_STALE: {
+        "count": 1,
+        "flags": [
+            {
+                "key": "new-checkout",
+                "name": "New checkout",
+                "tags": ["payments"],
+                "owner": "ada@example.com",
+                "reasons": ["on_for_everyone"],
+            }
+        ],
+    },
+    NoticeType.FLAG_MISSING: {
+        "count": 1,
+        "flags": [{"key": "new-chekout", "asked_by": {"web": 815}, "archived": False}],
+    },
+    NoticeType.INSTANCE_LAGGING: {"instance": "eu-1:8000", "seconds": 12, "changes": 3},
+    NoticeType.INSTANCE_RECOVERED: {"instance": "eu-1:8000"},
+    NoticeType.HISTORY_BEHIND: {"instance": "eu-1:8000", "waiting": 61200},
+    NoticeType.HISTORY_RECOVERED: {"instance": "eu-1:8000"},
+}
+
+
+def samples() -> str:
+    """Every type with its message."""
+    return "\n".join(_sections())
+
+
+def _sections() -> Iterator[str]:
+    for kind in (*INSTANCE_EVENTS, TEST_EVENT):
+        body = json.dumps(json.loads(compose(event_of(kind), Format.STANDARD)), indent=2, ensure_ascii=False)
+        yield f"### {kind}\n\n```json\n{body}\n```\n"
+
+
+def event_of(kind: str) -> Event:
+    """What a message of a type tells, with made-up values."""
+    if kind == TEST_EVENT:
+        return Event(AT, f"{PUBLIC_URL}/projects/{_PROJECT_ID}")
+    if kind in set(NoticeType):
+        return _notice_of(NoticeType(kind))
+    resource, _, verb = kind.partition(".")
+    after = _RESOURCES[resource]
+    if kind == "account.session_ended":
+        after = Session(_ID, _ACCOUNT_ID, "Firefox on Linux", "192.0.2.1", AT, AT, LATER)
+    if kind in ("account.token_created", "account.token_deleted"):
+        after = replace(_RESOURCES["token"], project_id=None)
+    before = after
+    if verb not in (*_ENDINGS, *_BEGINNINGS) and "updated_at" in after.__dataclass_fields__:
+        after = replace(after, updated_at=LATER)
+    after = replace(after, **_ALTERED.get(kind, {}))
+    is_in_none = resource in ("account", "instance")
+    is_of_flag = resource in ("flag", "rule")
+    is_placed = is_of_flag or resource in ("environment", "sdk_key")
+    scope = Scope(
+        None if is_in_none else _PROJECT_ID,
+        _ENVIRONMENT_ID if is_placed else None,
+        _FLAG_ID if is_of_flag else None,
+        FLAG.key if is_of_flag else None,
+    )
+    is_new, is_over = verb in _BEGINNINGS, verb in (*_ENDINGS, "session_ended", "token_deleted")
+    change = change_of(ACTOR, kind, LATER, scope, before=None if is_new else before, after=None if is_over else after)
+    environment = ENVIRONMENT if is_placed and kind != "environment.deleted" else None
+    return Event(
+        LATER,
+        change_page(PUBLIC_URL, change, environment),
+        changes=[NumberedChange(815, change)],
+        project=None if is_in_none or kind == "project.deleted" else PROJECT,
+        environment=environment,
+        revision=42 if change.affects_evaluations else None,
+    )
+
+
+def _notice_of(kind: NoticeType) -> Event:
+    is_of_project = kind in PROJECT_NOTICES
+    page = "cleanup" if kind is NoticeType.FLAG_STALE else "applications"
+    link = f"/projects/{_PROJECT_ID}/environments/{_ENVIRONMENT_ID}/{page}" if is_of_project else "/admin/instances"
+    notice = Notice(
+        1,
+        kind,
+        _PROJECT_ID if is_of_project else None,
+        _ENVIRONMENT_ID if is_of_project else None,
+        LATER,
+        _NOTICES[kind],
+    )
+    return Event(
+        LATER,
+        f"{PUBLIC_URL}{link}",
+        notice=notice,
+        project=PROJECT if is_of_project else None,
+        environment=ENVIRONMENT if is_of_project else None,
+    )
+
+
+if __name__ == "__main__":
+    print(samples())  # noqa: T201
