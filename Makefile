@@ -57,6 +57,7 @@ test-clickhouse: .venv/dev ## run the copy of the history against ClickHouse's e
 
 test-faults: .venv/dev ## cause faults under load: each once, or at random for an hour with ARGS="--minutes 60 --seed 1"
 	$(BIN)/python -m tests.faults $(ARGS)
+	WEBHOOK_KILLS=50 $(PYTEST) tests/processes/test_webhooks.py -k killed
 
 check-packages: .venv/dev ## check packaging/ with helm, kubeconform, Caddy and others, which it builds with Go or installs
 	$(BIN)/python -m tests.packages.tools

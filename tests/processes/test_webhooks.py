@@ -24,7 +24,7 @@ ENVIRON = {
     "FLAGSTAFF_API_RATE_LIMIT": "off",
     "FLAGSTAFF_SECRET_KEY": "s" * 64,
 }
-KILLS = 6
+KILLS = int(os.environ.get("WEBHOOK_KILLS", "6"))  # `make test-faults` has fifty
 
 
 async def begin(ada: RemoteCaller, receiver: Receiver) -> Json:

@@ -29,7 +29,7 @@ from flagstaff.values.errors import Error
 log = structlog.get_logger(__name__)
 
 LOOK_SECONDS = 1.0
-_BETWEEN_SECONDS = 0.02  # however fast changes follow each other
+_BETWEEN_SECONDS = 0.02
 TURN_SECONDS = 30.0  # after its last attempt, another process may go on
 _RENEWED_AFTER_SECONDS = TURN_SECONDS / 3  # an attempt takes a quarter of a turn at most
 _AT_ONCE = 16
@@ -87,8 +87,9 @@ class Sender:
         while True:
             self._woken.clear()
             await self.look()
-            await asyncio.sleep(_BETWEEN_SECONDS)
             await is_set_within(self._woken, self._look_seconds)
+            # The response to the change goes first, and changes that follow each other closely are one look.
+            await asyncio.sleep(_BETWEEN_SECONDS)
 
     async def look(self) -> bool:
         """Begin to send to the webhooks with a message that is due; return whether any is being sent to."""
