@@ -186,7 +186,7 @@ def event_of(kind: str) -> Event:
     environment = ENVIRONMENT if is_placed and kind != "environment.deleted" else None
     return Event(
         LATER,
-        change_page(PUBLIC_URL, change, environment),
+        change_page(PUBLIC_URL, kind, scope, environment),
         changes=[NumberedChange(815, change)],
         project=None if is_in_none or kind == "project.deleted" else PROJECT,
         environment=environment,

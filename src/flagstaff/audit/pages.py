@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from flagstaff.audit.changes import Change
+from flagstaff.audit.changes import Scope
 from flagstaff.projects.projects import Environment
 
 
@@ -11,14 +11,13 @@ def project_page(public_url: str, project_id: UUID | None) -> str:
     return public_url if project_id is None else f"{public_url}/projects/{project_id}"
 
 
-def change_page(public_url: str, change: Change, environment: Environment | None) -> str:
+def change_page(public_url: str, action: str, scope: Scope, environment: Environment | None) -> str:
     """The URL of the page of what was changed: the flag, the webhooks, the environment if it exists, or the project."""
-    scope = change.scope
     link = project_page(public_url, scope.project_id)
-    if change.action.startswith("webhook."):
+    if action.startswith("webhook."):
         return f"{link}/webhooks" if scope.project_id else f"{link}/admin/webhooks"
     if environment is None:
         return link
     link += f"/environments/{environment.id}"
-    is_there = scope.flag_id is not None and change.action != "flag.deleted"
+    is_there = scope.flag_id is not None and action != "flag.deleted"
     return f"{link}/flags/{scope.flag_id}" if is_there else link

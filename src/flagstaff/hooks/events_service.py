@@ -57,9 +57,10 @@ class Events:
         wanted = [each for each in made if await self._is_wanted(webhook, each, environment)]
         if not wanted:
             return None
+        first = wanted[0].change
         return Event(
-            wanted[0].change.at,
-            change_page(self.public_url, wanted[0].change, environment),
+            first.at,
+            change_page(self.public_url, first.action, first.scope, environment),
             changes=wanted,
             project=project,
             environment=environment,

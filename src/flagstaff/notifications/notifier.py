@@ -11,6 +11,8 @@ from uuid import UUID
 
 import structlog
 
+from flagstaff.audit.changes import Scope
+from flagstaff.audit.pages import change_page, project_page
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts import accounts_store
@@ -217,13 +219,10 @@ class Notifier:
         await self.send_digest(email, digest)
 
     def _entry(self, project_id: UUID, made: Made, environment: Environment | None) -> Entry:
-        link = f"{self.public_url}/projects/{project_id}"
+        scope = Scope(project_id, made.environment_id, made.flag_id)
+        link = change_page(self.public_url, made.action, scope, environment)
         if made.action == "webhook.disabled":
-            return Entry(say_briefly(made, None), "its receiver does not accept messages", made.at, f"{link}/webhooks")
-        if environment is not None:
-            link += f"/environments/{environment.id}"
-            if made.flag_id is not None and made.action != "flag.deleted":
-                link += f"/flags/{made.flag_id}"
+            return Entry(say_briefly(made, None), "its receiver does not accept messages", made.at, link)
         who = f"by {made.actor_email or 'the command line'}"
         is_critical = environment is not None and environment.critical
         return Entry(
@@ -231,7 +230,8 @@ class Notifier:
         )
 
     def _stale_entry(self, project_id: UUID, flag: StaleFlag) -> Entry:
-        link = f"{self.public_url}/projects/{project_id}/environments/{flag.environment_id}/flags/{flag.flag_id}"
+        project = project_page(self.public_url, project_id)
+        link = f"{project}/environments/{flag.environment_id}/flags/{flag.flag_id}"
         return Entry(flag.key, f"in {flag.environment_key}", None, link)
 
 
