@@ -6,9 +6,11 @@ import re
 import sys
 import time
 from contextlib import AsyncExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
 
 from hatch_build import find_node
 from tests.support.api import Json, created, flag_path, project_path
@@ -27,14 +29,14 @@ ENVIRON = {
 KILLS = int(os.environ.get("WEBHOOK_KILLS", "6"))  # `make test-faults` has fifty
 
 
-async def begin(ada: RemoteCaller, receiver: Receiver) -> Json:
-    """A flag, in a project with a webhook that is sent its toggles."""
+async def begin(ada: RemoteCaller, receiver: Receiver) -> tuple[Json, Webhook]:
+    """A flag, in a project with a webhook that is sent its toggles, and what verifies the messages."""
     await ada.sign_up()
     project = await ada.create_project()
     flag = await ada.create_flag(await ada.get_environment(project))
     body = {"url": receiver.url, "events": ["flag.toggled"]}
-    created(await ada.post(f"{project_path(project)}/webhooks", json=body))
-    return flag
+    webhook = created(await ada.post(f"{project_path(project)}/webhooks", json=body))
+    return flag, Webhook(webhook["secret"])
 
 
 async def list_toggles(ada: RemoteCaller, flag: Json) -> list[str]:
@@ -70,7 +72,7 @@ async def test_no_change_is_lost_and_none_overtakes_another_when_the_sender_is_k
 ) -> None:
     store = sqlite_store(sqlite_template, data_directory)
     async with Receiver() as receiver, ServerProcess(store, ENVIRON) as server, RemoteCaller(server.url) as ada:
-        flag = await begin(ada, receiver)
+        flag, verifier = await begin(ada, receiver)
         for kill in range(KILLS):
             for _ in range(5):
                 assert (await ada.post(f"{flag_path(flag)}/toggle")).is_success
@@ -79,6 +81,10 @@ async def test_no_change_is_lost_and_none_overtakes_another_when_the_sender_is_k
             await server.start()
         await until_all(receiver, await list_toggles(ada, flag))
     assert len({number_of(each) for each in receiver.messages}) == 5 * KILLS
+    for message in receiver.messages[-10:]:  # those of the last five minutes
+        assert verifier.verify(message.body, message.headers) == message.json
+        with pytest.raises(WebhookVerificationError):
+            verifier.verify(message.body.replace(b"flag", b"flog"), message.headers)
 
 
 async def test_three_instances_send_each_change_once_in_order_and_go_on_when_one_is_killed(
@@ -89,7 +95,7 @@ async def test_three_instances_send_each_change_once_in_order_and_go_on_when_one
         stores = [Store(outage_store.database_url, outage_store.data_directory / name) for name in ("a", "b", "c")]
         servers = [await stack.enter_async_context(ServerProcess(each, ENVIRON)) for each in stores]
         callers = [await stack.enter_async_context(RemoteCaller(each.url)) for each in servers]
-        flag = await begin(callers[0], receiver)
+        flag, _ = await begin(callers[0], receiver)
         for caller in callers[1:]:
             await caller.log_in()
         for _ in range(10):
@@ -141,6 +147,14 @@ async def test_the_receivers_of_the_guide_accept_what_is_genuine_and_nothing_els
                     "webhook-signature": "v1,x",
                 }
                 assert (await stranger.post(url, headers=forged, content=b"{}")).status_code == 400
+                body, now = '{"type": "flag.toggled"}', datetime.now(UTC)
+                signature = Webhook(webhook["secret"]).sign("msg_2", now, body)
+                genuine = {
+                    "webhook-id": "msg_2",
+                    "webhook-timestamp": str(int(now.timestamp())),
+                    "webhook-signature": signature,
+                }
+                assert (await stranger.post(url, headers=genuine, content=body)).status_code == 204
         finally:
             running.kill()
             await running.wait()
