@@ -19,17 +19,6 @@ Stop the mails about this project: {stop}
 """
 
 _HTML = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<meta name="supported-color-schemes" content="light dark">
-<title>{subject}</title>
-</head>
-<body style="margin: 0; padding: 24px; font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', sans-serif">
-<div style="max-width: 600px; margin: 0 auto">
 <p>Hello,</p>
 <p>{intro}</p>
 <ul style="padding-left: 20px">
@@ -37,9 +26,6 @@ _HTML = """\
 <p style="font-size: 14px">{reason}<br>
 <a href="{settings}" style="color: inherit">Choose which mails you get</a> &middot;
 <a href="{stop}" style="color: inherit">Stop the mails about this project</a></p>
-</div>
-</body>
-</html>
 """
 
 
@@ -98,7 +84,6 @@ def write_digest(
         stop=stop,
     )
     html = _HTML.format(
-        subject=escape(digest.subject),
         intro=escape(digest.intro),
         entries="".join(map(_in_html, digest.entries)) + _more(digest.more, "<li>{}</li>\n"),
         reason=escape(digest.reason),

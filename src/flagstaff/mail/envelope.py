@@ -12,12 +12,30 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTPUTF8
 from email.utils import make_msgid
+from html import escape
 
 from flagstaff.identity.accounts.accounts import check_email
 
 _ASCII_DOMAIN = re.compile(r"[\w.-]+|\[[0-9A-Fa-f.:]+\]", re.ASCII)
 _HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type")
 _BARE_LINE_BREAK = re.compile(rb"\r(?!\n)|(?<!\r)\n")
+# Inline styles, because mail programs drop others.
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<title>{subject}</title>
+</head>
+<body style="margin: 0; padding: 24px; font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', sans-serif">
+<div style="max-width: 520px; margin: 0 auto">
+{content}</div>
+</body>
+</html>
+"""
 # The library would fold a long link in a header in a way that few programs read.
 _policy = SMTPUTF8.clone(max_line_length=998)
 
@@ -36,12 +54,14 @@ def enclose(
     recipient: str,
     subject: str,
     text: str,
-    html: str,
+    content: str,
     *,
     sent_at: datetime,
     headers: Mapping[str, str] | None = None,
 ) -> Mail:
-    """A mail. `subject` and `headers` are ASCII; other characters of the contents are encoded.
+    """A mail with a text, and with a page that has `content`, which is HTML.
+
+    `subject` and `headers` are ASCII; other characters of the contents are encoded.
 
     Raises:
         ValueError: no mail can be sent to the recipient; the message does not contain the address.
@@ -56,6 +76,7 @@ def enclose(
     message["Auto-Submitted"] = "auto-generated"
     for name, value in (headers or {}).items():
         message[name] = value
+    html = _PAGE.format(subject=escape(subject), content=content)
     is_ascii = text.isascii() and html.isascii()
     charset, encoding = ("us-ascii", "7bit") if is_ascii else ("utf-8", "quoted-printable")
     message.set_content(text, charset=charset, cte=encoding)

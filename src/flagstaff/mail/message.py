@@ -24,19 +24,8 @@ It works once, and only for {minutes} minutes.
 If it wasn't you, ignore this mail. Your password stays as it is.
 """
 
-# Inline styles, because mail programs drop others; only the button has a colour, so that dark modes stay readable.
+# Only the button has a colour, so that dark modes stay readable.
 _RESET_HTML = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<meta name="supported-color-schemes" content="light dark">
-<title>Reset your Flagstaff password</title>
-</head>
-<body style="margin: 0; padding: 24px; font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', sans-serif">
-<div style="max-width: 520px; margin: 0 auto">
 <p>Hello,</p>
 <p>someone asked for a new password for your Flagstaff account at
 <a href="{public_url}" style="color: inherit">{public_url}</a>.</p>
@@ -45,9 +34,6 @@ background: #1d4ed8; color: #ffffff; font-weight: 600; text-decoration: none">Ch
 <p>The button works once, and only for {minutes} minutes. If it does nothing, open this link:<br>
 <a href="{link}" style="color: inherit; word-break: break-all">{link}</a></p>
 <p>If it wasn't you, ignore this mail. Your password stays as it is.</p>
-</div>
-</body>
-</html>
 """
 
 _INVITATION_TEXT = """\
@@ -67,17 +53,6 @@ If you do not expect an invitation, ignore this mail.
 """
 
 _INVITATION_HTML = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<meta name="supported-color-schemes" content="light dark">
-<title>You are invited to a project on Flagstaff</title>
-</head>
-<body style="margin: 0; padding: 24px; font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', sans-serif">
-<div style="max-width: 520px; margin: 0 auto">
 <p>Hello,</p>
 <p>a member of a project has invited you to join it on Flagstaff at
 <a href="{public_url}" style="color: inherit">{public_url}</a>.</p>
@@ -87,9 +62,6 @@ background: #1d4ed8; color: #ffffff; font-weight: 600; text-decoration: none">Ac
 address. If it does nothing, open this link:<br>
 <a href="{link}" style="color: inherit; word-break: break-all">{link}</a></p>
 <p>If you do not expect an invitation, ignore this mail.</p>
-</div>
-</body>
-</html>
 """
 
 _CREATED_TEXT = """\
@@ -108,26 +80,12 @@ and set a new password.
 """
 
 _CREATED_HTML = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<meta name="supported-color-schemes" content="light dark">
-<title>A new access token for your Flagstaff account</title>
-</head>
-<body style="margin: 0; padding: 24px; font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', sans-serif">
-<div style="max-width: 520px; margin: 0 auto">
 <p>Hello,</p>
 <p>an access token has been created for your Flagstaff account at
 <a href="{public_url}" style="color: inherit">{public_url}</a>.</p>
 <p>With it, a program can do in your name what the token allows. This page lists your tokens:<br>
 <a href="{link}" style="color: inherit; word-break: break-all">{link}</a></p>
 <p>If it was you, there is nothing to do. If it wasn't, revoke the token there, and set a new password.</p>
-</div>
-</body>
-</html>
 """
 
 
@@ -149,17 +107,6 @@ webhook on there, and it is sent what has waited:
 """
 
 _DISABLED_HTML = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<meta name="supported-color-schemes" content="light dark">
-<title>A webhook has been switched off on Flagstaff</title>
-</head>
-<body style="margin: 0; padding: 24px; font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', sans-serif">
-<div style="max-width: 520px; margin: 0 auto">
 <p>Hello,</p>
 <p>a webhook of the instance has been switched off on Flagstaff at
 <a href="{public_url}" style="color: inherit">{public_url}</a>.</p>
@@ -168,9 +115,6 @@ good: {host}</p>
 <p>This page shows the last responses. When the receiver works again, switch the webhook on there, and it is sent what
 has waited:<br>
 <a href="{link}" style="color: inherit; word-break: break-all">{link}</a></p>
-</div>
-</body>
-</html>
 """
 
 
