@@ -65,11 +65,16 @@ class Reach:
         """Begin transactions again. If the session is late, the connections from before may be dead, and end."""
         if is_late:
             self._end_all()
-        self._is_lost = False
         self.record_answer(self._clock())
 
     def record_answer(self, asked_at: float) -> None:
-        """Note that PostgreSQL has answered what it was asked at this time of the clock."""
+        """Note that PostgreSQL has answered what it was asked at this time of the clock.
+
+        If it was lost, it is within reach again: the answer was late, but the session that waited for it has not ended.
+        """
+        if self._is_lost:
+            log.info("database_found")
+            self._is_lost = False
         self.stop()
         self._set_alarm(asked_at + LOST_SECONDS)
 

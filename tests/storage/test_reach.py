@@ -1,0 +1,48 @@
+"""Whether PostgreSQL is within reach, as answers to the session that holds the lease show."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from flagstaff.database import dialect
+from flagstaff.database.reach import LOST_SECONDS, Reach
+from flagstaff.values.errors import Error
+from tests.support.postgres import PostgresServer
+from tests.support.stores import Store, postgresql_store
+
+
+@pytest.fixture
+async def store(postgres_template: PostgresServer, data_directory: Path) -> AsyncIterator[Store]:
+    """A database on PostgreSQL: SQLite's is never out of reach."""
+    async with postgresql_store(postgres_template, data_directory) as made:
+        yield made
+
+
+async def test_an_answer_that_comes_after_postgresql_was_lost_finds_it_again(store: Store) -> None:
+    assert store.database_url is not None
+    now = 1000.0
+    engine = dialect.postgresql_engine(store.database_url)
+    reach = Reach(engine, clock=lambda: now)
+
+    async def ask() -> None:
+        async with reach.begin(engine) as connection:
+            await connection.execute(sa.text("SELECT 1"))
+
+    try:
+        reach.record_session(is_late=False)
+        await ask()
+        reach.record_answer(now - LOST_SECONDS)  # the next one does not come in time
+        with pytest.raises(Error, match="cannot be reached"):
+            async with asyncio.timeout(5):
+                while True:
+                    with suppress(sa.exc.DBAPIError):  # its connection is ended while it waits
+                        await ask()
+        reach.record_answer(now)  # the process was paused, and its session has not ended
+        await ask()
+    finally:
+        reach.stop()
+        await engine.dispose()
