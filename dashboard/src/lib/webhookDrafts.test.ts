@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Webhook } from "../api/webhooks";
-import { draftOf, EVENTS, hostOf, NEW_WEBHOOK, webhookOf } from "./webhookDrafts";
+import { draftOf, EVENTS, eventsOf, filterOf, hostOf, NEW_WEBHOOK, webhookOf } from "./webhookDrafts";
 
 const WEBHOOK: Webhook = {
   id: "1",
@@ -49,4 +49,26 @@ describe("hostOf", () => {
 
 it("proposes each type once", () => {
   expect(new Set(EVENTS).size).toBe(EVENTS.length);
+});
+
+describe("eventsOf", () => {
+  it("proposes to a project only what its webhooks are sent", () => {
+    expect(eventsOf("1")).toEqual([...EVENTS]);
+  });
+
+  it("proposes each type once to the instance, and its own besides", () => {
+    expect(eventsOf(null)).toEqual(expect.arrayContaining(["flag.*", "account.*", "instance.lagging"]));
+    expect(new Set(eventsOf(null)).size).toBe(eventsOf(null).length);
+  });
+});
+
+describe("filterOf", () => {
+  it("has what decides about messages, and neither the address nor the description", () => {
+    expect(filterOf({ ...NEW_WEBHOOK, url: "https://a.example", tags: ["payments"], description: "x" })).toEqual({
+      events: NEW_WEBHOOK.events,
+      environments: null,
+      tags: ["payments"],
+      format: "standard",
+    });
+  });
 });
