@@ -43,7 +43,9 @@ export function Account() {
       <TwoFactor />
       <SessionList />
       <NotificationSettings />
-      <AnchorLink to="/account/tokens" display="block" mt="lg">{tokenTexts.own}</AnchorLink>
+      <AnchorLink to="/account/tokens" display="block" mt="lg">
+        {tokenTexts.own}
+      </AnchorLink>
       <AccountChanges />
     </Page>
   );
