@@ -70,6 +70,10 @@ class NotificationSettings:
                 "your mails in the settings of your account.",
             )
         account_id, project_id = subscription
+        async with self.database.read() as connection:
+            wanted = await notifications_store.find_wanted(connection, project_id, account_id)
+        if not any(wanted.values()):
+            return  # whoever has the link can open it any number of times, and writes once
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             if await find_member(connection, project_id, account_id) is None:
