@@ -35,8 +35,8 @@ ENVIRON = {
     "FLAGSTAFF_LOG_FORMAT": "json",
     "FLAGSTAFF_SECRET_KEY": "k" * 32,
     "FLAGSTAFF_TRUSTED_PROXIES": "127.0.0.0/8",
-    "FLAGSTAFF_WEBHOOK_NETWORKS": "127.0.0.0/8",
 }
+_RECEIVING = {"FLAGSTAFF_WEBHOOK_NETWORKS": "127.0.0.0/8"}  # which the previous release does not know
 
 
 @dataclass
@@ -138,7 +138,7 @@ async def open_fleet(
             place.mkdir()
             store = Store(f"postgresql://postgres@{proxy.hosts[number]}:{port}/{DATABASE}", place / "data")
             clock_files.append(place / "clock")
-            values = {**ENVIRON, **environ, **_clock(clock_files[-1], faketime)}
+            values = {**ENVIRON, **_RECEIVING, **environ, **_clock(clock_files[-1], faketime)}
             values["FLAGSTAFF_VALKEY_URL"] = f"valkey://127.0.0.1:{proxy.ports[valkey_link(number)]}/0"
             # A process that was forked has its libraries already.
             command = COMMAND if faketime else None
