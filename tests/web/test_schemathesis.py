@@ -12,7 +12,13 @@ import pytest
 import requests
 import schemathesis
 from schemathesis.schemas import BaseSchema
-from schemathesis.specs.openapi.checks import ignored_auth, negative_data_rejection, positive_data_acceptance
+from schemathesis.specs.openapi.checks import (
+    allow_header_conformance,
+    ignored_auth,
+    negative_data_rejection,
+    positive_data_acceptance,
+    unsupported_method,
+)
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.identity.accounts.passwords import Passwords
@@ -84,6 +90,9 @@ BEYOND_SCHEMAS = {
     "create_webhook": "the types of events exist, and the address is a public one",
     "update_webhook": "the types of events exist, and the address is a public one",
     "list_webhook_deliveries": "the cursor is one from a page",
+    "preview_webhook": "the types of events are known",
+    "preview_instance_webhook": "the types of events are known",
+    "unsubscribe": "the token is from a mail",
     "repeat_webhook_deliveries": "the end is after the start",
     "create_instance_webhook": "the types of events exist, and the address is a public one",
     "update_instance_webhook": "the types of events exist, and the address is a public one",
@@ -128,6 +137,8 @@ class Service:
         excluded = [ignored_auth]  # it would send the request again; other tests call every operation without a token
         if case.operation.definition.raw["operationId"] in BEYOND_SCHEMAS:
             excluded.append(positive_data_acceptance)
+        if case.operation.path.endswith("/webhooks/preview"):
+            excluded += [allow_header_conformance, unsupported_method]  # its path is also that of a webhook, by its id
         if answer.status_code == 413:
             excluded.append(negative_data_rejection)  # it does not know that this is a refusal as well
         case.validate_response(answer, headers=headers, transport_kwargs=sent, excluded_checks=excluded)
