@@ -57,7 +57,10 @@ async def test_no_page_scrolls_sideways_on_the_narrowest_phone(person: Person) -
         flag, rule_type="segment", rule_value=UNBROKEN.lower(), name=UNBROKEN, conditions=conditions
     )
     changed = {
-        **{"tags": [UNBROKEN[:50]], "stickiness": UNBROKEN, "bucketing_key": UNBROKEN, "fallthrough": "off"},
+        "tags": [UNBROKEN[:50]],
+        "stickiness": UNBROKEN,
+        "bucketing_key": UNBROKEN,
+        "fallthrough": "off",
         "variants": [{**each, "key": f"{UNBROKEN}-{each['key']}"} for each in VARIANTS],
     }
     await person.api.put(f"/api{flag_page(flag)}", json=changed)
