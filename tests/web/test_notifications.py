@@ -262,6 +262,19 @@ async def test_owners_of_stale_flags_are_reminded_once_a_week(
     assert len(await read_new()) == 2
 
 
+async def test_a_reminder_that_the_mail_server_does_not_take_is_tried_again(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await grace.create_flag(await ada.get_environment(project), owner="grace@example.com")
+    clock.advance(days=31)
+    folder = flagstaff.foundation.settings.data_dir / "outbox"
+    folder.write_text("no folder")  # so that no mail can be written
+    await do_now(flagstaff, "notices", "stale-reminders")
+    folder.unlink()
+    await do_now(flagstaff, "stale-reminders", "stale-reminders")
+    assert len(await read_new()) == 1
+
+
 async def test_a_mail_that_a_process_died_with_is_sent_by_another(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:

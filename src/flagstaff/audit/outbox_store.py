@@ -18,9 +18,6 @@ _columns = ("webhook_id", "project_id", "first_change", "last_change", "state", 
 _at = sa.bindparam("at", type_=tables.Moment)
 _first, _last = sa.bindparam("first", type_=sa.BigInteger), sa.bindparam("last", type_=sa.BigInteger)
 _project, _revision = sa.bindparam("project", type_=sa.Uuid), sa.bindparam("revision", type_=sa.BigInteger)
-_reached = sa.and_(
-    _webhooks.enabled, sa.or_(_webhooks.project_id.is_(None), _webhooks.project_id == sa.bindparam("project"))
-)
 
 
 def _row(first: sa.ColumnElement[int], last: sa.ColumnElement[int]) -> sa.Select[*tuple[object, ...]]:
@@ -31,16 +28,30 @@ def _insert(rows: sa.Select[*tuple[object, ...]] | sa.CompoundSelect[*tuple[obje
     return tables.webhook_deliveries.insert().from_select(_columns, rows)
 
 
-_insert_one = _insert(_row(_first, _first).where(_reached))
+_insert_one = _insert(_row(_first, _first).where(tables.is_concerned_webhook))
 # One message for each change, but one for all of them where people read it.
 _made = sa.and_(_changes.id.between(_first, _last), _changes.project_id == sa.bindparam("project"))
 _insert_each = _insert(
     _row(_changes.id, _changes.id)
     .join_from(tables.webhooks, tables.changes, _made)
-    .where(_reached, _webhooks.format == _STANDARD)
+    .where(tables.is_concerned_webhook, _webhooks.format == _STANDARD)
     .order_by(_webhooks.id, _changes.id)
 )
-_insert_together = _insert(_row(_first, _last).where(_reached, _webhooks.format != _STANDARD))
+_insert_together = _insert(_row(_first, _last).where(tables.is_concerned_webhook, _webhooks.format != _STANDARD))
+
+
+_insert_notice = tables.webhook_deliveries.insert().from_select(
+    ("webhook_id", "project_id", "type", "state", "attempts", "created_at", "notice"),
+    sa.select(
+        _webhooks.id,
+        _project,
+        sa.bindparam("type", type_=sa.Text),
+        sa.literal("waiting"),
+        sa.literal(0),
+        _at,
+        sa.bindparam("notice", type_=sa.BigInteger),
+    ).where(tables.is_concerned_webhook),
+)
 
 
 async def enqueue(
@@ -61,3 +72,10 @@ async def enqueue(
         return
     await connection.execute(_insert_each, values)
     await connection.execute(_insert_together, values)
+
+
+async def enqueue_notice(
+    connection: AsyncConnection, project_id: UUID | None, number: int, *, kind: str, at: datetime
+) -> None:
+    """Write the messages about the notice with this number, which is about a project or about none."""
+    await connection.execute(_insert_notice, {"project": project_id, "type": kind, "at": at, "notice": number})

@@ -24,14 +24,9 @@ FOUND = "found_projects"
 _project: sa.BindParameter[UUID] = sa.bindparam("project")
 _environment: sa.BindParameter[UUID] = sa.bindparam("environment")
 _number: sa.BindParameter[int] = sa.bindparam("number")
-_projects, _environments, _webhooks = tables.projects, tables.environments, tables.webhooks.c
+_projects, _environments = tables.projects, tables.environments
 # In the same statement, because one more would cost a change a twentieth of its time.
-_has_webhooks = (
-    sa.select(_webhooks.id)
-    .where(_webhooks.enabled, sa.or_(_webhooks.project_id.is_(None), _webhooks.project_id == _project))
-    .correlate(None)
-    .exists()
-)
+_has_webhooks = sa.select(tables.webhooks.c.id).where(tables.is_concerned_webhook).correlate(None).exists()
 _next = (
     _projects.update()
     .where(_projects.c.id == _project)

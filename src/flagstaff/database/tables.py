@@ -479,6 +479,12 @@ webhooks = sa.Table(
     sa.Column("told_dropped", sa.BigInteger, nullable=False, server_default="0"),
 )
 
+# Those that may want to be told of what happens in the project that is bound as `project`, or in none.
+is_concerned_webhook = sa.and_(
+    webhooks.c.enabled,
+    sa.or_(webhooks.c.project_id.is_(None), webhooks.c.project_id == sa.bindparam("project", type_=sa.Uuid)),
+)
+
 # Messages to webhooks, inserted in the transaction of the changes that they are about, and kept for 30 days.
 webhook_deliveries = sa.Table(
     "webhook_deliveries",

@@ -8,26 +8,15 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from flagstaff.audit.outbox_store import enqueue_notice
 from flagstaff.database import dialect, tables
-from flagstaff.hooks.deliveries import State
 from flagstaff.hooks.notices import Notice, NoticeType
 
 _LOCK = 0x6E6F7469  # a number that no other lock of PostgreSQL has here
+_IDS_AT_ONCE = 1000
 _notices, _flags, _instances = tables.notices.c, tables.noticed_flags.c, tables.noticed_instances.c
-_webhooks, _looks, _environments = tables.webhooks.c, tables.environment_looks.c, tables.environments.c
+_looks, _environments = tables.environment_looks.c, tables.environments.c
 _by_number = sa.select(tables.notices).where(_notices.number == sa.bindparam("number"))
-_enqueue = tables.webhook_deliveries.insert().from_select(
-    ("webhook_id", "project_id", "type", "state", "attempts", "created_at", "notice"),
-    sa.select(
-        _webhooks.id,
-        sa.bindparam("project", type_=sa.Uuid),
-        sa.bindparam("type", type_=sa.Text),
-        sa.literal(State.WAITING.value),
-        sa.literal(0),
-        sa.bindparam("at", type_=tables.Moment),
-        sa.bindparam("notice", type_=sa.BigInteger),
-    ).where(_webhooks.enabled, sa.or_(_webhooks.project_id.is_(None), _webhooks.project_id == sa.bindparam("project"))),
-)
 _begin_looks = dialect.upsert(tables.environment_looks, lambda insert: insert.on_conflict_do_nothing())
 _of_environment = sa.and_(_flags.environment_id == sa.bindparam("environment"), _flags.type == sa.bindparam("type"))
 
@@ -58,8 +47,7 @@ async def create_notice(
     }
     result = await connection.execute(tables.notices.insert().values(row))
     assert result.inserted_primary_key is not None
-    values = {"project": project_id, "type": kind.value, "at": at, "notice": result.inserted_primary_key[0]}
-    await connection.execute(_enqueue, values)
+    await enqueue_notice(connection, project_id, result.inserted_primary_key[0], kind=kind.value, at=at)
 
 
 async def find_notice(connection: AsyncConnection, number: int) -> Notice | None:
@@ -140,11 +128,17 @@ async def list_due(
         sa.select(_environments.project_id, _environments.id)
         .outerjoin(tables.environment_looks, _looks.environment_id == _environments.id)
         .where(sa.or_(at.is_(None), at < before))
-        .limit(most)
     )
-    if among is not None:
-        query = query.where(_environments.id.in_(among))
-    return [Place(*row) for row in await connection.execute(query)]
+    if among is None:
+        return [Place(*row) for row in await connection.execute(query.limit(most))]
+    found: list[Place] = []
+    given = sorted(among)
+    for start in range(0, len(given), _IDS_AT_ONCE):  # a statement has a bound on its parameters
+        some = query.where(_environments.id.in_(given[start : start + _IDS_AT_ONCE]))
+        found += [Place(*row) for row in await connection.execute(some.limit(most - len(found)))]
+        if len(found) == most:
+            break
+    return found
 
 
 async def claim_look(

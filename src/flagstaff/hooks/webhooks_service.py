@@ -43,8 +43,8 @@ PREVIEWED_FOR = timedelta(days=1)
 PREVIEWED_MAX = 500
 """How many changes a preview examines, the newest ones."""
 SHOWN_MAX = 20
-_READ_AT_ONCE = 50
 """How many messages a preview shows."""
+_READ_AT_ONCE = 50
 _MICROSECOND = timedelta(microseconds=1)
 
 

@@ -1,5 +1,6 @@
 """Sends each kind of mail that Flagstaff writes."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -53,8 +54,14 @@ class Mails:
 
     async def _send(self, write: Callable[..., Mail], email: str, **values: str) -> bool:
         try:
-            mail = write(
-                sender=self.sender, recipient=email, public_url=self.public_url, sent_at=datetime.now(UTC), **values
+            # In a thread: the library takes milliseconds to write a long mail and to read it again.
+            mail = await asyncio.to_thread(
+                write,
+                sender=self.sender,
+                recipient=email,
+                public_url=self.public_url,
+                sent_at=datetime.now(UTC),
+                **values,
             )
         except ValueError as error:
             log.error("mail_not_sent", error=str(error))  # noqa: TRY400 - the account's address is to blame, no code

@@ -56,22 +56,16 @@ class Made:
     enabled: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Recipient:
-    """A member, and which kinds of mails the member wants."""
-
-    member: Member
-    wanted: frozenset[Kind]
-
-
 class Recipients:
     """The members of a project by what they want, so that a change is not compared with each of them."""
 
-    def __init__(self, recipients: Iterable[Recipient]) -> None:
+    def __init__(self, members: Iterable[tuple[Member, Mapping[Kind, bool]]]) -> None:
+        """Each member comes with what the member wants."""
         self._by_kind: dict[Kind, list[Member]] = {kind: [] for kind in Kind}
-        for each in recipients:
-            for kind in each.wanted:
-                self._by_kind[kind].append(each.member)
+        for member, wanted in members:
+            for kind in Kind:
+                if wanted[kind]:
+                    self._by_kind[kind].append(member)
         self._owners = {member.email.casefold(): member for member in self._by_kind[Kind.OWNED]}
 
     def find_told(

@@ -13,6 +13,7 @@ from flagstaff.database import dialect, tables
 from flagstaff.database.database import write_many
 from flagstaff.hooks.notices import NoticeType
 from flagstaff.notifications.notifications import DEFAULTS, MAILS_PER_HOUR, Kind, Made
+from flagstaff.notifications.unsubscribing import Subscription
 
 _settings, _waiting, _positions = (
     tables.notification_settings.c,
@@ -21,7 +22,7 @@ _settings, _waiting, _positions = (
 )
 _mails, _reminders, _changes = tables.notification_mails.c, tables.stale_reminders.c, tables.changes.c
 _members, _accounts, _projects = tables.members.c, tables.accounts.c, tables.projects.c
-_project, _account = sa.bindparam("project", type_=sa.Uuid), sa.bindparam("account", type_=sa.Uuid)
+_project = sa.bindparam("project", type_=sa.Uuid)
 _KINDS = [_settings[kind] for kind in Kind]
 _newest = (
     sa.select(sa.func.coalesce(sa.func.max(_changes.id), 0)).where(_changes.project_id == _project).scalar_subquery()
@@ -95,13 +96,6 @@ class Waiting(NamedTuple):
     id: int
     kind: Kind
     change: int
-
-
-class Group(NamedTuple):
-    """A member with something to be told."""
-
-    account_id: UUID
-    project_id: UUID
 
 
 class Address(NamedTuple):
@@ -210,7 +204,7 @@ async def add_waiting(connection: AsyncConnection, rows: list[dict[str, Any]]) -
 
 async def list_ready(
     connection: AsyncConnection, gathered_before: datetime, now: datetime, hour_ago: datetime, most: int
-) -> list[Group]:
+) -> list[Subscription]:
     """The members for whom something has waited long enough, who may get a mail, and whom no process is telling."""
     query = (
         sa.select(_waiting.account_id, _waiting.project_id)
@@ -220,16 +214,16 @@ async def list_ready(
         .order_by(sa.func.min(_waiting.id))
         .limit(most)
     )
-    return [Group(*row) for row in await connection.execute(query, {"hour_ago": hour_ago})]
+    return [Subscription(*row) for row in await connection.execute(query, {"hour_ago": hour_ago})]
 
 
-async def take(connection: AsyncConnection, group: Group, now: datetime, until: datetime) -> list[Waiting]:
+async def take(connection: AsyncConnection, member: Subscription, now: datetime, until: datetime) -> list[Waiting]:
     """Hold what a member is to be told, and return it, oldest first."""
     update = (
         tables.notifications.update()
         .where(
-            _waiting.account_id == group.account_id,
-            _waiting.project_id == group.project_id,
+            _waiting.account_id == member.account_id,
+            _waiting.project_id == member.project_id,
             sa.or_(_waiting.held_until.is_(None), _waiting.held_until < now),
         )
         .values(held_until=until)
@@ -256,15 +250,15 @@ async def delete_of_member(connection: AsyncConnection, project_id: UUID, accoun
     )
 
 
-async def find_address(connection: AsyncConnection, group: Group) -> Address | None:
+async def find_address(connection: AsyncConnection, member: Subscription) -> Address | None:
     """The address of a member whose account is active."""
     query = (
         sa.select(_accounts.email, _projects.demands_second_factor)
         .join_from(tables.members, tables.accounts, _accounts.id == _members.account_id)
         .join(tables.projects, _projects.id == _members.project_id)
         .where(
-            _members.account_id == group.account_id,
-            _members.project_id == group.project_id,
+            _members.account_id == member.account_id,
+            _members.project_id == member.project_id,
             _accounts.deactivated_at.is_(None),
         )
     )
@@ -290,7 +284,9 @@ async def purge_mails(connection: AsyncConnection, before: datetime) -> None:
     await connection.execute(tables.notification_mails.delete().where(_mails.sent_at <= before))
 
 
-async def list_to_remind(connection: AsyncConnection, before: datetime, hour_ago: datetime, most: int) -> list[Group]:
+async def list_to_remind(
+    connection: AsyncConnection, before: datetime, hour_ago: datetime, most: int
+) -> list[Subscription]:
     """The members who own stale flags and were not told since a time, those first who were never told."""
     sent_at = sa.func.coalesce(sa.type_coerce(_reminders.sent_at, sa.BigInteger), 0)
     query = (
@@ -308,32 +304,43 @@ async def list_to_remind(connection: AsyncConnection, before: datetime, hour_ago
         .order_by(sent_at)
         .limit(most)
     )
-    return [Group(*row) for row in await connection.execute(query, {"hour_ago": hour_ago})]
+    return [Subscription(*row) for row in await connection.execute(query, {"hour_ago": hour_ago})]
 
 
-async def was_reminded(connection: AsyncConnection, group: Group, since: datetime) -> bool:
+async def was_reminded(connection: AsyncConnection, member: Subscription, since: datetime) -> bool:
     """Whether a member was told of stale flags after a time."""
     query = sa.select(_reminders.sent_at).where(
-        _reminders.project_id == group.project_id, _reminders.account_id == group.account_id, _reminders.sent_at > since
+        _reminders.project_id == member.project_id,
+        _reminders.account_id == member.account_id,
+        _reminders.sent_at > since,
     )
     return (await connection.execute(query)).first() is not None
 
 
-async def list_stale(connection: AsyncConnection, group: Group, most: int) -> list[StaleFlag]:
+async def list_stale(connection: AsyncConnection, member: Subscription, most: int) -> list[StaleFlag]:
     """The flags of a member that may be removed."""
     flags, environments = tables.flags.c, tables.environments.c
     query = (
         _of_owners(environments.id, environments.key, flags.id, flags.key)
-        .where(_members.account_id == group.account_id, _members.project_id == group.project_id)
+        .where(_members.account_id == member.account_id, _members.project_id == member.project_id)
         .order_by(environments.created_at, flags.key)
         .limit(most)
     )
     return [StaleFlag(*row) for row in await connection.execute(query)]
 
 
-async def record_reminder(connection: AsyncConnection, group: Group, now: datetime) -> None:
+async def forget_reminder(connection: AsyncConnection, member: Subscription) -> None:
+    """Let a member be told of stale flags again: no mail server has taken the mail."""
+    await connection.execute(
+        tables.stale_reminders.delete().where(
+            _reminders.project_id == member.project_id, _reminders.account_id == member.account_id
+        )
+    )
+
+
+async def record_reminder(connection: AsyncConnection, member: Subscription, now: datetime) -> None:
     """Note that a member was told of stale flags."""
-    row = {"project_id": group.project_id, "account_id": group.account_id, "sent_at": now}
+    row = {"project_id": member.project_id, "account_id": member.account_id, "sent_at": now}
     await connection.execute(_remind(connection), row)
 
 

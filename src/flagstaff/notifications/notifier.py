@@ -28,11 +28,10 @@ from flagstaff.notifications.notifications import (
     WAITING_MAX,
     Kind,
     Made,
-    Recipient,
     Recipients,
     say_briefly,
 )
-from flagstaff.notifications.notifications_store import Group, StaleFlag, Waiting
+from flagstaff.notifications.notifications_store import StaleFlag, Waiting
 from flagstaff.notifications.unsubscribing import Subscription, UnsubscribeTokens
 from flagstaff.projects import environments_store, members_store, projects_store
 from flagstaff.projects.projects import Environment
@@ -86,11 +85,11 @@ class Notifier:
             ready = await notifications_store.list_ready(
                 connection, now - GROUPED_FOR, now, now - _HOUR, _MAILS_AT_ONCE
             )
-        for group in ready:
-            waiting = await self._take(group)
+        for member in ready:
+            waiting = await self._take(member)
             if not waiting:
                 continue
-            if not await self._send(group, waiting):
+            if not await self._send(member, waiting):
                 break  # what is held is tried again
             async with self.database.transaction() as transaction:
                 await notifications_store.delete_waiting(transaction.connection, [each.id for each in waiting])
@@ -103,11 +102,11 @@ class Notifier:
         """Tell the owners of stale flags, once a week."""
         now = self.now()
         async with self.database.read() as connection:
-            groups = await notifications_store.list_to_remind(
+            members = await notifications_store.list_to_remind(
                 connection, now - STALE_EVERY, now - _HOUR, _MAILS_AT_ONCE
             )
-        for group in groups:
-            await self._remind(group)
+        for member in members:
+            await self._remind(member)
 
     async def _examine(self, project_id: UUID) -> None:
         more = True
@@ -153,57 +152,57 @@ class Notifier:
                     rows.append({**row, "kind": kind.value, "change": each.number, "created_at": self.now()})
         return rows
 
-    async def _take(self, group: Group) -> list[Waiting]:
+    async def _take(self, member: Subscription) -> list[Waiting]:
         """Hold what a member is to be told; nothing if the member has got too many mails, or another process has it."""
         now = self.now()
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            if not await self._may_send(connection, group.account_id, now):
+            if not await self._may_send(connection, member.account_id, now):
                 return []
-            waiting = await notifications_store.take(connection, group, now, now + _HELD_FOR)
+            waiting = await notifications_store.take(connection, member, now, now + _HELD_FOR)
             if waiting:
-                await notifications_store.record_mail(connection, group.account_id, now)
+                await notifications_store.record_mail(connection, member.account_id, now)
             return waiting
 
     async def _may_send(self, connection: Connection, account_id: UUID, now: datetime) -> bool:
         await accounts_store.lock_account(connection, account_id)  # so that two processes do not count at once
         return await notifications_store.count_mails(connection, account_id, now - _HOUR) < MAILS_PER_HOUR
 
-    async def _send(self, group: Group, waiting: Sequence[Waiting]) -> bool:
+    async def _send(self, member: Subscription, waiting: Sequence[Waiting]) -> bool:
         """Send a mail; return False if it has to be tried again."""
         async with self.database.read() as connection:
-            email = await _find_email(connection, group)
-            environments = await _list_environments(connection, group.project_id)
+            email = await _find_email(connection, member)
+            environments = await _list_environments(connection, member.project_id)
             shown = [each.change for each in waiting[:_SHOWN_MAX]]
-            made = await notifications_store.list_made(connection, group.project_id, shown)
+            made = await notifications_store.list_made(connection, member.project_id, shown)
         if email is None or not made:
             return True
         digest = Digest(
             subject=_subject(made, len(waiting), environments),
             intro="This has changed in one of your projects:",
-            entries=[self._entry(group.project_id, each, _environment_of(each, environments)) for each in made],
+            entries=[self._entry(member.project_id, each, _environment_of(each, environments)) for each in made],
             more=len(waiting) - len(made),
             reason=_reason({each.kind for each in waiting}),
-            unsubscribe_token=self.tokens.make(Subscription(*group)),
+            unsubscribe_token=self.tokens.make(member),
         )
         return await self.send_digest(email, digest)
 
-    async def _remind(self, group: Group) -> None:
+    async def _remind(self, member: Subscription) -> None:
         now = self.now()
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            if not await self._may_send(connection, group.account_id, now):
+            if not await self._may_send(connection, member.account_id, now):
                 return
             # After the lock: another process may have told the member meanwhile.
-            if await notifications_store.was_reminded(connection, group, now - STALE_EVERY):
+            if await notifications_store.was_reminded(connection, member, now - STALE_EVERY):
                 return
-            wanted = await notifications_store.find_wanted(connection, group.project_id, group.account_id)
-            flags = await notifications_store.list_stale(connection, group, WAITING_MAX)
-            email = await _find_email(connection, group)
-            await notifications_store.record_reminder(connection, group, now)
+            wanted = await notifications_store.find_wanted(connection, member.project_id, member.account_id)
+            flags = await notifications_store.list_stale(connection, member, WAITING_MAX)
+            email = await _find_email(connection, member)
+            await notifications_store.record_reminder(connection, member, now)
             if not wanted[Kind.STALE] or not flags or email is None:
                 return
-            await notifications_store.record_mail(connection, group.account_id, now)
+            await notifications_store.record_mail(connection, member.account_id, now)
         digest = Digest(
             subject=(
                 "A flag of yours may be removed" if len(flags) == 1 else f"{len(flags)} flags of yours may be removed"
@@ -211,12 +210,14 @@ class Notifier:
             intro="These flags are yours, and they may be removed: they are not evaluated any more, or their result is "
             "the same for everyone, or nobody has changed them for a long time. Flags that are meant to stay can be "
             "marked so.",
-            entries=[self._stale_entry(group.project_id, each) for each in flags[:_SHOWN_MAX]],
+            entries=[self._stale_entry(member.project_id, each) for each in flags[:_SHOWN_MAX]],
             more=max(0, len(flags) - _SHOWN_MAX),
             reason=_reason({Kind.STALE}),
-            unsubscribe_token=self.tokens.make(Subscription(*group)),
+            unsubscribe_token=self.tokens.make(member),
         )
-        await self.send_digest(email, digest)
+        if not await self.send_digest(email, digest):
+            async with self.database.transaction() as transaction:
+                await notifications_store.forget_reminder(transaction.connection, member)
 
     def _entry(self, project_id: UUID, made: Made, environment: Environment | None) -> Entry:
         scope = Scope(project_id, made.environment_id, made.flag_id)
@@ -235,23 +236,19 @@ class Notifier:
         return Entry(flag.key, f"in {flag.environment_key}", None, link)
 
 
-async def _find_email(connection: Connection, group: Group) -> str | None:
+async def _find_email(connection: Connection, member: Subscription) -> str | None:
     """Where a member gets mails; None if the account is not active, or lacks a second factor that is demanded."""
-    address = await notifications_store.find_address(connection, group)
+    address = await notifications_store.find_address(connection, member)
     if address is None:
         return None
-    is_lacking = address.demands_second_factor and not await has_second_factor(connection, group.account_id)
+    is_lacking = address.demands_second_factor and not await has_second_factor(connection, member.account_id)
     return None if is_lacking else address.email
 
 
 async def _list_recipients(connection: Connection, project_id: UUID) -> Recipients:
     chosen = await notifications_store.list_wanted(connection, project_id)
-    return Recipients(
-        Recipient(
-            member, frozenset(kind for kind, is_wanted in chosen.get(member.account_id, DEFAULTS).items() if is_wanted)
-        )
-        for member in await members_store.list_members(connection, project_id)
-    )
+    members = await members_store.list_members(connection, project_id)
+    return Recipients((member, chosen.get(member.account_id, DEFAULTS)) for member in members)
 
 
 async def _list_environments(connection: Connection, project_id: UUID) -> Environments:

@@ -227,3 +227,23 @@ async def test_of_missing_flags_the_most_wanted_are_told_if_flags_can_have_their
     await do_now(flagstaff, "notices")
     (message,) = await receiver.wait_for(1)
     assert [each["key"] for each in message.json["data"]["notice"]["flags"]] == ["wanted"]
+
+
+async def test_so_many_environments_as_no_statement_could_name_are_examined(
+    flagstaff: Flagstaff,
+    client: Caller,
+    ada: Caller,
+    project: Json,
+    hook: Hook,
+    receiver: Receiver,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("flagstaff.hooks.notices_store._IDS_AT_ONCE", 1)
+    await hook(events=["flag.missing"])
+    for environment in ("production", "staging"):
+        await ask_for(client, await create_key(ada, project, environment=environment), f"not-in-{environment}")
+    await flagstaff.applications.collector.write()
+    await do_now(flagstaff, "notices")
+    messages = await receiver.wait_for(2)
+    keys = {each.json["data"]["notice"]["flags"][0]["key"] for each in messages}
+    assert keys == {"not-in-production", "not-in-staging"}
