@@ -7143,7 +7143,7 @@ export interface components {
         };
         /**
          * WebhookFilter
-         * @description What a webhook wants, and in which form.
+         * @description The events that a webhook wants, and the form of its messages.
          */
         WebhookFilter: {
             /**

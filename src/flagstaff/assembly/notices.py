@@ -31,7 +31,7 @@ def build_notices(
     cleanup: Cleanup,
     sender: Sender,
 ) -> None:
-    """What notices stale and missing flags, instances that lag, and a history that falls behind."""
+    """Build the noticer of stale and missing flags, of instances that lag, and of a history that falls behind."""
 
     async def find_stale(place: Place) -> Mapping[str, Mapping[str, Any]]:
         found = await cleanup.list_stale(place.environment_id, _STALE_DAYS, _STALE_MAX)

@@ -13,7 +13,7 @@ _SETTINGS_PAGE = "/account"
 
 
 def build_notifications(foundation: Foundation, mails: Mails) -> None:
-    """What members want to be told, and what tells them."""
+    """Build the settings of members for mails, and the notifier that sends them."""
     tokens = UnsubscribeTokens(foundation.secret_key)
     notifier = Notifier(
         foundation.database,

@@ -25,7 +25,7 @@ _NAMING = ("name", "email", "key", "rule_value", "host")
 
 
 def say_what(change: Change) -> str:
-    """What somebody did, such as `ada@example.com turned on New checkout (new-checkout)`."""
+    """The change in one phrase, such as `ada@example.com turned on New checkout (new-checkout)`."""
     who, kind, verb = say_who(change), *change.action.split(".", 1)
     if change.action == "flag.toggled":
         return f"{who} turned {'on' if (change.after or {}).get('enabled') else 'off'} {say_name(change)}"
@@ -39,7 +39,7 @@ def say_who(change: Change) -> str:
 
 
 def say_name(change: Change) -> str:
-    """What the changed resource is called, with the key of its flag."""
+    """The name of the changed resource, with the key of its flag."""
     resource = change.after or change.before or {}
     names = (resource.get(field) for field in _NAMING)
     name = next((each for each in names if isinstance(each, str) and each), str(change.resource_id))

@@ -18,7 +18,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What webhooks may reach: public addresses and these networks, at these ports, and through which proxy."""
+    """The reach of webhooks: public addresses and these networks, at these ports, and through which proxy."""
 
     networks: Networks = ()
     ports: Sequence[range] = (range(1, 65_536),)

@@ -22,7 +22,7 @@ from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.projects import projects_store
 
 AT_ONCE = 20
-"""How many messages are read and recorded together: so many may be sent again after a kill."""
+"""The number of messages that are read and recorded together: so many may be sent again after a kill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a message that its webhook wanted."""
+    """The result of an attempt at a message."""
 
     webhook: Webhook
     delivery: Delivery
@@ -111,7 +111,7 @@ class Batches:
                 await self._record_last(each, each.disabled)
 
     async def _find_events(self, connection: Connection, webhook: Webhook, due: Sequence[Delivery]) -> list[Message]:
-        """What messages tell. Those that were dropped are named by the first one that is no test."""
+        """The events of messages. Those that were dropped are named by the first one that is no test."""
         untold = await deliveries_store.count_untold(connection, webhook.id)
         events, messages = Events(connection, self.public_url), []
         for each in due:

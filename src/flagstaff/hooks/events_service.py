@@ -33,7 +33,7 @@ class Events:
     _tags: dict[UUID, list[str]] = field(default_factory=dict, init=False)
 
     async def find(self, webhook: Webhook, delivery: Delivery, dropped: int = 0) -> Event | None:
-        """What a message tells; None if there is nothing that the webhook wants.
+        """The event of a message; None if there is nothing that the webhook wants.
 
         `dropped` messages before it were never sent.
         """
@@ -50,7 +50,7 @@ class Events:
     async def of_changes(
         self, webhook: Webhook, made: Sequence[NumberedChange], *, revision: int | None = None, dropped: int = 0
     ) -> Event | None:
-        """What a message about changes of one environment tells; None if the webhook wants none of them."""
+        """The event of a message about changes of one environment; None if the webhook wants none of them."""
         if not made:
             return None
         project, environment = await self._find_place(made[0].change.scope)

@@ -26,7 +26,7 @@ _markdown = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>@:])")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a message tells: one change, several that were made together in one environment, a notice, or nothing.
+    """The content of a message: one change, several that were made together in one environment, a notice, or nothing.
 
     `project` and `environment` are None where it is about none, or about one that was deleted. `link` leads to the
     dashboard. `revision` is the one that has the changes, if they affect evaluations. `dropped` counts messages before

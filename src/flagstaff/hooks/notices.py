@@ -26,12 +26,12 @@ class NoticeType(StrEnum):
 PROJECT_NOTICES = (NoticeType.FLAG_STALE, NoticeType.FLAG_MISSING)
 INSTANCE_NOTICES = tuple(each for each in NoticeType if each not in PROJECT_NOTICES)
 FLAGS_MAX = 50
-"""How many flags a notice describes. `count` in its details has all of them."""
+"""The number of flags that a notice describes at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What the server has noticed, in an environment or about an instance.
+    """A fact that the server has noticed, in an environment or about an instance.
 
     `details` are JSON. Of flags, they are a list `flags`, each with its `key`, and their `count`; of an instance, its
     name as `instance`, and figures.

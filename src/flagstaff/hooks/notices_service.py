@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 LOOK_SECONDS = 10.0
 BEHIND_SECONDS = 10.0
-"""How far an instance may be behind before it is told."""
+"""An instance is told of when it is so far behind."""
 STUCK_SECONDS = 60.0
 """For how long nothing may be written of evaluations that wait before it is told."""
 _MISSING_EVERY = timedelta(minutes=5)

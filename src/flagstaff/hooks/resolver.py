@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 THREADS_MAX = 32
-"""How many names are resolved at once, those that nobody waits for any more included."""
+"""The number of names that are resolved at once, including those that nobody waits for any more."""
 
 
 class Resolver:

@@ -92,7 +92,7 @@ Tags = Annotated[
 
 
 class WebhookFilter(Body):
-    """What a webhook wants, and in which form."""
+    """The events that a webhook wants, and the form of its messages."""
 
     events: Events
     environments: Environments | None = None

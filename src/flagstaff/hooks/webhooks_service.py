@@ -41,9 +41,9 @@ from flagstaff.values.quotas import Quota
 REPEATED_MAX = 1000
 PREVIEWED_FOR = timedelta(days=1)
 PREVIEWED_MAX = 500
-"""How many changes a preview examines, the newest ones."""
+"""The number of changes that a preview examines, the newest ones."""
 SHOWN_MAX = 20
-"""How many messages a preview shows."""
+"""The number of messages that a preview shows."""
 _READ_AT_ONCE = 50
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -79,7 +79,7 @@ class WouldBeSent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would have been sent about the changes since a moment, newest first.
+    """The messages that would have been sent about the changes since a moment, newest first.
 
     `count` is the number of all messages, of which the first ones are shown, and `examined` that of the changes.
     `since` is later than a day ago if there were too many.
@@ -220,7 +220,7 @@ class Webhooks:
         return delivery
 
     async def preview(self, actor: Actor, project_id: UUID | None, **values: Any) -> Preview:
-        """What a webhook with these values would have been sent of the last day's changes.
+        """The messages that a webhook with these values would have been sent about the last day's changes.
 
         Raises:
             Error: INVALID for an event or an environment that is not accepted, FORBIDDEN.

@@ -31,7 +31,7 @@ _HTML = """\
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What has happened, more about it, when, and the page that shows it."""
+    """An entry of a mail: what has happened, more about it, when, and the page that shows it."""
 
     what: str
     more: str
@@ -41,7 +41,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What a mail tells. `subject` is ASCII, and `more` the number of entries that are left out.
+    """The content of a mail. `subject` is ASCII, and `more` the number of entries that are left out.
 
     `reason` is a sentence that says why its reader gets it. `unsubscribe_token` is that of the link that stops it.
     """

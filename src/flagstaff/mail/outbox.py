@@ -13,7 +13,7 @@ from flagstaff.mail.envelope import Mail
 log = structlog.get_logger(__name__)
 
 KEPT_MAX = 1000
-"""How many mails the folder keeps. The oldest are deleted."""
+"""The number of mails that the folder keeps. The oldest are deleted."""
 
 
 class Outbox:

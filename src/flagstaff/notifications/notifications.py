@@ -1,4 +1,4 @@
-"""What members want to be told by mail about a project, and which changes concern whom."""
+"""The mails that members want about a project, and the members whom a change concerns."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from flagstaff.projects.projects import Environment
 GROUPED_FOR = timedelta(minutes=1)
 """For how long changes are gathered before they are mailed together."""
 MAILS_PER_HOUR = 20
-"""How many mails an account gets in an hour at most. What is beyond waits, and is in one later mail."""
+"""The number of mails that an account gets in an hour at most. What is beyond waits, and is in one later mail."""
 KEPT_FOR = timedelta(days=1)
 """For how long a mail is tried that the mail server does not take."""
 WAITING_MAX = 500
-"""How many changes of a project wait for an account at most. Later ones are in no mail."""
+"""The number of changes of a project that wait for an account at most. Later ones are in no mail."""
 STALE_EVERY = timedelta(days=7)
 
 _EVALUATED = ("flag.", "rule.", "segment.")
@@ -37,7 +37,7 @@ class Kind(StrEnum):
 
 
 DEFAULTS: Mapping[Kind, bool] = {Kind.CRITICAL: False, Kind.OWNED: True, Kind.STALE: True, Kind.WEBHOOKS: True}
-"""What a member wants who has chosen nothing: what needs the member, and nothing about the work of others."""
+"""The mails of a member who has chosen none: those that need the member, and none about the work of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def _is_for(member: Member, made: Made, environment: str | None) -> bool:
 
 
 def say_briefly(made: Made, environment: Environment | None) -> str:
-    """What has happened, in ASCII and without a word that people have written.
+    """A change in one phrase, in ASCII and without a word that people have written.
 
     A mail must not be a way to send one's own text to somebody: an account's address is not proven to be its owner's.
     """

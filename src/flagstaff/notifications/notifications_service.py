@@ -1,4 +1,4 @@
-"""What an account wants to be told by mail. It concerns nobody else, so the audit trail does not have it."""
+"""The mails that an account wants. They concern nobody else, so the audit trail does not have them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from flagstaff.values.errors import Code, Error
 
 
 class WantedOfProject(NamedTuple):
-    """What an account wants to be told about a project."""
+    """The mails that an account wants about a project."""
 
     project_id: UUID
     project: str
@@ -32,14 +32,14 @@ class NotificationSettings:
     tokens: UnsubscribeTokens
 
     async def list_wanted(self, actor: Actor) -> Sequence[WantedOfProject]:
-        """What the actor wants in each project, in the order of their names."""
+        """The mails that the actor wants about each project, in the order of their names."""
         assert actor.account_id is not None
         async with self.database.read() as connection:
             found = await notifications_store.list_wanted_of_account(connection, actor.account_id)
         return [WantedOfProject(*each) for each in found]
 
     async def get_wanted(self, actor: Actor, project_id: UUID) -> Mapping[Kind, bool]:
-        """What the actor wants in a project."""
+        """The mails that the actor wants about a project."""
         async with self.database.read() as connection:
             _, member = await open_membership(connection, actor, project_id, Permission.PROJECT_READ)
             return await notifications_store.find_wanted(connection, project_id, member.account_id)

@@ -115,14 +115,14 @@ class StaleFlag(NamedTuple):
 
 
 async def find_wanted(connection: AsyncConnection, project_id: UUID, account_id: UUID) -> dict[Kind, bool]:
-    """What a member wants."""
+    """The mails that a member wants."""
     query = sa.select(*_KINDS).where(_settings.project_id == project_id, _settings.account_id == account_id)
     row = (await connection.execute(query)).one_or_none()
     return _chosen(row or (None,) * len(_KINDS))
 
 
 async def list_wanted(connection: AsyncConnection, project_id: UUID) -> dict[UUID, dict[Kind, bool]]:
-    """What the members of a project want who have chosen something, by their accounts."""
+    """The mails that the members of a project want who have chosen some, by their accounts."""
     query = sa.select(_settings.account_id, *_KINDS).where(_settings.project_id == project_id)
     return {account_id: _chosen(chosen) for account_id, *chosen in await connection.execute(query)}
 
@@ -130,7 +130,7 @@ async def list_wanted(connection: AsyncConnection, project_id: UUID) -> dict[UUI
 async def list_wanted_of_account(
     connection: AsyncConnection, account_id: UUID
 ) -> list[tuple[UUID, str, dict[Kind, bool]]]:
-    """What an account wants in each of its projects, which are in the order of their names."""
+    """The mails that an account wants about each of its projects, in the order of their names."""
     query = (
         sa.select(_projects.id, _projects.name, *_KINDS)
         .join(tables.members, _members.project_id == _projects.id)
@@ -192,7 +192,7 @@ async def advance(connection: AsyncConnection, project_id: UUID, before: int, af
 
 
 async def count_waiting(connection: AsyncConnection, project_id: UUID) -> dict[UUID, int]:
-    """How much waits to be told about a project, by account."""
+    """Count what waits to be mailed about a project, by account."""
     query = sa.select(_waiting.account_id, sa.func.count()).where(_waiting.project_id == project_id)
     return {row[0]: row[1] for row in await connection.execute(query.group_by(_waiting.account_id))}
 
@@ -267,7 +267,7 @@ async def find_address(connection: AsyncConnection, member: Subscription) -> Add
 
 
 async def count_mails(connection: AsyncConnection, account_id: UUID, since: datetime) -> int:
-    """How many mails an account got since a time."""
+    """Count the mails that an account got since a time."""
     query = sa.select(sa.func.count()).where(_mails.account_id == account_id, _mails.sent_at > since)
     return int((await connection.execute(query)).scalar_one())
 

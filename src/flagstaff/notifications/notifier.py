@@ -53,7 +53,10 @@ Environments = dict[UUID, Environment]
 
 @dataclass(slots=True)
 class Notifier:
-    """What follows and sends. `send_digest` returns whether the mail server has taken the mail, or never will."""
+    """Follows the audit trail and sends mails.
+
+    `send_digest` returns whether the mail server has taken the mail, or never will.
+    """
 
     database: Database
     now: Callable[[], datetime]

@@ -1,4 +1,4 @@
-"""What the server notices by itself, and mails to members about changes."""
+"""Notices of the server, and mails to members about changes."""
 
 import sqlalchemy as sa
 from alembic import op
