@@ -1080,6 +1080,68 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Metrics
+         * @description The metrics of a project, newest first.
+         *
+         *     Requires the permission `project:read`.
+         */
+        get: operations["list_metrics"];
+        put?: never;
+        /**
+         * Create Metric
+         * @description Create a metric. Once the response is sent, events of it are accepted everywhere.
+         *
+         *     Requires the permission `segments:write`.
+         */
+        post: operations["create_metric"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/metrics/{metric_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Metric
+         * @description One metric.
+         *
+         *     Requires the permission `project:read`.
+         */
+        get: operations["get_metric"];
+        /**
+         * Update Metric
+         * @description Update a metric. Only the given fields change.
+         *
+         *     Requires the permission `segments:write`.
+         */
+        put: operations["update_metric"];
+        post?: never;
+        /**
+         * Delete Metric
+         * @description Delete a metric that no unfinished release watches. Events of it are not accepted any more.
+         *
+         *     Requires the permission `segments:write`.
+         */
+        delete: operations["delete_metric"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/sdk-keys": {
         parameters: {
             query?: never;
@@ -1784,6 +1846,199 @@ export interface paths {
          *     Requires the permission `flags:write`.
          */
         post: operations["unarchive_flag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Releases
+         * @description The releases of a flag, newest first. Of those that have ended, the last 50 are kept.
+         *
+         *     Requires the permission `flags:read`.
+         */
+        get: operations["list_releases"];
+        put?: never;
+        /**
+         * Create Release
+         * @description Create a release of a flag: steps, each at its time, and guards. One step with `at` is a schedule.
+         *
+         *     It acts for the account that makes it. A release that changes rules also needs `rules:write`. A flag has one release
+         *     at a time that has not ended.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        post: operations["create_release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/releases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Open Releases
+         * @description The releases of an environment that have not ended, newest first.
+         *
+         *     Requires the permission `flags:read`.
+         */
+        get: operations["list_open_releases"];
+        put?: never;
+        /**
+         * Schedule Flags
+         * @description Schedule changes of several flags for one moment, or of none of them: a release of each.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        post: operations["schedule_flags"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases/{release_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Release
+         * @description One release.
+         *
+         *     Requires the permission `flags:read`.
+         */
+        get: operations["get_release"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases/{release_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause Release
+         * @description Pause a release: no step begins until it is resumed. Its guards go on watching.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        post: operations["pause_release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases/{release_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Release
+         * @description Resume a paused release. What others have changed meanwhile stays, until a step changes it.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        post: operations["resume_release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases/{release_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Release
+         * @description End a release. The flag stays as it is, and so do the results.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        post: operations["cancel_release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases/{release_id}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Release Results
+         * @description The results of a release up to now. You may look as often as you like: the false alarm rate still holds.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["get_release_results"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases/{release_id}/users.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Release Users
+         * @description The users of a release as CSV: when and how each was exposed, and what was counted of it for each metric.
+         *
+         *     A text that a spreadsheet would take for a formula has an apostrophe in front.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["export_release_users"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3076,6 +3331,8 @@ export interface components {
             email: string | null;
             /** @description The access token that the account used, if any. */
             token: components["schemas"]["TokenNameOut"] | null;
+            /** @description The release that made the change for the account, if any. */
+            release: components["schemas"]["ReleaseNameOut"] | null;
         };
         /**
          * ActualResult
@@ -3152,6 +3409,28 @@ export interface components {
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
+        };
+        /**
+         * AlarmOut
+         * @description A guard that has acted, or without a metric, a split that is not as asked.
+         */
+        AlarmOut: {
+            /** Metric */
+            metric: string | null;
+            /** Action */
+            action: ("turn_off" | "pause" | "notify") | null;
+            /**
+             * At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            at: string;
+            /** Evidence */
+            evidence: number;
+            /** Threshold */
+            threshold: number;
+            /** Words */
+            words: string;
         };
         /**
          * AlterationOut
@@ -3244,6 +3523,78 @@ export interface components {
              * @description What to send as `after` for the next page; null if there is none.
              */
             next_after: string | null;
+        };
+        /**
+         * AppliedOut
+         * @description A step that was applied, or skipped.
+         */
+        AppliedOut: {
+            /** Step */
+            step: number;
+            /**
+             * At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            at: string;
+            /**
+             * Due At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            due_at: string;
+            /** Late */
+            late: boolean;
+            /** Skipped */
+            skipped: boolean;
+            /**
+             * Folded
+             * @description The steps before it whose times had passed as well.
+             */
+            folded: number[];
+            /** Arms */
+            arms: components["schemas"]["ArmOut"][] | null;
+        };
+        /**
+         * ArmOut
+         * @description A group that a step divides users into.
+         */
+        ArmOut: {
+            /**
+             * Name
+             * @description `off` and `on` of a rollout, or a variant. The first one is the control.
+             */
+            name: string;
+            /** Share */
+            share: number;
+        };
+        /**
+         * ArmResultOut
+         * @description The users of an arm.
+         */
+        ArmResultOut: {
+            /** Name */
+            name: string;
+            /** Users */
+            users: number;
+            /** Users With Events */
+            users_with_events: number;
+            /** Events */
+            events: number;
+            /**
+             * Rate
+             * @description The share of the users with an event, of a binary metric.
+             */
+            rate: number | null;
+            /**
+             * Mean
+             * @description The mean per user, of a count or a value.
+             */
+            mean: number | null;
+            /** @description The rate divided by the control's, with all steps together. */
+            ratio: components["schemas"]["IntervalOut"] | null;
+            /** @description The mean minus the control's, with all steps together. */
+            difference: components["schemas"]["IntervalOut"] | null;
         };
         /**
          * AskAnswers
@@ -3502,6 +3853,41 @@ export interface components {
             interval: string;
             /** Intervals */
             intervals: components["schemas"]["ChangesIntervalOut"][];
+        };
+        /**
+         * Changes
+         * @description Fields of the flag to change, and rules.
+         */
+        Changes: {
+            /** Name */
+            name?: string;
+            /** Description */
+            description?: string | null;
+            /** Enabled */
+            enabled?: boolean;
+            /** Rollout Percentage */
+            rollout_percentage?: number;
+            /**
+             * Fallthrough
+             * @enum {string}
+             */
+            fallthrough?: "rollout" | "off";
+            /** Bucketing Key */
+            bucketing_key?: string | null;
+            /** Stickiness */
+            stickiness?: string;
+            /** Tags */
+            tags?: string[];
+            /** Variants */
+            variants?: components["schemas"]["VariantBody"][];
+            /** Prerequisites */
+            prerequisites?: components["schemas"]["PrerequisiteBody"][];
+            /** Owner */
+            owner?: string | null;
+            /** Keep */
+            keep?: boolean;
+            /** Rules */
+            rules?: components["schemas"]["RuleEdit"][];
         };
         /**
          * ChangesIntervalOut
@@ -4330,6 +4716,36 @@ export interface components {
             more_flags: boolean;
         };
         /**
+         * ExposedArmOut
+         * @description The users of an arm in a step.
+         */
+        ExposedArmOut: {
+            /** Name */
+            name: string;
+            /** Share */
+            share: number;
+            /** Users */
+            users: number;
+            /** New Users */
+            new_users: number;
+        };
+        /**
+         * ExposedStepOut
+         * @description The users of a step.
+         */
+        ExposedStepOut: {
+            /** Step */
+            step: number;
+            /**
+             * Began At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            began_at: string;
+            /** Arms */
+            arms: components["schemas"]["ExposedArmOut"][];
+        };
+        /**
          * FieldAlterationOut
          * @description A field that is altered. `present` is null for a resource that comes back.
          */
@@ -4719,6 +5135,18 @@ export interface components {
             hours: components["schemas"]["ReportedHourOut"][];
         };
         /**
+         * FlagSchedule
+         * @description The changes of one of several flags.
+         */
+        FlagSchedule: {
+            /**
+             * Flag Id
+             * Format: uuid
+             */
+            flag_id: string;
+            changes: components["schemas"]["Changes"];
+        };
+        /**
          * FlagSearch
          * @description A filter of the flag list. A field that is left out filters nothing.
          *
@@ -4842,6 +5270,40 @@ export interface components {
             readonly project_id?: unknown;
             /** @description Accepted and ignored. */
             readonly updated_at?: unknown;
+        };
+        /**
+         * GuardBody
+         * @description A metric that is watched, and what happens when it is worse for users with the flag.
+         */
+        GuardBody: {
+            /** Metric */
+            metric: string;
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "turn_off" | "pause" | "notify";
+            /**
+             * Tolerates
+             * @description By which share it may be worse: 0.1 tolerates a ratio of 1.1.
+             * @default 0
+             */
+            tolerates?: number;
+        };
+        /**
+         * GuardOut
+         * @description A guard.
+         */
+        GuardOut: {
+            /** Metric */
+            metric: string;
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "turn_off" | "pause" | "notify";
+            /** Tolerates */
+            tolerates: number;
         };
         /**
          * ImpactOut
@@ -4978,6 +5440,18 @@ export interface components {
             readonly demands_second_factor_is_default?: unknown;
             /** @description Accepted and ignored. */
             readonly is_default?: unknown;
+        };
+        /**
+         * IntervalOut
+         * @description An estimate with the ends of its interval, which holds at all looks together.
+         */
+        IntervalOut: {
+            /** Estimate */
+            estimate: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
         };
         /**
          * InvitationOut
@@ -5208,6 +5682,128 @@ export interface components {
             };
         };
         /**
+         * MetricOut
+         * @description A metric: what applications report about users in events.
+         */
+        MetricOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Project Id
+             * Format: uuid
+             */
+            project_id: string;
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
+            /** Description */
+            description: string | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "binary" | "count" | "value";
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "up" | "down";
+            /** Unit */
+            unit: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+        };
+        /**
+         * MetricResultOut
+         * @description The results of a guard's metric.
+         */
+        MetricResultOut: {
+            /** Metric */
+            metric: string;
+            /** Name */
+            name: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "binary" | "count" | "value";
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "up" | "down";
+            /** Unit */
+            unit: string | null;
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "turn_off" | "pause" | "notify";
+            /** Evidence */
+            evidence: number;
+            /** Threshold */
+            threshold: number;
+            /**
+             * Warning
+             * @description Whether no further step begins: the evidence is above half of the threshold's logarithm.
+             */
+            warning: boolean;
+            /** Acted At */
+            acted_at: string | null;
+            /** Words */
+            words: string;
+            /** Arms */
+            arms: components["schemas"]["ArmResultOut"][];
+            /** Steps */
+            steps: components["schemas"]["StepResultOut"][];
+        };
+        /**
+         * MetricUpdate
+         * @description The fields to change. `key` and `kind` are accepted only if they equal the present ones.
+         */
+        MetricUpdate: {
+            /** Key */
+            key?: string;
+            /** Name */
+            name?: string;
+            /** Description */
+            description?: string | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind?: "binary" | "count" | "value";
+            /**
+             * Better
+             * @enum {string}
+             */
+            better?: "up" | "down";
+            /** Unit */
+            unit?: string | null;
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly project_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly updated_at?: unknown;
+        };
+        /**
          * MissingFlagOut
          * @description A flag that is asked for but not answered, because it does not exist or is archived.
          */
@@ -5418,6 +6014,35 @@ export interface components {
             role: "owner" | "admin" | "editor" | "viewer";
         };
         /**
+         * NewMetric
+         * @description A new metric. Its key and its kind cannot be changed later.
+         */
+        NewMetric: {
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
+            /** Description */
+            description?: string | null;
+            /**
+             * Kind
+             * @description `binary`: a user had it, or not; `count`: how often; `value`: a number each.
+             * @enum {string}
+             */
+            kind: "binary" | "count" | "value";
+            /**
+             * Better
+             * @description The direction that is wanted: `down` for errors and latencies.
+             * @enum {string}
+             */
+            better: "up" | "down";
+            /**
+             * Unit
+             * @description For people, such as `ms`.
+             */
+            unit?: string | null;
+        };
+        /**
          * NewPasskey
          * @description A passkey that the browser has made, and a name to recognise it by.
          */
@@ -5441,6 +6066,34 @@ export interface components {
             name: string;
             /** Description */
             description?: string | null;
+        };
+        /**
+         * NewRelease
+         * @description A new release of a flag.
+         */
+        NewRelease: {
+            /** Name */
+            name?: string | null;
+            /** Steps */
+            steps: components["schemas"]["StepBody"][];
+            /**
+             * Guards
+             * @default []
+             */
+            guards?: components["schemas"]["GuardBody"][];
+            /**
+             * False Alarm Rate
+             * @description The chance that any guard ever acts on a harmless flag is at most this.
+             * @default 0.05
+             */
+            false_alarm_rate?: number;
+            /**
+             * When Late
+             * @description Whether a step whose time has passed in an outage is applied late, or skipped.
+             * @default run
+             * @enum {string}
+             */
+            when_late?: "run" | "skip";
         };
         /**
          * NewRule
@@ -5481,6 +6134,27 @@ export interface components {
             rollout_percentage?: number;
             /** Variant */
             variant?: string | null;
+        };
+        /**
+         * NewSchedules
+         * @description Changes of several flags of an environment at one moment.
+         */
+        NewSchedules: {
+            /** Name */
+            name?: string | null;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Flags */
+            flags: components["schemas"]["FlagSchedule"][];
+            /**
+             * When Late
+             * @default run
+             * @enum {string}
+             */
+            when_late?: "run" | "skip";
         };
         /**
          * NewSdkKey
@@ -5947,6 +6621,22 @@ export interface components {
             environments: components["schemas"]["PlaygroundEnvironmentOut"][];
         };
         /**
+         * PointOut
+         * @description A moment: the evidence of each metric, in their order, and the users exposed with each arm until then.
+         */
+        PointOut: {
+            /**
+             * At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            at: string;
+            /** Evidence */
+            evidence: number[];
+            /** Users */
+            users: number[];
+        };
+        /**
          * PrerequisiteBody
          * @description Another flag of the environment that must be on, or off, or on with one of some variants.
          */
@@ -6250,6 +6940,109 @@ export interface components {
             invitation?: string | null;
         };
         /**
+         * ReleaseAuthor
+         * @description The account that made the release, and for which it acts.
+         */
+        ReleaseAuthor: {
+            /** Id */
+            id: string | null;
+            /** Email */
+            email: string | null;
+        };
+        /**
+         * ReleaseNameOut
+         * @description A release that makes a change by itself.
+         */
+        ReleaseNameOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string | null;
+            /**
+             * Guard
+             * @description The key of the metric whose guard acted, if one did.
+             */
+            guard: string | null;
+        };
+        /**
+         * ReleaseOut
+         * @description A release of a flag.
+         */
+        ReleaseOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Project Id
+             * Format: uuid
+             */
+            project_id: string;
+            /**
+             * Environment Id
+             * Format: uuid
+             */
+            environment_id: string;
+            /**
+             * Flag Id
+             * Format: uuid
+             */
+            flag_id: string;
+            /** Name */
+            name: string | null;
+            /** Steps */
+            steps: components["schemas"]["StepOut"][];
+            /** Guards */
+            guards: components["schemas"]["GuardOut"][];
+            /** False Alarm Rate */
+            false_alarm_rate: number;
+            /**
+             * When Late
+             * @enum {string}
+             */
+            when_late: "run" | "skip";
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "scheduled" | "running" | "paused" | "done" | "stopped" | "cancelled" | "failed";
+            /**
+             * Reason
+             * @description Why it is paused, stopped, cancelled or failed.
+             */
+            reason: string | null;
+            author: components["schemas"]["ReleaseAuthor"];
+            /** Applied */
+            applied: components["schemas"]["AppliedOut"][];
+            /** Alarms */
+            alarms: components["schemas"]["AlarmOut"][];
+            /** Next Step */
+            next_step: number | null;
+            /**
+             * Due At
+             * @description When the next step is due, or after the last, when watching ends.
+             */
+            due_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+        };
+        /**
          * RepeatBody
          * @description The time whose messages are sent again.
          */
@@ -6419,6 +7212,46 @@ export interface components {
             alterations: components["schemas"]["AlterationOut"][];
         };
         /**
+         * ResultsOut
+         * @description The results of a release.
+         */
+        ResultsOut: {
+            /**
+             * Release Id
+             * Format: uuid
+             */
+            release_id: string;
+            /**
+             * Users
+             * @description The users who were exposed, and those who were left out.
+             */
+            users: number;
+            /** Left Out By Rules */
+            left_out_by_rules: number;
+            /**
+             * In Two Arms
+             * @description Users who were seen in two arms although no step moved them.
+             */
+            in_two_arms: number;
+            /**
+             * Without Identifier
+             * @description Evaluations whose user is not known.
+             */
+            without_identifier: number;
+            /**
+             * Not Counted
+             * @description Users beyond the bound of five million.
+             */
+            not_counted: number;
+            split: components["schemas"]["SplitOut"];
+            /** Steps */
+            steps: components["schemas"]["ExposedStepOut"][];
+            /** Metrics */
+            metrics: components["schemas"]["MetricResultOut"][];
+            /** Chart */
+            chart: components["schemas"]["PointOut"][];
+        };
+        /**
          * Role
          * @description The role of a member in a project; `projects/permissions.py` says what each role may do.
          * @enum {string}
@@ -6497,6 +7330,38 @@ export interface components {
             readonly flag_id?: unknown;
             /** @description Accepted and ignored. */
             readonly updated_at?: unknown;
+        };
+        /**
+         * RuleEdit
+         * @description A change of a rule: with an `id` of this rule, which `delete` deletes; without, a new rule.
+         */
+        RuleEdit: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id?: string;
+            /** Delete */
+            delete?: boolean;
+            /**
+             * Rule Type
+             * @enum {string}
+             */
+            rule_type?: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
+            /** Rule Value */
+            rule_value?: string | null;
+            /** Priority */
+            priority?: number;
+            /** Enabled */
+            enabled?: boolean;
+            /** Name */
+            name?: string | null;
+            /** Conditions */
+            conditions?: components["schemas"]["ConditionBody"][];
+            /** Rollout Percentage */
+            rollout_percentage?: number;
+            /** Variant */
+            variant?: string | null;
         };
         /**
          * RuleOut
@@ -6897,6 +7762,20 @@ export interface components {
             logout_url: string | null;
         };
         /**
+         * SplitOut
+         * @description Whether users are split as asked.
+         */
+        SplitOut: {
+            /** Is Wrong */
+            is_wrong: boolean;
+            /** Evidence */
+            evidence: number;
+            /** Threshold */
+            threshold: number;
+            /** Words */
+            words: string | null;
+        };
+        /**
          * StatusOut
          * @description The service works.
          */
@@ -6910,6 +7789,51 @@ export interface components {
          * @enum {string}
          */
         Step: "off" | "prerequisite" | "rule" | "rollout" | "everyone" | "fallthrough";
+        /**
+         * StepBody
+         * @description A step: what it changes, and when.
+         */
+        StepBody: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at?: string;
+            /** After Seconds */
+            after_seconds?: number;
+            changes: components["schemas"]["Changes"];
+            /**
+             * Least Users
+             * @description The step also waits until the step before has exposed so many new users.
+             */
+            least_users?: number;
+        };
+        /**
+         * StepOut
+         * @description A step.
+         */
+        StepOut: {
+            /** At */
+            at?: string | null;
+            /** After Seconds */
+            after_seconds?: number | null;
+            /** Changes */
+            changes: {
+                [key: string]: unknown;
+            };
+            /** Least Users */
+            least_users?: number | null;
+        };
+        /**
+         * StepResultOut
+         * @description The arms in a step. A step occurs twice if the release was paused by a conflict meanwhile.
+         */
+        StepResultOut: {
+            /** Step */
+            step: number;
+            /** Arms */
+            arms: components["schemas"]["ArmResultOut"][];
+        };
         /**
          * SummaryOut
          * @description The intervals by flag key, oldest first. Intervals without an evaluation of the flag are left out.
@@ -9726,6 +10650,229 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    list_metrics: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items; by default the whole list. */
+                limit?: number | null;
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricOut"][];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    create_metric: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMetric"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    get_metric: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                metric_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    update_metric: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                "If-Match"?: string;
+            };
+            path: {
+                project_id: string;
+                metric_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MetricUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            /** @description The resource has been changed: it is not in the state that `If-Match` demands. Unless you may not read it, `current` is its present state, whose `ETag` the response has. `changed_by` and `changed_at` say who made the latest change, and when, if you may read the audit trail. */
+            412: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    delete_metric: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                "If-Match"?: string;
+            };
+            path: {
+                project_id: string;
+                metric_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            /** @description The resource has been changed: it is not in the state that `If-Match` demands. Unless you may not read it, `current` is its present state, whose `ETag` the response has. `changed_by` and `changed_at` say who made the latest change, and when, if you may read the audit trail. */
+            412: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
     list_sdk_keys: {
         parameters: {
             query?: never;
@@ -11284,6 +12431,364 @@ export interface operations {
                 };
             };
             413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_releases: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items; by default the whole list. */
+                limit?: number | null;
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseOut"][];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    create_release: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRelease"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_open_releases: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items; by default the whole list. */
+                limit?: number | null;
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseOut"][];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    schedule_flags: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSchedules"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseOut"][];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    get_release: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                release_id: string;
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    pause_release: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                release_id: string;
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    resume_release: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                release_id: string;
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    cancel_release: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                release_id: string;
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    get_release_results: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                release_id: string;
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResultsOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    export_release_users: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                release_id: string;
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description CSV in UTF-8. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
         };

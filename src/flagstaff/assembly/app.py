@@ -50,6 +50,7 @@ from flagstaff.identity.sessions import sessions_routes
 from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.identity.single_sign_on import single_sign_on_routes
 from flagstaff.insight import answers_routes, cleanup_routes, explanations_routes, impacts_routes, playground_routes
+from flagstaff.metrics import metrics_routes
 from flagstaff.notifications import notifications_routes
 from flagstaff.projects import (
     environments_routes,
@@ -59,9 +60,11 @@ from flagstaff.projects import (
     sdk_keys_routes,
 )
 from flagstaff.projects.idempotency_service import Idempotency
+from flagstaff.releases import releases_routes, results_routes
 from flagstaff.serving.evaluate import ENDPOINT as EVALUATE_ENDPOINT
 from flagstaff.serving.evaluate import Evaluate
 from flagstaff.serving.evaluate_route import EvaluateRoute
+from flagstaff.serving.events import ENDPOINT as EVENTS_ENDPOINT
 from flagstaff.serving.ofrep.description import describe_ofrep
 from flagstaff.serving.ofrep.errors import ENDPOINT as OFREP_ENDPOINT
 from flagstaff.serving.ofrep.errors import ofrep_form
@@ -78,7 +81,13 @@ Protocols = Mapping[str, ASGIApp]
 """The routes that answer other products' clients, by the start of the path; the first one that fits answers."""
 
 _PAGE_SECONDS = 1.0
-_ENDPOINTS = (OFREP_ENDPOINT, FRONTEND_ENDPOINT, EVALUATE_ENDPOINT, UNLEASH_ENDPOINT)  # longer ones come first
+_ENDPOINTS = (
+    OFREP_ENDPOINT,
+    FRONTEND_ENDPOINT,
+    EVENTS_ENDPOINT,
+    EVALUATE_ENDPOINT,
+    UNLEASH_ENDPOINT,
+)  # longer ones come first
 
 # The framework's would see only its own routes, and would have paths and queries as they were sent.
 _NO_TELEMETRY_OF_ITS_OWN: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
@@ -113,10 +122,13 @@ def create_api() -> FastAPI:
         environments_routes,
         events_routes,
         segments_routes,
+        metrics_routes,
         sdk_keys_routes,
         webhooks_routes,
         notifications_routes,
         flags_routes,
+        releases_routes,
+        results_routes,
         bulk_actions_routes,
         favourites_routes,
         condition_work_routes,

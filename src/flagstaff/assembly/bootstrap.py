@@ -24,6 +24,7 @@ from flagstaff.assembly.migrating import (
 from flagstaff.assembly.notices import build_notices
 from flagstaff.assembly.notifications import build_notifications
 from flagstaff.assembly.probes import build_probes
+from flagstaff.assembly.releases import build_releases
 from flagstaff.assembly.serving import build_serving
 from flagstaff.cluster.instances_store import CONFIRM_SECONDS
 from flagstaff.cluster.worker import Worker
@@ -79,13 +80,14 @@ class Flagstaff:
         self.sdk_keys = build_projects(foundation, mails, passed_time)
         self.hooks = build_hooks(foundation, mails)
         build_notifications(foundation, mails)
-        cleanup = build_flags(foundation)
+        managed = build_flags(foundation)
+        build_releases(foundation, managed.flags, managed.rules)
         build_notices(
             foundation,
             self.cluster.serving_instances,
             self.applications.reports,
             self.history.recorder,
-            cleanup,
+            managed.cleanup,
             self.hooks.sender,
         )
         build_audit(foundation, self.serving)
@@ -95,7 +97,10 @@ class Flagstaff:
                 "last-seen", LAST_USED_SECONDS, self._write_last_used, "writes when credentials were last used"
             )
         )
-        self.edge = Edge(foundation, self.serving, self.history.recorder, self.applications, self.cluster.lease)
+        history = self.history
+        self.edge = Edge(
+            foundation, self.serving, history.recorder, history.events, self.applications, self.cluster.lease
+        )
 
     async def start(self) -> None:
         """Lock the data directory, migrate the database, and load what the hot path needs.

@@ -9,7 +9,7 @@ from flagstaff.assembly.applications import LocalApplications
 from flagstaff.assembly.foundation import Foundation
 from flagstaff.assembly.serving import ServedState
 from flagstaff.cluster.lease import Lease
-from flagstaff.history.recorder import Recorder
+from flagstaff.history.recorder import EvaluationRecorder
 from flagstaff.http.acceptor import Acceptor
 from flagstaff.http.cors import CrossOrigin
 from flagstaff.http.draining import Draining
@@ -19,10 +19,13 @@ from flagstaff.http.protocol import BoundedProtocol
 from flagstaff.http.rejections import Rejections
 from flagstaff.http.services import Services
 from flagstaff.http.traced import Traced
+from flagstaff.metrics.event_buffer import EventBuffer
 from flagstaff.serving.access import KeyAccess
 from flagstaff.serving.cut_off import CutOff
 from flagstaff.serving.evaluate import Evaluate
 from flagstaff.serving.evaluations import Evaluations
+from flagstaff.serving.events import PATH as EVENTS_PATH
+from flagstaff.serving.events import EventsRoute
 from flagstaff.serving.fast_path.endpoints import evaluate_endpoint, ofrep_endpoint
 from flagstaff.serving.fast_path.fast_path import FastPath, connection_class
 from flagstaff.serving.fast_path.traced_fast_path import TracedFastPathProtocol
@@ -46,7 +49,8 @@ class Edge:
         self,
         foundation: Foundation,
         served: ServedState,
-        recorder: Recorder,
+        recorder: EvaluationRecorder,
+        events: EventBuffer,
         applications: LocalApplications,
         lease: Lease,
     ) -> None:
@@ -68,6 +72,7 @@ class Edge:
         stream_tokens = StreamTokens(foundation.secret_key, foundation.now)
         protocols: Protocols = {  # longer ones come first
             STREAMS_PATH: OfrepStreamRoute(sdk_keys, key_access, stream_tokens, served.streams),
+            EVENTS_PATH: EventsRoute(sdk_keys, limits, events),
             "/ofrep/": OfrepRoute(ofrep, stream_tokens),
             "/unleash/api/frontend": FrontendRoute(key_access, evaluations, translations),
             STREAMING: streaming,

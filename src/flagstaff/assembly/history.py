@@ -1,24 +1,30 @@
 """Builds the evaluation history: what records, keeps it small, and copies it to ClickHouse."""
 
+import asyncio
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 
 from flagstaff.applications.applications_service import ApplicationReports
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
+from flagstaff.history.buffer import Buffer
 from flagstaff.history.clickhouse.client import ClickHouse
 from flagstaff.history.clickhouse.sender import Sender
+from flagstaff.history.event_files import EventForm
 from flagstaff.history.export_batches import ExportBatch, ExportBatches
 from flagstaff.history.history_service import History
 from flagstaff.history.passed_time import EVERY_SECONDS, PassedTime
-from flagstaff.history.recorder import Recorder
+from flagstaff.history.recorder import EvaluationRecorder, Recorder
 from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.sink import Sink
-from flagstaff.history.spool import MAX_BYTES, Spool, spool_folder
+from flagstaff.history.spool import MAX_BYTES, EvaluationForm, Spool, spool_folder
 from flagstaff.history.user_history_service import UserHistory
 from flagstaff.machine.disk import LOOK_SECONDS, DiskWatch
+from flagstaff.metrics.event_buffer import EventBuffer
 from flagstaff.values.errors import Error
 
-SPOOL_FOLDER = "spool"
+SPOOL_FOLDER, EVENTS_FOLDER = "spool", "events-spool"
+EVENTS_MAX_BYTES = 128 * 1024 * 1024
 _FLUSH_SECONDS = 3.0
 # How often the history that is too old, or whose environment was deleted, is removed.
 _PURGE_SECONDS = 60.0
@@ -34,11 +40,24 @@ class EvaluationHistory:
         """`reports` are kept for as long as evaluations are."""
         settings, database, now = foundation.settings, foundation.database, foundation.now
         self.service = History(database, now)
-        self.recorder = Recorder(
+        self.recorder = EvaluationRecorder(
+            buffer=Buffer(has_all=settings.history_attributes == "all"),
             write=self.service.record,
-            spool=_make_spool(foundation),
+            spool=Spool(
+                _spool_folder(foundation, SPOOL_FOLDER), EvaluationForm(), max_bytes=foundation.share(MAX_BYTES)
+            ),
             supervisor=foundation.supervisor,
-            has_all=settings.history_attributes == "all",
+        )
+        self.events = EventBuffer()
+        self.event_recorder = Recorder(
+            buffer=self.events,
+            write=self.service.record_events,
+            spool=Spool(
+                _spool_folder(foundation, EVENTS_FOLDER), EventForm(), max_bytes=foundation.share(EVENTS_MAX_BYTES)
+            ),
+            supervisor=foundation.supervisor,
+            name="events",
+            what="events",
         )
         self.disk = DiskWatch(
             settings.data_dir,
@@ -53,6 +72,7 @@ class EvaluationHistory:
             settings.history_max_bytes,
             lambda: (self.disk.free_bytes, self.disk.total_bytes),
             passed=self.passed_time.now,
+            max_events=settings.max_events,
         )
         self._foundation, self._reports = foundation, reports
         self._sender: Sender | None = None
@@ -67,10 +87,11 @@ class EvaluationHistory:
             with suppress(Error):  # such as of a full disk; it is tried again
                 await self.passed_time.look()
         await self.recorder.start()
+        await self.event_recorder.start()
 
     async def flush(self) -> None:
         """Write what is recorded; what the database does not take in time stays in files."""
-        await self.recorder.stop(_FLUSH_SECONDS)
+        await asyncio.gather(self.recorder.stop(_FLUSH_SECONDS), self.event_recorder.stop(_FLUSH_SECONDS))
 
     async def close(self) -> None:
         """End the copies to ClickHouse."""
@@ -107,6 +128,12 @@ class EvaluationHistory:
         metrics.add_gauge("history_waiting", "Evaluations that are not in the history yet.", lambda: recorder.waiting)
         metrics.add_counter("history_deleted", "Evaluations deleted at the maximum size.", lambda: retention.deleted)
         metrics.add_gauge("history_bytes", "The size of the history, roughly.", lambda: retention.bytes, max)
+        events, event_recorder = self.events, self.event_recorder
+        metrics.add_counter("events_accepted", "Events of metrics that were accepted.", lambda: events.accepted)
+        metrics.add_counter("events_unknown", "Events of metrics that do not exist.", lambda: events.ignored)
+        metrics.add_counter("events_written", "Events of metrics that were stored.", lambda: event_recorder.written)
+        metrics.add_counter("events_dropped", "Events of metrics that were lost.", lambda: event_recorder.dropped)
+        metrics.add_gauge("events_waiting", "Events of metrics that wait to be stored.", lambda: event_recorder.waiting)
         passed, disk = self.passed_time, self.disk
         metrics.add_gauge("disk_free_bytes", "Free space for the data directory.", lambda: disk.free_bytes, min)
         metrics.add_gauge("clock_leap_seconds", "How far the clock is ahead.", lambda: passed.leap_seconds, _furthest)
@@ -142,11 +169,9 @@ def build_history(foundation: Foundation, reports: ApplicationReports) -> Evalua
     return history
 
 
-def _make_spool(foundation: Foundation) -> Spool:
-    folder = foundation.settings.data_dir / SPOOL_FOLDER
-    if foundation.worker is None:
-        return Spool(folder)
-    return Spool(spool_folder(folder, foundation.worker.slot), max_bytes=foundation.share(MAX_BYTES))
+def _spool_folder(foundation: Foundation, name: str) -> Path:
+    folder = foundation.settings.data_dir / name
+    return folder if foundation.worker is None else spool_folder(folder, foundation.worker.slot)
 
 
 def _furthest(one: float, other: float) -> float:

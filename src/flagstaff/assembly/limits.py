@@ -40,6 +40,7 @@ def build_limits(foundation: Foundation) -> LimitsOfRequests:
     settings = foundation.settings
     limits = Limits(
         evaluate=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),
+        events=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),  # its own, so that events use up no evaluations
         browser=_window(settings.browser_rate_limit, _EVALUATE_KEYS),
         report=_window(settings.report_rate_limit, _SDK_KEYS),
         register=_network_windows(settings.register_rate_limit),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.assembly.serving import ServedState
@@ -76,11 +77,16 @@ def build_projects(foundation: Foundation, mails: Mails, passed_time: Callable[[
     return sdk_keys
 
 
-def build_flags(foundation: Foundation) -> Cleanup:
-    """Environments with their flags, rules and segments, and what copies, explains and restores them.
+class ManagedFlags(NamedTuple):
+    """The use cases of flags and rules, and what finds flags that may be removed."""
 
-    Returns what finds flags that may be removed.
-    """
+    flags: Flags
+    rules: Rules
+    cleanup: Cleanup
+
+
+def build_flags(foundation: Foundation) -> ManagedFlags:
+    """Environments with their flags, rules and segments, and what copies, explains and restores them."""
     settings, database, now = foundation.settings, foundation.database, foundation.now
     environments = Environments(database, now, environments_per_project(settings.max_environments_per_project))
     condition_quota = condition_characters(settings.max_condition_characters)
@@ -119,7 +125,7 @@ def build_flags(foundation: Foundation) -> Cleanup:
         Impacts(database, now, work),
         cleanup,
     ]
-    return cleanup
+    return ManagedFlags(flags, rules, cleanup)
 
 
 def build_audit(foundation: Foundation, served: ServedState) -> None:

@@ -2,7 +2,7 @@
 
 import structlog
 
-from flagstaff.assembly.history import SPOOL_FOLDER
+from flagstaff.assembly.history import EVENTS_FOLDER, SPOOL_FOLDER
 from flagstaff.database.data_directory import DataDirectory
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
@@ -57,9 +57,10 @@ async def migrate_alone_unless_supported(database: Database, settings: Settings)
 
 
 def gather_spools_of(settings: Settings, workers: int) -> None:
-    """Collect the evaluations that more workers than there are now have left."""
+    """Collect the evaluations and events that more workers than there are now have left."""
     try:
-        gather_spools(settings.data_dir / SPOOL_FOLDER, workers)
+        for name in (SPOOL_FOLDER, EVENTS_FOLDER):
+            gather_spools(settings.data_dir / name, workers)
     except OSError as error:
         log.warning("spool_failed", error=str(error))
 

@@ -10,7 +10,7 @@ from flagstaff.assembly.cluster import instance_name
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.cluster.instances import LeaseState
 from flagstaff.cluster.instances_service import PlacedInstance, ServingInstances
-from flagstaff.history.recorder import Recorder
+from flagstaff.history.recorder import EvaluationRecorder
 from flagstaff.hooks.notices_service import BEHIND_SECONDS, LOOK_SECONDS, Lagging, Noticer, Recorded, Sources
 from flagstaff.hooks.notices_store import Place
 from flagstaff.hooks.sender import Sender
@@ -27,7 +27,7 @@ def build_notices(
     foundation: Foundation,
     instances: ServingInstances,
     reports: ApplicationReports,
-    recorder: Recorder,
+    recorder: EvaluationRecorder,
     cleanup: Cleanup,
     sender: Sender,
 ) -> None:

@@ -1,7 +1,5 @@
 """A project's audit trail as CSV, sent page by page."""
 
-import csv
-import io
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
 from uuid import UUID
@@ -10,6 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
 from flagstaff.api.auth import CurrentActor
+from flagstaff.api.csv import csv_line
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
 from flagstaff.audit.changes import NumberedChange
@@ -28,8 +27,6 @@ _COLUMNS = (
     *("id", "at", "actor", "token", "action", "resource_id", "environment", "environment_id", "flag_key", "flag_id"),
     *("restores", "before", "after"),
 )
-# A spreadsheet takes a cell that begins like this for a formula, which whoever chose the text could make it run.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _HEADERS = {"cache-control": "no-store", "content-disposition": 'attachment; filename="changes.csv"'}
 
 
@@ -66,21 +63,15 @@ async def export_project_changes(
 
 
 async def _written(pages: AsyncIterator[ChangesPage], keys: Mapping[UUID, str]) -> AsyncIterator[str]:
-    lines, turns = [_line(_COLUMNS)], Turns()
+    lines, turns = [csv_line(_COLUMNS)], Turns()
     async for page in pages:
         for each in page.items:
-            lines.append(_line(_cells(each, keys)))
+            lines.append(csv_line(_cells(each, keys)))
             if turns.is_over():
                 yield "".join(lines)
                 lines.clear()
                 await turns.give()
     yield "".join(lines)
-
-
-def _line(cells: tuple[Any, ...]) -> str:
-    line = io.StringIO()
-    csv.writer(line).writerow(map(_text, cells))
-    return line.getvalue()
 
 
 def _cells(numbered: NumberedChange, keys: Mapping[UUID, str]) -> tuple[Any, ...]:
@@ -99,8 +90,3 @@ def _cells(numbered: NumberedChange, keys: Mapping[UUID, str]) -> tuple[Any, ...
         change.restores,
         *(each and encode_json(each).decode() for each in (change.before, change.after)),
     )
-
-
-def _text(cell: Any) -> str:
-    text = "" if cell is None else str(cell)
-    return f"'{text}" if text.startswith(_FORMULA) else text

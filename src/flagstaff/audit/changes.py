@@ -2,20 +2,19 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple, Protocol
 from uuid import UUID
 
 from flagstaff.flags.flags import Flag, Rule
-from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.variants import Variant
 from flagstaff.identity.access_tokens.access_tokens import AccessToken
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.administration.instance import InstanceSettings
 from flagstaff.identity.sessions.sessions import Session
+from flagstaff.metrics.metrics import Metric
 from flagstaff.projects.invitations import Invitation
 from flagstaff.projects.members import Member
 from flagstaff.projects.permissions import Limits
@@ -44,6 +43,7 @@ Resource = (
     | Flag
     | Rule
     | Segment
+    | Metric
     | SavedView
     | SdkKey
     | Member
@@ -52,7 +52,7 @@ Resource = (
     | Recordable
 )
 
-_IN_NO_SNAPSHOT = ("account.", "instance.", "token.", "member.", "invitation.", "view.", "webhook.")
+_IN_NO_SNAPSHOT = ("account.", "instance.", "token.", "member.", "invitation.", "view.", "webhook.", "release.")
 # A webhook's URL may contain a secret; its `host` is recorded.
 _SECRET = frozenset({"sdk_key", "password_hash", "url"})
 # They say which resource it is, or when it was written.
@@ -66,11 +66,20 @@ class TokenName(NamedTuple):
     name: str
 
 
+class ReleaseName(NamedTuple):
+    """The release that makes a change by itself, and the metric of the guard that acts, if one does."""
+
+    id: UUID
+    name: str | None
+    guard: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Actor:
     """The author of a change: an account, or the command line, which has no account.
 
     With an access token, the account acts within its `limits`; otherwise `session_id` is the session that it acts in.
+    A `release` acts for the account that made it, whose permissions were required then and are not required again.
     """
 
     account_id: UUID | None
@@ -78,6 +87,7 @@ class Actor:
     token: TokenName | None = None
     limits: Limits | None = None
     session_id: UUID | None = None
+    release: ReleaseName | None = None
 
 
 COMMAND_LINE = Actor(account_id=None, email=None)
@@ -194,11 +204,11 @@ def _as_json(value: Any) -> Any:
             return str(value)
         case Mapping():
             return {name: _as_json(each) for name, each in value.items()}
-        case tuple():
+        case tuple() | list():
             return [_as_json(each) for each in value]
         case Variant():
             return {"key": value.key, "weight": value.weight, "value": json.loads(value.value)}
-        case Condition() | Prerequisite():
+        case _ if is_dataclass(value) and not isinstance(value, type):
             return {field.name: _as_json(getattr(value, field.name)) for field in fields(value)}
         case _:
             return value

@@ -14,7 +14,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.audit.changes import Actor, Change, NumberedChange, Scope, TokenName
+from flagstaff.audit.changes import Actor, Change, NumberedChange, ReleaseName, Scope, TokenName
 from flagstaff.audit.outbox_store import enqueue
 from flagstaff.cluster.instances_store import notify_change
 from flagstaff.concurrency.pacing import collect
@@ -150,7 +150,12 @@ def _row(change: Change) -> dict[str, Any]:
         "before": change.before,
         "after": change.after,
         "restores": change.restores,
+        "release": _row_of_release(change.actor.release),
     }
+
+
+def _row_of_release(release: ReleaseName | None) -> dict[str, Any] | None:
+    return release and {"id": str(release.id), "name": release.name, "guard": release.guard}
 
 
 async def changed_flags(connection: AsyncConnection, environment_id: UUID, since: int) -> tuple[int, set[UUID]]:
@@ -277,7 +282,11 @@ async def summarise_changes(
     length = intervals.step * _MICROSECONDS_A_MINUTE
     place = sa.type_coerce(_columns.at, sa.BigInteger) // length
     is_segment = _columns.action.like("segment.%")
-    of_flags = sa.and_(_columns.environment_id == environment_id, _columns.flag_id.is_not(None))
+    of_flags = sa.and_(
+        _columns.environment_id == environment_id,
+        _columns.flag_id.is_not(None),
+        _columns.action.not_like("release.%"),
+    )
     of_segments = sa.and_(_columns.environment_id.is_(None), is_segment)
     if flag_key is not None:
         of_flags = sa.and_(of_flags, _columns.flag_key == flag_key)
@@ -382,7 +391,7 @@ def _from_row(row: sa.Row[*tuple[object, ...]]) -> NumberedChange:
         number=row.id,
         change=Change(
             at=row.at,
-            actor=Actor(row.actor_id, row.actor_email, token),
+            actor=Actor(row.actor_id, row.actor_email, token, release=_read_release(row.release)),
             action=row.action,
             resource_id=row.resource_id,
             scope=Scope(row.project_id, row.environment_id, row.flag_id, row.flag_key),
@@ -391,3 +400,7 @@ def _from_row(row: sa.Row[*tuple[object, ...]]) -> NumberedChange:
             restores=row.restores,
         ),
     )
+
+
+def _read_release(stored: dict[str, Any] | None) -> ReleaseName | None:
+    return ReleaseName(UUID(stored["id"]), stored["name"], stored["guard"]) if stored else None

@@ -2,16 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
-from datetime import datetime
 from typing import Any, TypeVar
-from uuid import UUID
 
 from flagstaff.audit.changes import OWN_FIELDS, Change, Scope, altered_values
-from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
-from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.audit.recorded_values import read_value
+from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.targeting.segments import Segment
-from flagstaff.flags.variants import Variant, encode_value
 from flagstaff.values.errors import Code, Error
 
 T = TypeVar("T", Flag, Rule, Segment)
@@ -56,7 +52,7 @@ def values_before(change: Change, now: Mapping[str, Any], *, if_unchanged: bool)
     again = [name for name in altered if now.get(name) != after[name]]
     if if_unchanged and again:
         raise unrestorable(f"It has been changed again since: {', '.join(again)}.")
-    return {name: _read(name, before[name]) for name in altered}
+    return {name: read_value(name, before[name]) for name in altered}
 
 
 def read_resource(kind: type[T], values: Mapping[str, Any]) -> T:
@@ -69,34 +65,9 @@ def read_resource(kind: type[T], values: Mapping[str, Any]) -> T:
     missing = {field.name for field in fields(kind) if field.default is MISSING} - values.keys()
     if missing:
         raise unrestorable(f"The entry does not say what was there: {', '.join(sorted(missing))}.")
-    return kind(**{field.name: _read(field.name, values[field.name]) for field in known})
+    return kind(**{field.name: read_value(field.name, values[field.name]) for field in known})
 
 
 def unrestorable(why: str) -> Error:
     """The error for a change that cannot be restored."""
     return Error(Code.CONFLICT, f"This cannot be restored. {why}")
-
-
-def _read(name: str, value: Any) -> Any:
-    if value is None:
-        return None
-    match name:
-        case "id" | "project_id" | "environment_id" | "flag_id":
-            return UUID(value)
-        case "created_at" | "updated_at" | "archived_at":
-            return datetime.fromisoformat(value)
-        case "fallthrough":
-            return Fallthrough(value)
-        case "rule_type":
-            return RuleType(value)
-        case "tags":
-            return tuple(value)
-        case "variants":
-            return tuple(Variant(each["key"], each["weight"], encode_value(each["value"])) for each in value)
-        case "prerequisites":
-            return tuple(Prerequisite(**{**each, "variants": tuple(each["variants"])}) for each in value)
-        case "conditions":
-            read = ({**each, "operator": Operator(each["operator"]), "values": tuple(each["values"])} for each in value)
-            return tuple(Condition(**each) for each in read)
-        case _:
-            return value

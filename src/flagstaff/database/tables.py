@@ -401,6 +401,54 @@ project_segments = sa.Table(
     sa.UniqueConstraint("project_id", "key"),
 )
 
+# What applications report about users in events.
+metrics = sa.Table(
+    "metrics",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("description", sa.Text),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("better", sa.Text, nullable=False),
+    sa.Column("unit", sa.Text),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("updated_at", Moment, nullable=False),
+    sa.UniqueConstraint("project_id", "key"),
+)
+
+# Releases of flags. `due_at` is when an unfinished one is to be looked at next, and `mark` the number of the last
+# change of the flag that it knows.
+releases = sa.Table(
+    "releases",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("environment_id", sa.ForeignKey("environments.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("flag_id", sa.ForeignKey("flags.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("name", sa.Text),
+    _json_list("steps"),
+    _json_list("guards"),
+    sa.Column("false_alarm_rate", sa.Float, nullable=False),
+    sa.Column("when_late", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text),
+    sa.Column("author_id", sa.Uuid),
+    sa.Column("author_email", sa.Text),
+    _json_list("applied"),
+    _json_list("alarms"),
+    sa.Column("counts_from", Moment),
+    sa.Column("due_at", Moment),
+    sa.Column("paused_at", Moment),
+    sa.Column("ended_at", Moment),
+    sa.Column("mark", sa.BigInteger, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("updated_at", Moment, nullable=False),
+    sa.Index(None, "flag_id", "created_at"),
+    sa.Index(None, "state", "due_at"),
+)
+
 # Filters of the list of flags, by which all members of a project can look.
 saved_views = sa.Table(
     "saved_views",
@@ -443,6 +491,7 @@ changes = sa.Table(
     sa.Column("token_id", sa.Uuid),
     sa.Column("token_name", sa.Text),
     sa.Column("restores", sa.BigInteger),
+    sa.Column("release", sa.JSON(none_as_null=True)),  # the release that made the change, and the guard that acted
     sa.Index(None, "environment_id", "id"),
     sa.Index(None, "project_id", "id"),
     sa.Index(None, "flag_id", "id"),
@@ -850,6 +899,92 @@ dropped_reports = sa.Table(
     sa.Column("environment_id", sa.Uuid, primary_key=True),
     sa.Column("hour", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("counts", sa.BigInteger, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# Events of metrics, in the order in which they were committed in an environment. `unit` identifies the user: as the
+# rollout does by default, or with an attribute, its name and its value; see metrics/events.py.
+events = sa.Table(
+    "events",
+    metadata,
+    sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    sa.Column("environment", sa.Integer, nullable=False),
+    sa.Column("metric", sa.Text, nullable=False),
+    sa.Column("unit", sa.Text, nullable=False),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Column("value", sa.Float),
+    sa.Index(None, "environment", "id"),
+    sa.Index(None, "environment", "unit"),
+    schema=HISTORY,
+    sqlite_autoincrement=True,
+)
+
+# The ids that clients gave events, so that a repetition counts once; the day is counted from 1970.
+event_ids = sa.Table(
+    "event_ids",
+    metadata,
+    sa.Column("environment", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("digest", sa.Text, primary_key=True),
+    sa.Column("day", sa.Integer, nullable=False, index=True),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# How many events named a metric that their project does not have, by the day of the last one, counted from 1970.
+unknown_metrics = sa.Table(
+    "unknown_metrics",
+    metadata,
+    sa.Column("environment_id", sa.Uuid, primary_key=True),
+    sa.Column("metric", sa.Text, primary_key=True),
+    sa.Column("events", sa.BigInteger, nullable=False),
+    sa.Column("last_at", Moment, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# What was counted for a release, and up to where the history was read for it; see releases/observations.py. `version`
+# rises with each write. The process that reads holds it until `held_until`.
+observed_releases = sa.Table(
+    "observed_releases",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("release_id", sa.Uuid, nullable=False, unique=True),
+    sa.Column("environment_id", sa.Uuid, nullable=False),
+    sa.Column("version", sa.BigInteger, nullable=False),
+    sa.Column("holder", sa.Text, nullable=False),
+    sa.Column("held_until", Moment, nullable=False),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+    schema=HISTORY,
+    sqlite_autoincrement=True,
+)
+
+# The users who were exposed to a release: when they first were in the latest step, with which arm, and in which step
+# they first were. An arm of -1 stands for users that rules have left out, one of -2 for users seen in two arms.
+exposures = sa.Table(
+    "exposures",
+    metadata,
+    sa.Column("release", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("unit", sa.Text, primary_key=True),
+    sa.Column("first_step", sa.SmallInteger, nullable=False),
+    sa.Column("step", sa.SmallInteger, nullable=False),
+    sa.Column("arm", sa.SmallInteger, nullable=False),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# What these users did: how many events of a metric were counted, and the sum of their values.
+user_events = sa.Table(
+    "user_events",
+    metadata,
+    sa.Column("release", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("metric", sa.SmallInteger, primary_key=True, autoincrement=False),
+    sa.Column("unit", sa.Text, primary_key=True),
+    sa.Column("step", sa.SmallInteger, nullable=False),
+    sa.Column("arm", sa.SmallInteger, nullable=False),
+    sa.Column("events", sa.Integer, nullable=False),
+    sa.Column("total", sa.Float, nullable=False),
     schema=HISTORY,
     sqlite_with_rowid=False,
 )

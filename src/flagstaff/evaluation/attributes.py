@@ -195,3 +195,8 @@ READERS: MappingProxyType[Form, Callable[[object], Any]] = MappingProxyType(
     }
 )
 """For each form, what reads one element: its reading, or None."""
+
+
+def read_identifier(value: object) -> str:
+    """What identifies a user by an attribute: a text, or a number as text; empty for anything else."""
+    return "" if isinstance(value, bool | list) else "".join(read(Form.TEXT, value))

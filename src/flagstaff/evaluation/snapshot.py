@@ -9,6 +9,7 @@ from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.loops import Prefixes
 from flagstaff.evaluation.matches import RuleMatch
 from flagstaff.evaluation.targets import Targeting, Values, Write
+from flagstaff.metrics.metrics import Kind
 from flagstaff.projects.sdk_keys import KeyInForce
 
 
@@ -112,6 +113,7 @@ class EnvironmentSnapshot:
     read_at: int = 0
     translations: dict[Dialect, Translation] = field(default_factory=dict)  # those that were asked for
     sdk_keys: Mapping[bytes, KeyInForce] = field(default_factory=dict)  # the environment's own, by their hashes
+    metrics: Mapping[str, Kind] = field(default_factory=dict)  # the project's, by key
 
 
 @dataclass(frozen=True, slots=True, eq=False)

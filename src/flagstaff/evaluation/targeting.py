@@ -10,7 +10,7 @@ from operator import getitem
 from typing import Any, NamedTuple
 
 from flagstaff.evaluation import loops
-from flagstaff.evaluation.attributes import Form, read
+from flagstaff.evaluation.attributes import read_identifier
 from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
 from flagstaff.evaluation.history.layout import NO_BUCKET
 from flagstaff.evaluation.matches import PredicateMatches, RuleMatch
@@ -205,8 +205,7 @@ def identifier_of(user: User, attribute: str) -> bytes:
         return user.identifier
     found = user.identifiers.get(attribute)
     if found is None:
-        value = user.values.get(attribute)
-        found = b"" if isinstance(value, bool | list) else "".join(read(Form.TEXT, value)).encode()
+        found = read_identifier(user.values.get(attribute)).encode()
         user.identifiers[attribute] = found
     return found
 

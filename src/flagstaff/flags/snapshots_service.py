@@ -19,6 +19,7 @@ from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.targeting import rules_store, segments_store
 from flagstaff.flags.targeting.segments import Segment
+from flagstaff.metrics import metrics_store
 from flagstaff.projects import environments_store, projects_store, sdk_keys_store
 from flagstaff.projects.projects import Environment
 from flagstaff.projects.sdk_keys import hash_sdk_key
@@ -116,13 +117,15 @@ class SnapshotSource:
                 self._compiled.pop(environment.id, None)
             their_segments = await _read_segments(connection, project_id)
             their_keys = await sdk_keys_store.list_keys_in_force(connection, project_id)
+            kinds = await metrics_store.list_kinds(connection, project_id)
             their_revisions = await revisions_store.list_revisions(connection, project_id)
             read = [await _read_all(connection, environment, their_revisions[environment.id]) for environment in found]
         compiled_segments = await in_pieces(_compile_segments(their_segments))
         compiled = {}
         for each in read:
             snapshot, _ = await _compile(each, compiled_segments)
-            compiled[each.environment.key] = replace(snapshot, sdk_keys=their_keys.get(each.environment.id, {}))
+            its_keys = their_keys.get(each.environment.id, {})
+            compiled[each.environment.key] = replace(snapshot, sdk_keys=its_keys, metrics=kinds)
         return ProjectSnapshot(project_id, project.sdk_key, compiled)
 
     async def load_environment(self, project_id: UUID, environment_id: UUID) -> EnvironmentSnapshot | None:
@@ -134,6 +137,7 @@ class SnapshotSource:
                 return None
             its_segments = await _read_segments(connection, project_id, known.segments if known else _NOTHING)
             their_keys = await sdk_keys_store.list_keys_in_force(connection, project_id)
+            kinds = await metrics_store.list_kinds(connection, project_id)
             its_revision = await revisions_store.find_revision(connection, project_id, environment_id)
             if known:
                 read = await _read_changed(connection, environment, its_revision, known)
@@ -143,7 +147,7 @@ class SnapshotSource:
         snapshot, self._compiled[environment_id] = await _compile(read, compiled_segments)
         while len(self._compiled) > REMEMBERED:
             self._compiled.popitem(last=False)
-        return replace(snapshot, sdk_keys=their_keys.get(environment_id, {}))
+        return replace(snapshot, sdk_keys=their_keys.get(environment_id, {}), metrics=kinds)
 
 
 async def _read_segments(

@@ -13,10 +13,12 @@ from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
 from flagstaff.evaluation.history.users import DistinctUsers
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store import batches
+from flagstaff.history.store.events import write_events
 from flagstaff.history.store.pages import list_evaluations
 from flagstaff.history.store.summaries import VARIANT, Kind
 from flagstaff.history.store.sums import FlagSums, TooManyCellsError, sum_by_interval
 from flagstaff.history.store.user_sums import UserSums, sum_users
+from flagstaff.metrics.events import EventBatch
 from flagstaff.projects.access import FlagPath, open_environment, open_flag
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import invalid_field
@@ -103,6 +105,11 @@ class History:
         """Store a batch of evaluations; return False, and change nothing, if it is already stored."""
         async with self.database.write_history() as connection:
             return await batches.write_batch(connection, batch)
+
+    async def record_events(self, batch: EventBatch) -> bool:
+        """Store a batch of events of metrics; return False, and change nothing, if it is already stored."""
+        async with self.database.write_history() as connection:
+            return await write_events(connection, batch)
 
     async def list_environment_evaluations(
         self,

@@ -1,4 +1,4 @@
-"""Records evaluations without slowing or failing them: `record` appends to a list, and two tasks do the rest.
+"""Records evaluations, or events, without slowing requests: `record` appends to a list, and two tasks do the rest.
 
 One collects records a few times a second, the other writes batches to the store. Batches that the store does not accept
 promptly are kept on disk, so that a kill at any moment loses less than a second.
@@ -9,13 +9,13 @@ import errno
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Generic, Protocol
 
 import structlog
 
 from flagstaff.concurrency.supervisor import Supervisor, is_set_within
 from flagstaff.evaluation.history.records import RecordBatch
-from flagstaff.history.buffer import Buffer
-from flagstaff.history.spool import Spool, SpooledBatch
+from flagstaff.history.spool import B, Spool, SpooledBatch
 from flagstaff.values.errors import Code, Error
 
 log = structlog.get_logger(__name__)
@@ -23,38 +23,54 @@ log = structlog.get_logger(__name__)
 FLUSH_INTERVAL_SECONDS = 0.2
 PATIENCE_SECONDS = 0.4  # how long a batch waits in memory alone
 RETRY_SECONDS = 1.0
-COLLECT, WRITE = "recorder-collect", "recorder-write"
 ATTEMPTS = 5  # for a batch that a reachable store refuses
 # Errors of the process or the system, which say nothing about the file that was to be read.
 _SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
+class Records(Protocol[B]):
+    """Records in memory."""
+
+    @property
+    def record(self) -> Callable[..., None]:
+        """Append a record."""
+
+    @property
+    def records(self) -> int:
+        """The number of records."""
+
+    def take(self) -> list[B]:
+        """Remove all records and return them in batches."""
+
+
 @dataclass(slots=True)
-class _Collected:
-    batch: RecordBatch
+class _Collected(Generic[B]):
+    batch: B
     at: float  # by the loop's clock
     copy: SpooledBatch | None = None  # on disk, while the store takes its time
     is_done: bool = False  # stored or dropped
     copying: asyncio.Lock = field(default_factory=asyncio.Lock)  # so that the two tasks do not both make a copy
 
 
-class Recorder:
-    """Buffers evaluations and writes them in batches, between `start` and `stop`. It counts records."""
+class Recorder(Generic[B]):
+    """Writes what a buffer collects in batches, between `start` and `stop`. It counts records.
+
+    `name` is that of its tasks, and `what` are the records, for people.
+    """
 
     def __init__(
         self,
         *,
-        write: Callable[[RecordBatch], Awaitable[bool]],
-        spool: Spool,
+        buffer: Records[B],
+        write: Callable[[B], Awaitable[bool]],
+        spool: Spool[B],
         supervisor: Supervisor,
         flush_interval_seconds: float = FLUSH_INTERVAL_SECONDS,
         retry_seconds: float = RETRY_SECONDS,
-        has_all: bool = False,
+        name: str = "recorder",
+        what: str = "evaluations",
     ) -> None:
-        """`write` stores a whole batch and returns True, or False if it is already stored; UNAVAILABLE is an outage.
-
-        `has_all` says that the recorded attributes are all that the requests had.
-        """
+        """`write` stores a whole batch and returns True, or False if it is already stored; UNAVAILABLE is an outage."""
         self.written = 0
         self.dropped = 0
         self._write = write
@@ -62,10 +78,12 @@ class Recorder:
         self._supervisor = supervisor
         self._flush_interval_seconds = flush_interval_seconds
         self._retry_seconds = retry_seconds
-        self._buffer = Buffer(has_all=has_all)
-        self.record = self._buffer.record
-        self._collected: deque[_Collected] = deque()
-        self._in_flight: _Collected | None = None
+        self._collect_task, self._write_task, self._what = f"{name}-collect", f"{name}-write", what
+        self._left_event, self._dropped_event = f"{what}_left_on_disk", f"{what}_dropped"
+        self._buffer = buffer
+        self.record: Callable[..., None] = buffer.record
+        self._collected: deque[_Collected[B]] = deque()
+        self._in_flight: _Collected[B] | None = None
         self._arrived = asyncio.Event()
         self._stopping = asyncio.Event()
         self._unacknowledged: set[int] = set()  # batches sent to the store, which may have stored them
@@ -94,8 +112,10 @@ class Recorder:
         except OSError as error:
             log.warning("spool_failed", error=str(error))
         self._is_started = True
-        self._supervisor.run(COLLECT, self._collect_forever, purpose="collects evaluations for the history")
-        self._supervisor.run(WRITE, self._write_forever, purpose="writes evaluations to the history")
+        self._supervisor.run(
+            self._collect_task, self._collect_forever, purpose=f"collects {self._what} for the history"
+        )
+        self._supervisor.run(self._write_task, self._write_forever, purpose=f"writes {self._what} to the history")
 
     async def stop(self, deadline_seconds: float) -> None:
         """Write everything; what the store has not accepted by the deadline stays on disk for the next start."""
@@ -105,15 +125,15 @@ class Recorder:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + deadline_seconds
         self._stopping.set()
-        await self._supervisor.finish(COLLECT, deadline_seconds)
+        await self._supervisor.finish(self._collect_task, deadline_seconds)
         self._collect(loop.time())  # what remains if that task was down
         self._is_complete = True
         self._arrived.set()
-        await self._supervisor.finish(WRITE, max(0, deadline - loop.time()))
+        await self._supervisor.finish(self._write_task, max(0, deadline - loop.time()))
         self._take_back()
         await self._move_to_disk()
         if self._spool.records:
-            log.warning("evaluations_left_on_disk", records=self._spool.records)
+            log.warning(self._left_event, records=self._spool.records)
 
     async def _collect_forever(self) -> None:
         loop = asyncio.get_running_loop()
@@ -135,7 +155,7 @@ class Recorder:
         oldest = self._in_flight or (self._collected[0] if self._collected else None)
         return self._spool.first is not None or (oldest is not None and now - oldest.at > PATIENCE_SECONDS)
 
-    async def _copy_to_disk(self, collected: _Collected) -> None:
+    async def _copy_to_disk(self, collected: _Collected[B]) -> None:
         async with collected.copying:
             if not collected.copy and not collected.is_done:
                 collected.copy = await self._append(collected.batch)
@@ -147,13 +167,13 @@ class Recorder:
             if self._collected and self._collected[0] is first:  # otherwise the other task has taken it
                 self._drop_unless_on_disk(self._collected.popleft())
 
-    def _drop_unless_on_disk(self, collected: _Collected) -> None:
+    def _drop_unless_on_disk(self, collected: _Collected[B]) -> None:
         if not collected.copy:
             collected.is_done = True
             self._drop(collected.batch, "They could not be kept on disk.")
         self._arrived.set()
 
-    async def _append(self, batch: RecordBatch) -> SpooledBatch | None:
+    async def _append(self, batch: B) -> SpooledBatch | None:
         try:
             return await self._spool.append(batch)
         except OSError as error:
@@ -182,7 +202,7 @@ class Recorder:
             if self._failures and await is_set_within(self._stopping, self._retry_seconds):
                 return
 
-    async def _write_collected(self, collected: _Collected) -> None:
+    async def _write_collected(self, collected: _Collected[B]) -> None:
         self._in_flight = collected
         collected.is_done = await self._try_to_write(collected.batch)
         if not collected.is_done:
@@ -208,7 +228,7 @@ class Recorder:
         if await self._try_to_write(batch):
             await self._spool.remove(spooled)
 
-    async def _try_to_write(self, batch: RecordBatch) -> bool:
+    async def _try_to_write(self, batch: B) -> bool:
         """Whether the batch is finished and is not tried again."""
         # A batch whose answer was lost may already be stored and still counts; a duplicate does not.
         is_first_try = batch.id not in self._unacknowledged
@@ -225,11 +245,13 @@ class Recorder:
         self._failures = self._rejections = 0
         return True
 
-    def _failed(self, batch: RecordBatch, error: Exception) -> bool:
+    def _failed(self, batch: B, error: Exception) -> bool:
         self._failures += 1
         if isinstance(error, Error) and error.code is Code.UNAVAILABLE:
             if self._failures == 1:
-                log.warning("history_store_away", detail="Evaluations are kept on disk until the store is back.")
+                log.warning(
+                    "history_store_away", detail=f"{self._what.capitalize()} are kept on disk until the store is back."
+                )
             return False
         self._rejections += 1
         log.error("history_batch_failed", attempt=self._rejections, records=batch.size, exc_info=error)
@@ -239,7 +261,7 @@ class Recorder:
         self._drop(batch, "The store refused them repeatedly.")
         return True
 
-    def _drop(self, batch: RecordBatch, reason: str) -> None:
+    def _drop(self, batch: B, reason: str) -> None:
         self._unacknowledged.discard(batch.id)
         self._count_dropped(batch.size, reason)
 
@@ -247,4 +269,7 @@ class Recorder:
         self.dropped += records
         if not self._is_dropping:  # once per outage
             self._is_dropping = True
-            log.error("evaluations_dropped", records=records, reason=reason)
+            log.error(self._dropped_event, records=records, reason=reason)
+
+
+EvaluationRecorder = Recorder[RecordBatch]

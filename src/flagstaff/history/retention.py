@@ -12,7 +12,8 @@ import structlog
 
 from flagstaff.database.database import Database
 from flagstaff.history import history_days
-from flagstaff.history.store import batches, deletions, partitions, rollups, user_rollups
+from flagstaff.history.store import batches, deletions, events, partitions, rollups, user_rollups
+from flagstaff.metrics.events import EVENTS_KEPT_DAYS
 from flagstaff.projects import environments_store
 from flagstaff.values.errors import Code, Error
 
@@ -39,8 +40,8 @@ class HistoryRetention:
     many bytes of the disk are free and how many it has, which are not numbers while that is not known.
 
     `read_clock` reads the database's clock. `passed` returns the time that was seen to pass, by which everything is
-    deleted by age; by default it is the clock's. `roll_up` and `purge` raise Error UNAVAILABLE while the database
-    cannot be reached.
+    deleted by age; by default it is the clock's. `max_events` is how many events of metrics are kept. `roll_up` and
+    `purge` raise Error UNAVAILABLE while the database cannot be reached.
     """
 
     database: Database
@@ -53,6 +54,7 @@ class HistoryRetention:
     deleted_at_once: int = DELETED_AT_ONCE
     read_clock: history_days.ReadClock = partitions.read_clock
     passed: Callable[[], datetime] | None = None
+    max_events: int = 20_000_000
     bytes: int = 0
     deleted: int = 0
 
@@ -112,6 +114,10 @@ class HistoryRetention:
         passed = self._passed()
         oldest = passed - self.retention
         delete_batches = partial(deletions.delete_batches, before=passed - BATCHES_REMEMBERED)
+        events_from = passed - timedelta(days=EVENTS_KEPT_DAYS)
+        delete_events = partial(events.delete_events, before=events_from, keep_max=self.max_events)
+        delete_event_ids = partial(events.delete_event_ids, before=events_from)
+        delete_unknown = partial(events.delete_unknown_metrics, before=events_from)
         await _do_all(
             [
                 partial(self._drop_days, oldest),
@@ -122,7 +128,10 @@ class HistoryRetention:
                     for environment_id, number in recorded.items()
                 ),
                 partial(self._delete_layouts, oldest),
-                partial(self._delete, delete_batches),
+                *(
+                    partial(self._delete, each)
+                    for each in (delete_batches, delete_events, delete_event_ids, delete_unknown)
+                ),
                 self._purge_beyond_bytes,
                 self.prepare_days,
             ]
@@ -135,6 +144,7 @@ class HistoryRetention:
         is_forgotten = False
         while not is_forgotten:  # while batches that were already being sent still arrive
             await self._delete_before(number, None)
+            await self._delete(partial(events.delete_events_of, number=number))
             async with self.database.write_history() as connection:
                 is_forgotten = await deletions.forget_environment(connection, number)
 

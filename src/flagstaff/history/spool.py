@@ -1,4 +1,4 @@
-"""Batches of evaluations on disk, one file each, while the store is unavailable or slow. Bounded in bytes.
+"""Batches of evaluations, or events, on disk, one file each, while the store is unavailable or slow. Bounded in bytes.
 
 A file is created whole or not at all, so a kill leaves no partial file; after a power failure a file may be unreadable.
 Its first byte is the version of its format; older versions of Flagstaff wrote none and began with the batch, a map with
@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 import structlog
@@ -29,6 +30,54 @@ _SUFFIX = ".batch"
 _UNFINISHED = ".unfinished"
 _WORKER = "worker-"
 _name = re.compile(r"(\d{12,})-(\d+)\.batch")
+
+
+class Batch(Protocol):
+    """What is written in one transaction. The id recognises a batch that is sent twice."""
+
+    @property
+    def id(self) -> int:
+        """The id."""
+
+    @property
+    def size(self) -> int:
+        """The number of records."""
+
+
+B = TypeVar("B", bound=Batch)
+
+
+class Form(Protocol[B]):
+    """How batches of a kind are written to files, beginning with a version."""
+
+    def encode(self, batch: B) -> bytes:
+        """A file's content."""
+
+    def decode(self, content: bytes) -> B:
+        """The batch in a file; raises ValueError when it cannot be understood."""
+
+
+class EvaluationForm:
+    """The files of batches of evaluations."""
+
+    def encode(self, batch: RecordBatch) -> bytes:
+        """A file's content."""
+        is_newer = any(group.layout.version > _NEWEST_OF_VERSION_1 for group in batch.groups)
+        return (_WITH_NEWER_LAYOUTS if is_newer else _VERSION) + msgspec.msgpack.encode(batch)
+
+    def decode(self, content: bytes) -> RecordBatch:
+        """The batch in a file; raises ValueError when it cannot be understood."""
+        version = content[:1]
+        if version not in (_VERSION, _WITH_NEWER_LAYOUTS, _MAP_OF_TWO):
+            raise unknown_version(version)
+        return msgspec.msgpack.decode(
+            content.removeprefix(_VERSION).removeprefix(_WITH_NEWER_LAYOUTS), type=RecordBatch
+        )
+
+
+def unknown_version(version: bytes) -> ValueError:
+    """The error for a file that begins with a version that is not known."""
+    return ValueError(f"its format version {version.hex() or '(none)'} is unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +117,12 @@ def _names(folder: Path) -> list[re.Match[str]]:
     return [name for name in found if name]
 
 
-class Spool:
+class Spool(Generic[B]):
     """The batches in a directory, oldest first. One process at a time may use it."""
 
-    def __init__(self, directory: Path, *, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, directory: Path, form: Form[B], *, max_bytes: int = MAX_BYTES) -> None:
         self.records = 0
+        self._form = form
         self._directory = directory
         self._max_bytes = max_bytes
         self._bytes = 0
@@ -98,11 +148,10 @@ class Spool:
         """The oldest batch."""
         return next(iter(self._waiting.values()), None)
 
-    async def append(self, batch: RecordBatch) -> SpooledBatch | None:
+    async def append(self, batch: B) -> SpooledBatch | None:
         """Add a batch; None if there is no room for it. Raises OSError when the disk fails."""
         await self.open()  # if the start could not: until then a file's name may be in use
-        is_newer = any(group.layout.version > _NEWEST_OF_VERSION_1 for group in batch.groups)
-        content = (_WITH_NEWER_LAYOUTS if is_newer else _VERSION) + msgspec.msgpack.encode(batch)
+        content = self._form.encode(batch)
         if self._bytes + len(content) > self._max_bytes:
             return None
         path = self._directory / f"{self._next:012}-{batch.size}{_SUFFIX}"
@@ -117,15 +166,9 @@ class Spool:
         self._waiting[path] = spooled
         return spooled
 
-    async def read(self, spooled: SpooledBatch) -> RecordBatch:
+    async def read(self, spooled: SpooledBatch) -> B:
         """A batch's content; raises OSError, or ValueError when it cannot be understood."""
-        content = await asyncio.to_thread(spooled.path.read_bytes)
-        version = content[:1]
-        if version not in (_VERSION, _WITH_NEWER_LAYOUTS, _MAP_OF_TWO):
-            raise ValueError(f"its format version {version.hex() or '(none)'} is unknown")
-        return msgspec.msgpack.decode(
-            content.removeprefix(_VERSION).removeprefix(_WITH_NEWER_LAYOUTS), type=RecordBatch
-        )
+        return self._form.decode(await asyncio.to_thread(spooled.path.read_bytes))
 
     async def remove(self, spooled: SpooledBatch) -> None:
         """Remove a batch. If its file cannot be deleted now, the next removal tries again."""

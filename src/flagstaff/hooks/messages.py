@@ -118,6 +118,8 @@ def _actor(actor: Actor) -> dict[str, Any]:
         "id": str(actor.account_id) if actor.account_id else None,
         "email": actor.email,
         "token": {"id": str(actor.token.id), "name": actor.token.name} if actor.token else None,
+        "release": actor.release
+        and {"id": str(actor.release.id), "name": actor.release.name, "guard": actor.release.guard},
     }
 
 

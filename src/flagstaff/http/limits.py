@@ -52,6 +52,7 @@ class Limits:
     """The limits; None means that a limit is off."""
 
     evaluate: SlidingWindow | None
+    events: SlidingWindow | None
     browser: SlidingWindow | None
     report: SlidingWindow | None
     register: NetworkWindows | None

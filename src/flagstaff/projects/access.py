@@ -18,7 +18,7 @@ from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.administration import administrators_store
 from flagstaff.identity.second_factors.second_factors_store import has_second_factor
 from flagstaff.projects import environments_store, members_store, projects_store
-from flagstaff.projects.members import Member
+from flagstaff.projects.members import Member, Role
 from flagstaff.projects.permissions import LimitedMember, Permission, record_check, require
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import Environment, Project
@@ -125,6 +125,11 @@ async def open_live_flag(
 async def _find(connection: Connection, actor: Actor, project_id: UUID, *, for_update: bool) -> tuple[Project, Member]:
     find = projects_store.open_project_for_update if for_update else projects_store.find_project
     project = await find(connection, project_id)
+    if actor.release is not None:  # its author's permissions were required when the release was made
+        if project is None:
+            raise not_found("project")
+        author = actor.account_id or project_id  # an id of no account, which is never looked up
+        return project, Member(project_id, author, actor.email or "", Role.OWNER, {}, project.created_at)
     # A statement after the lock, so that it sees a role that changed while this transaction waited for the lock.
     member = await members_store.find_member(connection, project_id, actor.account_id) if actor.account_id else None
     if project is None or member is None:

@@ -50,7 +50,7 @@ MEANINGS: Mapping[Permission, str] = {
     Permission.PROJECT_WRITE: "change the name and the description of the project",
     Permission.PROJECT_DELETE: "delete the project",
     Permission.ENVIRONMENTS_WRITE: "create, rename and delete environments",
-    Permission.SEGMENTS_WRITE: "create, change and delete segments",
+    Permission.SEGMENTS_WRITE: "create, change and delete segments and metrics",
     Permission.FLAGS_READ: "see flags and their rules",
     Permission.FLAGS_WRITE: "create, change, archive and delete flags",
     Permission.FLAGS_TOGGLE: "switch flags on and off with the toggle",

@@ -46,3 +46,10 @@ async def send_json(body: bytes, send: Send, headers: Headers = ()) -> None:
     own = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *headers]
     await send({"type": "http.response.start", "status": 200, "headers": own})
     await send({"type": "http.response.body", "body": body})
+
+
+async def send_accepted(body: bytes, send: Send) -> None:
+    """Send a 202."""
+    own = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": 202, "headers": own})
+    await send({"type": "http.response.body", "body": body})

@@ -72,7 +72,7 @@ class Evaluate:
         """
         access = await self._load(sdk_key)
         if access is None:
-            raise _no_key()
+            raise no_key()
         return access
 
     def answer(self, access: Access, body: bytes) -> Answer:
@@ -111,7 +111,7 @@ class Evaluate:
         """
         own = access.environment
         if own is not None and not self._use(access):
-            raise _no_key()
+            raise no_key()
         if len(body) > NESTING_MAX:
             require_simple(body)
         try:
@@ -128,8 +128,17 @@ class Evaluate:
         return environment, context
 
 
-def _no_key() -> UnauthenticatedError:
+def no_key() -> UnauthenticatedError:
+    """The error for a key that opens nothing."""
     return UnauthenticatedError("The X-SDK-Key header is missing or is not a valid SDK key.", CHALLENGE)
+
+
+def environment_in(access: Access, wanted: str) -> EnvironmentSnapshot:
+    """The environment with a key; raises Error NOT_FOUND if there is none, FORBIDDEN if the SDK key is for another."""
+    environment = access.project.environments.get(wanted)
+    if environment is None or (access.environment is not None and environment is not access.environment):
+        raise _no_environment(access, wanted)
+    return environment
 
 
 def _no_environment(access: Access, wanted: str) -> Error:

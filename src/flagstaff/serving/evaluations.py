@@ -12,7 +12,7 @@ from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, KnownAttributes, Translation
 from flagstaff.evaluation.subset import decide_flag, find_flag
 from flagstaff.evaluation.targets import CURRENT_TIME
-from flagstaff.history.recorder import Recorder
+from flagstaff.history.recorder import EvaluationRecorder
 from flagstaff.serving.attributes import are_small, encode_attributes, read_others
 from flagstaff.serving.context import NONE_GIVEN, Context, given_attributes, read_attributes
 from flagstaff.serving.contexts import GivenContext
@@ -39,7 +39,7 @@ class Evaluations:
     def __init__(
         self,
         *,
-        recorder: Recorder,
+        recorder: EvaluationRecorder,
         now: Callable[[], datetime],
         record_asked: NoteAsked,
         keep: HistoryAttributes = "used",

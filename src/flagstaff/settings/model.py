@@ -249,6 +249,14 @@ class Settings:
     max_segments_per_project: int = field(
         metadata=_read_by(_quota, "500", "The maximum number of segments per project.")
     )
+    max_metrics_per_project: int = field(metadata=_read_by(_quota, "200", "The maximum number of metrics per project."))
+    max_events: int = field(
+        metadata=_read_by(
+            values.whole_number_parser(1_000, 10_000_000_000),
+            "20000000",
+            "The maximum number of events of metrics that are kept, of all projects. The oldest are deleted first.",
+        )
+    )
     max_views_per_project: int = field(
         metadata=_read_by(_quota, "100", "The maximum number of saved views per project.")
     )

@@ -103,6 +103,11 @@ def segments_per_project(maximum: int) -> Quota:
     return Quota(maximum, "project", "segments", "FLAGSTAFF_MAX_SEGMENTS_PER_PROJECT")
 
 
+def metrics_per_project(maximum: int) -> Quota:
+    """The quota of a project's metrics: each server has their keys in memory."""
+    return Quota(maximum, "project", "metrics", "FLAGSTAFF_MAX_METRICS_PER_PROJECT")
+
+
 def views_per_project(maximum: int) -> Quota:
     """The quota of a project's saved views."""
     return Quota(maximum, "project", "views", "FLAGSTAFF_MAX_VIEWS_PER_PROJECT")

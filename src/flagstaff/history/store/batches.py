@@ -87,9 +87,9 @@ async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
     Raises Error UNAVAILABLE if PostgreSQL can store it only after the next sweep.
     """
     groups = [group for group in batch.groups if group.times]
-    if not groups or not await _is_new(connection, groups[0], batch.id):
+    if not groups or not await is_new_batch(connection, batch.id, groups[0].times[0] // 1000):
         return False
-    numbers = await _lock_environments(connection, {group.environment_id for group in groups})
+    numbers = await lock_environments(connection, {group.environment_id for group in groups})
     layout_ids, layout_bytes = await _store_layouts(connection, groups, numbers)
     newest = await _find_small_newest_segments(connection, groups, numbers)
     counts = SummaryCounts()
@@ -135,14 +135,14 @@ def _values(segment: Segment) -> dict[str, object]:
     return {name: getattr(segment, name) for name in _FIELDS}
 
 
-async def _is_new(connection: AsyncConnection, first: RecordGroup, batch_id: int) -> bool:
-    """Store a batch's id, unless it is already stored."""
-    values = {"id": uuid7(first.times[0] // 1000, batch_id)}
+async def is_new_batch(connection: AsyncConnection, batch_id: int, time: int) -> bool:
+    """Store a batch's id with the time of its first record, in microseconds; return False if it is already stored."""
+    values = {"id": uuid7(time, batch_id)}
     inserted = await connection.execute(_remember_statement(connection), values)
     return inserted.first() is not None
 
 
-async def _lock_environments(connection: AsyncConnection, environment_ids: Collection[UUID]) -> dict[UUID, int]:
+async def lock_environments(connection: AsyncConnection, environment_ids: Collection[UUID]) -> dict[UUID, int]:
     """The numbers of environments, created where there are none.
 
     They are locked against other writes and deletion until the transaction ends.

@@ -1,0 +1,21 @@
+"""Lines of CSV."""
+
+import csv
+import io
+from collections.abc import Iterable
+from typing import Any
+
+# A spreadsheet takes a cell that begins like this for a formula, which whoever chose the text could make it run.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def csv_line(cells: Iterable[Any]) -> str:
+    """A line of CSV. A text that a spreadsheet would take for a formula has an apostrophe in front."""
+    line = io.StringIO()
+    csv.writer(line).writerow(map(_text, cells))
+    return line.getvalue()
+
+
+def _text(cell: Any) -> str:
+    text = "" if cell is None else str(cell)
+    return f"'{text}" if text.startswith(_FORMULA) else text

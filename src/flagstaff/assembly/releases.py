@@ -1,0 +1,35 @@
+"""Builds metrics, and releases with what runs and watches them."""
+
+from flagstaff.assembly.foundation import Foundation, PeriodicTask
+from flagstaff.flags.flags_service import Flags
+from flagstaff.flags.targeting.rules_service import Rules
+from flagstaff.metrics.metrics_service import Metrics
+from flagstaff.releases import releases_store
+from flagstaff.releases.guardian import Guardian
+from flagstaff.releases.observer import LOOK_SECONDS, Observer
+from flagstaff.releases.releases_service import Releases
+from flagstaff.releases.results_service import ReleaseResults
+from flagstaff.releases.retention import PURGE_SECONDS, ReleaseRetention
+from flagstaff.releases.runner import RUN_SECONDS, Runner
+from flagstaff.values.quotas import metrics_per_project
+
+
+def build_releases(foundation: Foundation, flags: Flags, rules: Rules) -> None:
+    """Metrics, and releases with what runs and watches them. Every instance does, and one worker in each."""
+    database, now = foundation.database, foundation.now
+    quota = metrics_per_project(foundation.settings.max_metrics_per_project)
+    runner, guardian = Runner(database, now, flags, rules), Guardian(database, now, flags)
+    observer = Observer(database, database.instance, guardian.act)
+    retention = ReleaseRetention(database)
+    foundation.services += [
+        Metrics(database, now, quota, releases_store.list_watched),
+        Releases(database, now),
+        ReleaseResults(database),
+    ]
+    foundation.periodic_tasks += [
+        PeriodicTask("releases", RUN_SECONDS, runner.run_due, "applies the steps of releases", by_one_worker=True),
+        PeriodicTask("guards", LOOK_SECONDS, observer.look, "watches releases", by_one_worker=True),
+        PeriodicTask(
+            "releases-purge", PURGE_SECONDS, retention.purge, "deletes the users of old releases", by_one_worker=True
+        ),
+    ]

@@ -1,0 +1,1 @@
+"""Metrics: what applications report about users in events."""

@@ -1,0 +1,66 @@
+"""Events: what applications report of users, as it is recorded and stored in batches."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from uuid import UUID
+
+EVENT_AGE_MAX_SECONDS = 86_400
+EVENT_AHEAD_MAX_SECONDS = 60
+EVENTS_KEPT_DAYS = 90
+UNKNOWN_MAX = 100
+"""How many different unknown metrics are counted for an environment."""
+ID_MAX_LENGTH = 255
+_MARK = "\x1f"  # separates the name of an attribute from its value
+
+
+@dataclass(frozen=True, slots=True)
+class EventGroup:
+    """Events of one environment, in the order in which they arrived, column by column.
+
+    The columns: the metric's key, the unit (see `unit_of`), the time (microseconds since 1970), the value, and a digest
+    of the id that the client gave, if it gave one. `unknown` counts events by the metrics that do not exist.
+    """
+
+    environment_id: UUID
+    metrics: Sequence[str]
+    units: Sequence[str]
+    times: Sequence[int]
+    values: Sequence[float | None]
+    digests: Sequence[str | None]
+    unknown: Mapping[str, int]
+
+    def __post_init__(self) -> None:
+        """Raises ValueError when the columns differ in length, as may happen in a damaged file."""
+        if len({*map(len, (self.metrics, self.units, self.times, self.values, self.digests))}) > 1:
+            raise ValueError("the columns of a group differ in length")
+
+
+@dataclass(frozen=True, slots=True)
+class EventBatch:
+    """The events written in one transaction. Its id, with the time `at`, recognises a batch that is sent twice.
+
+    `at` is when the batch was collected, in microseconds since 1970.
+    """
+
+    id: int
+    at: int
+    groups: Sequence[EventGroup]
+
+    @property
+    def size(self) -> int:
+        """The number of events."""
+        return sum(len(group.units) for group in self.groups)
+
+
+def unit_of(identifier: str, attribute: str | None = None) -> str:
+    """What identifies a user in events and exposures.
+
+    It is the identifier itself, or for a flag whose stickiness is an attribute, the attribute's name and value.
+    """
+    return identifier if attribute is None else f"{_MARK}{attribute}{_MARK}{identifier}"
+
+
+def digest_id(metric: str, given: str) -> str:
+    """A digest of the id that a client gave an event of a metric, in hexadecimal."""
+    return blake2b(f"{metric}\0{given}".encode(), digest_size=12).hexdigest()

@@ -1,0 +1,347 @@
+"""Releases of flags: made, listed, paused, resumed and cancelled. The runner applies their steps."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from flagstaff.audit.changes import Actor, change_of
+from flagstaff.audit.changes_store import record
+from flagstaff.concurrency.pacing import collect
+from flagstaff.database.database import Connection, Database, Transaction
+from flagstaff.flags.flags import Flag, Rule, RuleType
+from flagstaff.flags.references import (
+    require_prerequisites,
+    require_segment,
+    require_unused_variants,
+    require_valid_value,
+    require_variant,
+)
+from flagstaff.flags.targeting import rules_store
+from flagstaff.flags.targeting.conditions_service import check_given_conditions
+from flagstaff.metrics import metrics_store
+from flagstaff.projects import environments_store
+from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_live_flag, open_member, scope_of
+from flagstaff.projects.permissions import Permission, require
+from flagstaff.releases import releases_store
+from flagstaff.releases.guardian import write_release
+from flagstaff.releases.releases import (
+    AHEAD_MAX,
+    FALSE_ALARM_RATE,
+    NAMED_RULES,
+    Applied,
+    Guard,
+    Release,
+    State,
+    Step,
+    WhenLate,
+    arms_of,
+    plan,
+    read_rule,
+    record_of,
+)
+from flagstaff.values.errors import Code, Error, invalid_field
+from flagstaff.values.lists import WHOLE, Window
+
+ENDED_KEPT = 50
+"""How many releases of a flag that have ended are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Releases:
+    """The use cases of releases. All raise Error NOT_FOUND for resources that are not the actor's."""
+
+    database: Database
+    now: Callable[[], datetime]
+
+    async def create_release(
+        self,
+        actor: Actor,
+        path: FlagPath,
+        *,
+        name: str | None,
+        steps: Sequence[Step],
+        guards: Sequence[Guard],
+        false_alarm_rate: float,
+        when_late: WhenLate,
+    ) -> Release:
+        """Create a release of a flag, which begins at the time of its first step.
+
+        Raises:
+            Error: INVALID for steps that could not be applied to the flag as it is, or in an order or at times that
+                cannot be, or for guards that have nothing to compare; CONFLICT, which names it, if another release of
+                the flag has not ended; FORBIDDEN without `rules:write` if it changes rules.
+        """
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            flag = await open_live_flag(connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
+            other = await releases_store.find_open_release(connection, flag.id)
+            if other is not None:
+                raise Error(
+                    Code.CONFLICT,
+                    f"The release {other.name or other.id} of this flag has not ended. Cancel it first.",
+                    extensions={"release_id": str(other.id)},
+                )
+            clock = await releases_store.read_clock(connection)
+            release = Release(
+                id=uuid7(),
+                project_id=path.project_id,
+                environment_id=path.environment_id,
+                flag_id=flag.id,
+                name=name,
+                steps=tuple(steps),
+                guards=tuple(guards),
+                false_alarm_rate=false_alarm_rate,
+                when_late=when_late,
+                state=State.SCHEDULED,
+                reason=None,
+                author_id=actor.account_id,
+                author_email=actor.email,
+                applied=(),
+                alarms=(),
+                counts_from=clock,
+                due_at=None,
+                paused_at=None,
+                ended_at=None,
+                mark=0,
+                created_at=self.now(),
+                updated_at=self.now(),
+            ).with_due(clock)
+            _require_times(release, clock)
+            await self._require_applicable(connection, actor, flag, release)
+            await self._require_metrics(connection, release)
+            await releases_store.delete_oldest(connection, flag.id, ENDED_KEPT - 1)
+            await releases_store.create_release(connection, release)
+            made = record_of(release, is_new=True)
+            change = change_of(actor, "release.created", release.created_at, scope_of(flag), after=made)
+            await record(transaction, change)
+            assert transaction.change is not None
+            release = replace(release, mark=transaction.change)
+            await releases_store.update_release(connection, release)
+            return release
+
+    async def list_releases(self, actor: Actor, path: FlagPath, window: Window = WHOLE) -> list[Release]:
+        """The releases of a flag, newest first; a position is a time of creation and an id."""
+        async with self.database.read() as connection:
+            await open_flag(connection, actor, path, Permission.FLAGS_READ)
+            found = await releases_store.list_releases(connection, path.flag_id, window)
+        return await collect(found)
+
+    async def list_open_releases(
+        self, actor: Actor, project_id: UUID, environment_id: UUID, window: Window = WHOLE
+    ) -> list[Release]:
+        """The releases of an environment that have not ended, newest first; a position is as in `list_releases`."""
+        async with self.database.read() as connection:
+            await open_environment(connection, actor, project_id, environment_id, Permission.FLAGS_READ)
+            found = await releases_store.list_open_releases(connection, environment_id, window)
+        return await collect(found)
+
+    async def schedule_flags(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        environment_id: UUID,
+        *,
+        name: str | None,
+        at: datetime,
+        changes: Mapping[UUID, Mapping[str, Any]],
+        when_late: WhenLate,
+    ) -> list[Release]:
+        """Schedule changes of several flags for one moment, or of none of them.
+
+        Raises:
+            Error: As `create_release`, with the key of the flag.
+        """
+        created = []
+        async with self.database.shared_transaction():
+            for place, (flag_id, of_flag) in enumerate(changes.items()):
+                path = FlagPath(project_id, environment_id, flag_id)
+                try:
+                    created.append(
+                        await self.create_release(
+                            actor,
+                            path,
+                            name=name,
+                            steps=[Step(of_flag, at=at)],
+                            guards=(),
+                            false_alarm_rate=FALSE_ALARM_RATE,
+                            when_late=when_late,
+                        )
+                    )
+                except Error as error:
+                    raise error.inside(f"flags.{place}") from error
+        return created
+
+    async def get_release(self, actor: Actor, path: FlagPath, release_id: UUID) -> Release:
+        """One release."""
+        async with self.database.read() as connection:
+            await open_flag(connection, actor, path, Permission.FLAGS_READ)
+            return await releases_store.get_release(connection, path.flag_id, release_id)
+
+    async def pause_release(self, actor: Actor, path: FlagPath, release_id: UUID) -> Release:
+        """Pause a release: no step begins until it is resumed. Its guards go on. A paused one stays as it is.
+
+        Raises:
+            Error: CONFLICT if it has ended.
+        """
+        async with self.database.transaction() as transaction:
+            release = await self._open(transaction, actor, path, release_id)
+            if release.state is State.PAUSED:
+                return release
+            clock = await releases_store.read_clock(transaction.connection)
+            who = actor.email or "the command line"
+            paused = replace(release, state=State.PAUSED, reason=f"Paused by {who}.", paused_at=clock)
+            return await write_release(
+                transaction, actor, "release.paused", release, paused.with_due(clock), self.now()
+            )
+
+    async def resume_release(self, actor: Actor, path: FlagPath, release_id: UUID) -> Release:
+        """Resume a paused release. What others have changed meanwhile stays, until a step changes it.
+
+        The time of the pause does not count for `after_seconds`. A release that is not paused stays as it is.
+
+        Raises:
+            Error: CONFLICT if it has ended, or if the flag is archived.
+        """
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            release = await self._open(transaction, actor, path, release_id)
+            if release.state is not State.PAUSED:
+                return release
+            flag = await open_live_flag(connection, actor, path, Permission.FLAGS_WRITE)
+            clock = await releases_store.read_clock(connection)
+            paused_for = clock - (release.paused_at or clock)
+            resumed = replace(
+                release,
+                state=State.RUNNING if release.applied else State.SCHEDULED,
+                reason=None,
+                paused_at=None,
+                counts_from=release.counts_from + max(paused_for, timedelta(0)),
+                applied=_with_present(release, flag, clock),
+            )
+            return await write_release(
+                transaction, actor, "release.resumed", release, resumed.with_due(clock), self.now()
+            )
+
+    async def cancel_release(self, actor: Actor, path: FlagPath, release_id: UUID) -> Release:
+        """End a release. The flag stays as it is, and so do the results.
+
+        Raises:
+            Error: CONFLICT if it has ended.
+        """
+        async with self.database.transaction() as transaction:
+            release = await self._open(transaction, actor, path, release_id)
+            clock = await releases_store.read_clock(transaction.connection)
+            who = actor.email or "the command line"
+            cancelled = replace(
+                release, state=State.CANCELLED, reason=f"Cancelled by {who}.", ended_at=clock, due_at=None
+            )
+            return await write_release(transaction, actor, "release.cancelled", release, cancelled, self.now())
+
+    async def _open(self, transaction: Transaction, actor: Actor, path: FlagPath, release_id: UUID) -> Release:
+        await open_flag(transaction.connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
+        release = await releases_store.get_release(transaction.connection, path.flag_id, release_id)
+        if not release.is_open:
+            raise Error(Code.CONFLICT, f"The release has ended: it is {release.state}.")
+        return release
+
+    async def _require_applicable(self, connection: Connection, actor: Actor, flag: Flag, release: Release) -> None:
+        if release.changes_rules:
+            _, member = await open_member(connection, actor, flag.project_id)
+            environment = await environments_store.get_environment(connection, flag.project_id, flag.environment_id)
+            require(member, Permission.RULES_WRITE, environment.key)
+        before, splits = flag, False
+        for place, (step, after) in enumerate(zip(release.steps, plan(flag, release.steps), strict=True)):
+            splits_before, splits = splits, arms_of(after) is not None
+            if step.least_users and not splits_before:
+                raise invalid_field(
+                    f"steps.{place}.least_users",
+                    "can only follow a step that divides users: a rollout from 1 to 99 %, or variants with weights",
+                )
+            try:
+                if after.prerequisites != before.prerequisites:
+                    await require_prerequisites(connection, after)
+                if after.variants != before.variants:
+                    await require_unused_variants(connection, before, after)
+                await _require_rules(connection, after, step)
+            except Error as error:
+                raise error.inside(f"steps.{place}.changes") from error
+            before = after
+        divides = any(arms_of(each) for each in plan(flag, release.steps))
+        if release.guards and not divides:
+            raise invalid_field(
+                "guards",
+                "have nothing to compare: no step divides users by a rollout from 1 to 99 % or by variants with weights",
+            )
+
+    async def _require_metrics(self, connection: Connection, release: Release) -> None:
+        keys = [guard.metric for guard in release.guards]
+        known = await metrics_store.list_kinds(connection, release.project_id)
+        for place, key in enumerate(keys):
+            if key not in known:
+                raise invalid_field(f"guards.{place}.metric", "must be the key of a metric of this project")
+
+
+async def _require_rules(connection: Connection, flag: Flag, step: Step) -> None:
+    """Refuse edits of rules that cannot be made now; raises Error INVALID or CONFLICT."""
+    for place, edit in enumerate(step.changes.get(NAMED_RULES, ())):
+        values = read_rule(edit)
+        if "id" in edit:
+            present = await rules_store.find_rule(connection, flag.id, UUID(edit["id"]))
+            if present is None:
+                raise invalid_field(f"{NAMED_RULES}.{place}.id", "must be the id of a rule of this flag")
+            rule = replace(present, **values)
+        else:
+            nobody = UUID(int=0)
+            rule = Rule(
+                id=nobody,
+                flag_id=flag.id,
+                created_at=flag.created_at,
+                updated_at=flag.updated_at,
+                **{"rule_type": RuleType.USER_ID, **values},
+            )
+        if edit.get("delete"):
+            continue
+        try:
+            await check_given_conditions(rule.conditions)
+            require_valid_value(rule)
+            await require_segment(connection, flag.project_id, rule)
+            require_variant(flag, rule)
+        except Error as error:
+            raise error.inside(f"{NAMED_RULES}.{place}") from error
+
+
+def _require_times(release: Release, clock: datetime) -> None:
+    previous = None
+    for place, step in enumerate(release.steps):
+        if step.at is None:
+            continue
+        if step.at <= clock:
+            raise invalid_field(f"steps.{place}.at", "must be in the future")
+        if step.at > clock + AHEAD_MAX:
+            raise invalid_field(f"steps.{place}.at", "must be within a year")
+        if previous is not None and step.at <= previous:
+            raise invalid_field(f"steps.{place}.at", "must be after the step before")
+        previous = step.at
+
+
+def _with_present(release: Release, flag: Flag, clock: datetime) -> tuple[Applied, ...]:
+    """The steps of a resumed release: if the flag divides users in another way than before, it does so from now on."""
+    running = release.running
+    if running is None:
+        return release.applied
+    arms = arms_of(flag)
+    if arms == running.arms and flag.rollout_percentage == running.rollout_percentage:
+        return release.applied
+    present = Applied(
+        step=running.step,
+        at=clock,
+        due_at=clock,
+        arms=arms,
+        rollout_percentage=flag.rollout_percentage,
+        stickiness=flag.stickiness,
+    )
+    return (*release.applied, present)

@@ -1,0 +1,278 @@
+"""Releases in the database."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.database import tables
+from flagstaff.database.clock import DatabaseNow
+from flagstaff.database.windows import Listing
+from flagstaff.releases.releases import (
+    OPEN_STATES,
+    Action,
+    Alarm,
+    Applied,
+    Arms,
+    Guard,
+    Release,
+    State,
+    Step,
+    WhenLate,
+)
+from flagstaff.values.errors import not_found
+from flagstaff.values.lists import WHOLE, Window
+from flagstaff.values.moments import format_moment
+
+_columns, _changes, _flags = tables.releases.c, tables.changes.c, tables.flags.c
+_is_open = _columns.state.in_(OPEN_STATES)
+_of_flag = sa.select(tables.releases).where(_columns.flag_id == sa.bindparam("flag"))
+_listing = Listing(_of_flag, (_columns.created_at, _columns.id), descending=True)
+_open_listing = Listing(
+    sa.select(tables.releases).where(_columns.environment_id == sa.bindparam("environment"), _is_open),
+    (_columns.created_at, _columns.id),
+    descending=True,
+)
+_by_id = sa.select(tables.releases).where(_columns.id == sa.bindparam("release"))
+_open_of_flag = _of_flag.where(_is_open)
+_update = tables.releases.update().where(_columns.id == sa.bindparam("of_release"))
+_now = sa.select(DatabaseNow())
+# The open releases that are due, and those whose flag was changed since they last looked.
+_wanting = (
+    sa.select(_columns.id)
+    .where(
+        _is_open,
+        sa.or_(
+            _columns.due_at <= DatabaseNow(),
+            sa.exists().where(_changes.flag_id == _columns.flag_id, _changes.id > _columns.mark),
+        ),
+    )
+    .order_by(_columns.due_at)
+    .limit(sa.bindparam("limit", type_=sa.Integer))
+)
+_observed = sa.select(_columns.id, _columns.updated_at).where(
+    _columns.state.in_((State.RUNNING, State.PAUSED)),
+    sa.or_(
+        sa.cast(_columns.guards, sa.Text) != "[]", sa.cast(_columns.steps, sa.Text).like("%least\\_users%", escape="\\")
+    ),
+)
+_made_since = (
+    sa.select(
+        _changes.id,
+        _changes.action,
+        _changes.resource_id,
+        _changes.before,
+        _changes.after,
+        _changes.actor_email,
+        _changes.release,
+    )
+    .where(_changes.flag_id == sa.bindparam("flag"), _changes.id > sa.bindparam("mark"))
+    .order_by(_changes.id)
+    .limit(sa.bindparam("limit", type_=sa.Integer))
+)
+_watching = (
+    sa.select(_flags.key, _columns.guards)
+    .join_from(tables.releases, tables.flags, _columns.flag_id == _flags.id)
+    .where(_columns.project_id == sa.bindparam("project"), _is_open)
+    .order_by(_flags.key)
+)
+_latest_change = sa.select(sa.func.coalesce(sa.func.max(_changes.id), 0)).where(
+    _changes.flag_id == sa.bindparam("flag")
+)
+
+
+class MadeChange(NamedTuple):
+    """A change of a flag or of its rules; `release_id` is the release that made it, if one did."""
+
+    number: int
+    action: str
+    resource_id: UUID
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+    actor_email: str | None
+    release_id: UUID | None
+
+
+async def read_clock(connection: AsyncConnection) -> datetime:
+    """The database's time, which is the same for all instances."""
+    return tables.moment(int((await connection.execute(_now)).scalar_one()))
+
+
+async def create_release(connection: AsyncConnection, release: Release) -> None:
+    """Insert a release."""
+    await connection.execute(tables.releases.insert(), _row(release))
+
+
+async def get_release(connection: AsyncConnection, flag_id: UUID, release_id: UUID) -> Release:
+    """The release with this id of a flag; raises Error NOT_FOUND."""
+    release = await find_release(connection, release_id)
+    if release is None or release.flag_id != flag_id:
+        raise not_found("release")
+    return release
+
+
+async def find_release(connection: AsyncConnection, release_id: UUID) -> Release | None:
+    """The release with this id, if there is one."""
+    row = (await connection.execute(_by_id, {"release": release_id})).one_or_none()
+    return None if row is None else _from_row(row)
+
+
+async def find_open_release(connection: AsyncConnection, flag_id: UUID) -> Release | None:
+    """The release of a flag that has not ended, if there is one."""
+    row = (await connection.execute(_open_of_flag, {"flag": flag_id})).first()
+    return None if row is None else _from_row(row)
+
+
+async def list_releases(connection: AsyncConnection, flag_id: UUID, window: Window = WHOLE) -> Iterator[Release]:
+    """The releases of a flag, newest first, by the time of their creation and their id; converted when read."""
+    return map(_from_row, await _listing.rows(connection, window, {"flag": flag_id}))
+
+
+async def list_open_releases(
+    connection: AsyncConnection, environment_id: UUID, window: Window = WHOLE
+) -> Iterator[Release]:
+    """The releases of an environment that have not ended, newest first; converted when read."""
+    return map(_from_row, await _open_listing.rows(connection, window, {"environment": environment_id}))
+
+
+async def list_wanting(connection: AsyncConnection, limit: int) -> list[UUID]:
+    """The releases that are due, and those whose flag somebody has changed; the ones due first come first."""
+    return list((await connection.execute(_wanting, {"limit": limit})).scalars())
+
+
+async def list_observed(connection: AsyncConnection) -> dict[UUID, datetime]:
+    """The releases for which evaluations and events are to be counted, with the time of their last change."""
+    return {row.id: row.updated_at for row in await connection.execute(_observed)}
+
+
+async def list_made_since(connection: AsyncConnection, flag_id: UUID, mark: int, limit: int) -> list[MadeChange]:
+    """The changes of a flag and its rules with higher numbers, oldest first."""
+    rows = await connection.execute(_made_since, {"flag": flag_id, "mark": mark, "limit": limit})
+    return [MadeChange(*row[:6], UUID(row.release["id"]) if row.release else None) for row in rows]
+
+
+async def find_latest_change(connection: AsyncConnection, flag_id: UUID) -> int:
+    """The number of the latest change of a flag and its rules; 0 if there is none."""
+    return int((await connection.execute(_latest_change, {"flag": flag_id})).scalar_one())
+
+
+async def list_watched(connection: AsyncConnection, project_id: UUID, metric: str) -> Sequence[str]:
+    """The keys of the flags whose releases watch a metric and have not ended."""
+    rows = await connection.execute(_watching, {"project": project_id})
+    return [key for key, guards in rows if any(each["metric"] == metric for each in guards)]
+
+
+async def update_release(connection: AsyncConnection, release: Release) -> None:
+    """Update a release's mutable fields."""
+    row = _row(release)
+    mutable = ("state", "reason", "applied", "alarms", "counts_from", "due_at", "paused_at", "ended_at", "mark")
+    values = {name: row[name] for name in (*mutable, "updated_at")}
+    await connection.execute(_update, {"of_release": release.id, **values})
+
+
+async def delete_oldest(connection: AsyncConnection, flag_id: UUID, kept: int) -> None:
+    """Delete the releases of a flag that have ended, beyond the newest."""
+    ended = sa.select(_columns.id).where(_columns.flag_id == flag_id, ~_is_open)
+    beyond = ended.order_by(_columns.created_at.desc(), _columns.id.desc()).offset(kept).limit(kept)
+    ids = (await connection.execute(beyond)).scalars().all()
+    if ids:
+        await connection.execute(tables.releases.delete().where(_columns.id.in_(ids)))
+
+
+async def list_ids(connection: AsyncConnection) -> set[UUID]:
+    """The ids of all releases."""
+    return set((await connection.execute(sa.select(_columns.id))).scalars())
+
+
+def _row(release: Release) -> dict[str, Any]:
+    return {
+        **tables.row_of(tables.releases, release),
+        "steps": [_write_step(each) for each in release.steps],
+        "guards": [
+            {"metric": each.metric, "action": each.action, "tolerates": each.tolerates} for each in release.guards
+        ],
+        "applied": [_write_applied(each) for each in release.applied],
+        "alarms": [_write_alarm(each) for each in release.alarms],
+    }
+
+
+def _from_row(row: sa.Row[Any]) -> Release:
+    stored = row._asdict()
+    return Release(
+        **{
+            **stored,
+            "steps": tuple(map(_read_step, stored["steps"])),
+            "guards": tuple(
+                Guard(each["metric"], Action(each["action"]), each["tolerates"]) for each in stored["guards"]
+            ),
+            "when_late": WhenLate(stored["when_late"]),
+            "state": State(stored["state"]),
+            "applied": tuple(map(_read_applied, stored["applied"])),
+            "alarms": tuple(map(_read_alarm, stored["alarms"])),
+        }
+    )
+
+
+def _write_step(step: Step) -> dict[str, Any]:
+    written: dict[str, Any] = {"changes": dict(step.changes)}
+    if step.at is not None:
+        written["at"] = format_moment(step.at)
+    else:
+        written["after_seconds"] = step.after_seconds
+    if step.least_users is not None:
+        written["least_users"] = step.least_users
+    return written
+
+
+def _read_step(stored: Mapping[str, Any]) -> Step:
+    at = stored.get("at")
+    return Step(
+        stored["changes"], at and datetime.fromisoformat(at), stored.get("after_seconds"), stored.get("least_users")
+    )
+
+
+def _write_applied(applied: Applied) -> dict[str, Any]:
+    arms = applied.arms
+    return {
+        "step": applied.step,
+        "at": format_moment(applied.at),
+        "due_at": format_moment(applied.due_at),
+        "is_late": applied.is_late,
+        "is_skipped": applied.is_skipped,
+        "skipped": list(applied.skipped),
+        "arms": arms and {"names": arms.names, "shares": arms.shares, "by_variant": arms.by_variant},
+        "rollout_percentage": applied.rollout_percentage,
+        "stickiness": applied.stickiness,
+    }
+
+
+def _read_applied(stored: Mapping[str, Any]) -> Applied:
+    arms = stored["arms"]
+    return Applied(
+        **{
+            **stored,
+            "at": datetime.fromisoformat(stored["at"]),
+            "due_at": datetime.fromisoformat(stored["due_at"]),
+            "skipped": tuple(stored["skipped"]),
+            "arms": arms and Arms(tuple(arms["names"]), tuple(arms["shares"]), arms["by_variant"]),
+        }
+    )
+
+
+def _write_alarm(alarm: Alarm) -> dict[str, Any]:
+    return {
+        "metric": alarm.metric,
+        "action": alarm.action,
+        "at": format_moment(alarm.at),
+        "evidence": alarm.evidence,
+        "threshold": alarm.threshold,
+        "words": alarm.words,
+    }
+
+
+def _read_alarm(stored: Mapping[str, Any]) -> Alarm:
+    action = stored["action"]
+    return Alarm(**{**stored, "at": datetime.fromisoformat(stored["at"]), "action": action and Action(action)})

@@ -1,0 +1,294 @@
+"""Runs releases: applies steps when they are due, pauses where somebody else has changed the flag, and ends them.
+
+Each instance looks. A step is applied in the transaction that notes it, while the project is locked, so that it is
+applied once, whoever is first and whoever ends when. The database's clock decides.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+
+from flagstaff.database.database import Connection, Database, Transaction
+from flagstaff.flags import flags_store
+from flagstaff.flags.flags import Flag
+from flagstaff.flags.flags_service import Flags
+from flagstaff.flags.targeting.rules_service import Rules
+from flagstaff.metrics import metrics_store
+from flagstaff.projects import projects_store
+from flagstaff.projects.access import FlagPath
+from flagstaff.releases import observations_store, releases_store
+from flagstaff.releases.guardian import actor_of, write_release
+from flagstaff.releases.judging import is_split_wrong, judge
+from flagstaff.releases.observations import Observations
+from flagstaff.releases.observer import begin_observing
+from flagstaff.releases.releases import (
+    LATE_AFTER,
+    NAMED_RULES,
+    Applied,
+    Release,
+    State,
+    WhenLate,
+    arms_of,
+    read_changes,
+    read_rule,
+)
+from flagstaff.releases.releases_store import MadeChange
+from flagstaff.values.errors import Code, Error
+
+log = structlog.get_logger(__name__)
+
+RUN_SECONDS = 0.5
+_AT_ONCE = 100
+_CHANGES_AT_ONCE = 200
+_TRANSIENT = (Code.UNAVAILABLE, Code.LIMITED)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """The steps that are due together: the newest, those before it that are folded into it, and when it was due."""
+
+    step: int
+    folded: tuple[int, ...]
+    at: datetime
+    is_late: bool
+
+
+@dataclass(slots=True)
+class Runner:
+    """Looks again and again. `now` is this instance's clock, for the times of changes."""
+
+    database: Database
+    now: Callable[[], datetime]
+    flags: Flags
+    rules: Rules
+
+    async def run_due(self) -> None:
+        """Advance each release that is due, and each whose flag was changed."""
+        async with self.database.read() as connection:
+            wanting = await releases_store.list_wanting(connection, _AT_ONCE)
+        for release_id in wanting:
+            try:
+                await self._advance(release_id)
+            except Error as error:
+                if error.code in _TRANSIENT:
+                    raise
+                log.warning("release_not_advanced", release=str(release_id), reason=error.message)
+
+    async def _advance(self, release_id: UUID) -> None:
+        async with self.database.read() as connection:
+            release = await releases_store.find_release(connection, release_id)
+        if release is None or not release.is_open:
+            return
+        counted = await self._prepare(release)
+        async with self.database.read() as connection:
+            if not await _has_work(connection, release, counted):
+                return
+        try:
+            async with self.database.shared_transaction() as transaction:
+                await self._advance_locked(transaction, release, counted)
+        except Error as error:
+            if error.code in _TRANSIENT:
+                raise
+            await self._fail(release, error)
+
+    async def _prepare(self, release: Release) -> Observations | None:
+        """What was counted for a release; counting begins before its first step is applied."""
+        if not release.is_observed:
+            return None
+        async with self.database.read_history() as connection:
+            observed = await observations_store.find_observed(connection, release.id)
+        if observed is None and release.state is State.SCHEDULED:
+            await begin_observing(self.database, release, self.now())
+        return observed.counted if observed else Observations()
+
+    async def _advance_locked(self, transaction: Transaction, before: Release, counted: Observations | None) -> None:
+        connection = transaction.connection
+        if await projects_store.open_project_for_update(connection, before.project_id) is None:
+            return
+        release = await releases_store.find_release(connection, before.id)
+        if release is None or not release.is_open or release.updated_at != before.updated_at:
+            return
+        path = FlagPath(release.project_id, release.environment_id, release.flag_id)
+        flag = await flags_store.get_flag(connection, release.project_id, release.environment_id, release.flag_id)
+        made = await releases_store.list_made_since(connection, release.flag_id, release.mark, _CHANGES_AT_ONCE)
+        clock = await releases_store.read_clock(connection)
+        conflict = find_conflict(release, made)
+        if conflict is not None and release.state is not State.PAUSED:
+            await self._pause(transaction, release, conflict, clock)
+            return
+        if made:
+            release = replace(release, mark=made[-1].number)
+            await releases_store.update_release(connection, release)
+        if len(made) == _CHANGES_AT_ONCE or release.state is State.PAUSED:
+            return
+        if release.next_step is None:
+            await self._end(transaction, release, clock)
+            return
+        if await _is_held_back(connection, release, counted):
+            return
+        due = find_due(release, clock)
+        if due is not None:
+            await self._apply(transaction, release, path, flag, due, clock)
+
+    async def _apply(
+        self, transaction: Transaction, release: Release, path: FlagPath, flag: Flag, due: Due, clock: datetime
+    ) -> None:
+        is_skipped = due.is_late and release.when_late is WhenLate.SKIP
+        actor = actor_of(release)
+        after = flag
+        if not is_skipped:
+            changes: dict[str, object] = {}
+            edits: list[dict[str, object]] = []
+            for place in (*due.folded, due.step):
+                given = release.steps[place].changes
+                changes |= {name: value for name, value in given.items() if name != NAMED_RULES}
+                edits += given.get(NAMED_RULES, ())
+            if changes:
+                after = await self.flags.update_flag(actor, path, **read_changes(changes))
+            for edit in edits:
+                await self._edit_rule(release, path, edit)
+        applied = Applied(
+            step=due.step,
+            at=clock,
+            due_at=due.at,
+            is_late=due.is_late,
+            is_skipped=is_skipped,
+            skipped=due.folded,
+            arms=None if is_skipped else arms_of(after),
+            rollout_percentage=after.rollout_percentage,
+            stickiness=after.stickiness,
+        )
+        running = replace(
+            release, state=State.RUNNING, applied=(*release.applied, applied), counts_from=clock, reason=None
+        ).with_due(clock)
+        action = "release.step_skipped" if is_skipped else "release.step_applied"
+        if running.next_step is None and not running.needs_watching:
+            running = replace(running, state=State.DONE, ended_at=clock, due_at=None)
+            if not is_skipped:
+                action = "release.done"
+        await write_release(transaction, actor, action, release, running, self.now())
+
+    async def _edit_rule(self, release: Release, path: FlagPath, edit: dict[str, object]) -> None:
+        actor, values = actor_of(release), read_rule(edit)
+        if "id" not in edit:
+            await self.rules.create_rule(actor, path, **values)
+            return
+        rule_id = UUID(str(edit["id"]))
+        if edit.get("delete"):
+            await self.rules.delete_rule(actor, path, rule_id)
+        else:
+            await self.rules.update_rule(actor, path, rule_id, **values)
+
+    async def _pause(self, transaction: Transaction, release: Release, conflict: str, clock: datetime) -> None:
+        """Pause a release because of what somebody else has changed; nothing more is counted until it goes on."""
+        running = release.running
+        applied = release.applied
+        if running is not None:
+            applied = (*applied, Applied(step=running.step, at=clock, due_at=clock))
+        paused = replace(release, state=State.PAUSED, reason=conflict, paused_at=clock, applied=applied)
+        actor = actor_of(release)
+        await write_release(transaction, actor, "release.paused", release, paused.with_due(clock), self.now())
+
+    async def _end(self, transaction: Transaction, release: Release, clock: datetime) -> None:
+        if release.due_at is None or release.due_at > clock:
+            return
+        done = replace(release, state=State.DONE, ended_at=clock, due_at=None)
+        await write_release(transaction, actor_of(release), "release.done", release, done, self.now())
+
+    async def _fail(self, before: Release, error: Error) -> None:
+        """End a release whose step cannot be applied. What the step had changed already was rolled back."""
+        words = error.message if not error.fields else " ".join(str(each) for each in error.fields)
+        with suppress(Error):  # such as of a flag that was deleted, and its release with it
+            async with self.database.shared_transaction() as transaction:
+                connection = transaction.connection
+                if await projects_store.open_project_for_update(connection, before.project_id) is None:
+                    return
+                release = await releases_store.find_release(connection, before.id)
+                if release is None or not release.is_open or release.updated_at != before.updated_at:
+                    return
+                clock = await releases_store.read_clock(connection)
+                place = release.next_step or 0
+                reason = f"Step {place + 1} could not be applied. {words}"
+                failed = replace(release, state=State.FAILED, reason=reason, ended_at=clock, due_at=None)
+                await write_release(transaction, actor_of(release), "release.failed", release, failed, self.now())
+
+
+async def _has_work(connection: Connection, release: Release, counted: Observations | None) -> bool:
+    """Whether there is something to write: somebody has changed the flag, or a step or the end has come."""
+    if await releases_store.list_made_since(connection, release.flag_id, release.mark, 1):
+        return True
+    clock = await releases_store.read_clock(connection)
+    if release.next_step is None:
+        return release.due_at is not None and release.due_at <= clock
+    return find_due(release, clock) is not None and not await _is_held_back(connection, release, counted)
+
+
+async def _is_held_back(connection: Connection, release: Release, counted: Observations | None) -> bool:
+    """Whether the next step waits for users, or for the evidence of a guard to fall below its warning line."""
+    step = release.next_step
+    if counted is None or step is None or not release.segments:
+        return False
+    wanted = release.steps[step].least_users
+    if wanted and _count_new(release, counted) < wanted:
+        return True
+    if is_split_wrong(release, counted):
+        return False
+    keys, acted = [guard.metric for guard in release.guards], {alarm.metric for alarm in release.alarms}
+    metrics = await metrics_store.find_metrics(connection, release.project_id, keys)
+    return any(each.is_warning for each in judge(release, counted, metrics) if each.guard.metric not in acted)
+
+
+def _count_new(release: Release, counted: Observations) -> int:
+    """The users whom the step in force has exposed for the first time, also before a pause."""
+    step = release.segments[-1].step
+    new = zip(release.segments, counted.new, strict=False)
+    return sum(sum(users) for applied, users in new if applied.step == step)
+
+
+def find_due(release: Release, clock: datetime) -> Due | None:
+    """The steps whose time has come: the newest, and the ones before it whose times are also over, which are folded."""
+    step = release.next_step
+    if step is None or release.due_of(step) > clock:
+        return None
+    folded = []
+    # Only times can be over together: `after_seconds` count from when the step before was applied.
+    while step + 1 < len(release.steps) and (at := release.steps[step + 1].at) is not None and at <= clock:
+        if release.steps[step + 1].least_users:
+            break
+        folded.append(step)
+        step += 1
+    due_at = release.due_of(step)
+    return Due(step, tuple(folded), due_at, is_late=clock - due_at > LATE_AFTER or bool(folded))
+
+
+def find_conflict(release: Release, made: Sequence[MadeChange]) -> str | None:
+    """What somebody else has changed that the release changes too, in words; None if nothing.
+
+    Before its first step a release has changed nothing yet: only turning the flag off, or archiving it, counts then.
+    """
+    for each in made:
+        if each.release_id == release.id:
+            continue
+        who = each.actor_email or "The command line"
+        kind, _, verb = each.action.partition(".")
+        if kind == "rule":
+            if release.changes_rules and release.applied:
+                return f"{who} changed a rule of the flag, and this release changes rules too."
+            continue
+        if kind != "flag":
+            continue
+        if verb == "archived":
+            return f"{who} archived the flag."
+        before, after = each.before or {}, each.after or {}
+        if before.get("enabled") and not after.get("enabled"):
+            return f"{who} turned the flag off."
+        if not release.applied:
+            continue
+        fields = sorted(name for name in release.fields if before.get(name) != after.get(name))
+        if fields:
+            return f"{who} changed {', '.join(fields)}, which this release changes too."
+    return None

@@ -1,0 +1,213 @@
+"""The endpoint for events of metrics: `POST /sdk/v1/events`. No SQL: events are checked, and appended to a buffer.
+
+An event that is not accepted does not prevent the others from being: a client that is refused repeats all of them.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from time import time
+from typing import Annotated
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from flagstaff.evaluation.attributes import read_identifier
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.targeting import attributes_of
+from flagstaff.evaluation.targets import BUILT_IN
+from flagstaff.http.bodies import read_body
+from flagstaff.http.errors import MethodNotAllowedError
+from flagstaff.http.limits import Limits, admit
+from flagstaff.http.nesting import require_simple
+from flagstaff.http.operations import EVENTS_BODY, Endpoint
+from flagstaff.metrics.event_buffer import EventBuffer
+from flagstaff.metrics.events import (
+    EVENT_AGE_MAX_SECONDS,
+    EVENT_AHEAD_MAX_SECONDS,
+    ID_MAX_LENGTH,
+    digest_id,
+    unit_of,
+)
+from flagstaff.metrics.metrics import Kind
+from flagstaff.serving.context import IDENTIFIER_MAX_LENGTH, UNREADABLE
+from flagstaff.serving.entity_tags import send_accepted
+from flagstaff.serving.evaluate import environment_in, no_key, sdk_key_in
+from flagstaff.serving.known_sdk_keys import Access, SdkKeys
+from flagstaff.values.errors import invalid_field
+from flagstaff.values.keys import KEY_MAX_LENGTH, is_flag_key
+from flagstaff.values.text import check_text
+
+PATH = "/sdk/v1/events"
+ENDPOINT = Endpoint(PATH, EVENTS_BODY, others=(PATH,))
+EVENTS_MAX = 1_000
+VALUE_MAX = 1e15
+_MICROSECONDS = 1_000_000
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Event(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """An event as clients send it. `user_email` stands for the user without a `user_id`, as in evaluations."""
+
+    metric: str
+    user_id: str | None = None
+    user_email: str | None = None
+    value: float | None = None
+    at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+    id: str | None = None
+    attributes: dict[str, str | int | float | bool | None] | None = None
+
+
+class EventsRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """The body."""
+
+    environment: str
+    events: Annotated[list[Event], msgspec.Meta(max_length=EVENTS_MAX)]
+
+
+_decode = msgspec.json.Decoder(EventsRequest).decode
+
+
+class EventsRoute:
+    """Reads a request, checks its events, and records those that are accepted; the edge handles errors."""
+
+    def __init__(self, sdk_keys: SdkKeys, limits: Limits, buffer: EventBuffer) -> None:
+        self._sdk_keys = sdk_keys
+        self._limits = limits
+        self._buffer = buffer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            raise MethodNotAllowedError("POST")
+        admit(self._limits.events, self._limits.client(scope))
+        sdk_key = sdk_key_in(scope["headers"])
+        body = await read_body(receive)
+        if body is None:
+            return
+        access = self._sdk_keys.known.get(sdk_key) or await self._sdk_keys.open(sdk_key)
+        if access is None or (access.environment is not None and not self._sdk_keys.use(access)):
+            raise no_key()
+        await send_accepted(self.accept(access, body), send)
+
+    def accept(self, access: Access, body: bytes) -> bytes:
+        """Record the events in a body, and return the answer, which names those that were ignored.
+
+        Raises:
+            Error: INVALID for a body of another form, FORBIDDEN or NOT_FOUND (the environment), UNAVAILABLE if too many
+                events wait to be stored.
+        """
+        require_simple(body)
+        try:
+            request = _decode(body)
+        except msgspec.ValidationError as error:
+            raise invalid_field("body", f"is not what is expected here: {error}") from None
+        except UNREADABLE:
+            raise invalid_field("body", "is not valid JSON") from None
+        environment = environment_in(access, request.environment)
+        checked = _Checked(environment, has_escapes=b"\\" in body)
+        self._buffer.require_room(len(request.events))
+        for index, event in enumerate(request.events):
+            reason = checked.add(event)
+            if reason is not None:
+                checked.ignored.append({"index": index, "reason": reason})
+        self._buffer.record(
+            environment.environment_id,
+            checked.metrics,
+            checked.units,
+            checked.times,
+            checked.values,
+            checked.digests,
+            checked.unknown,
+        )
+        accepted = len(request.events) - len(checked.ignored)
+        return _encode({"accepted": accepted, "ignored": checked.ignored})
+
+
+class _Checked:
+    """The events of a request that are accepted, column by column; an event may be recorded for several units."""
+
+    def __init__(self, environment: EnvironmentSnapshot, *, has_escapes: bool) -> None:
+        self.metrics: list[str] = []
+        self.units: list[str] = []
+        self.times: list[int] = []
+        self.values: list[float | None] = []
+        self.digests: list[str | None] = []
+        self.unknown: dict[str, int] = {}
+        self.ignored: list[dict[str, object]] = []
+        self._kinds: Mapping[str, Kind] = environment.metrics
+        targeting = environment.targeting
+        self._sticky = targeting.identifiers if targeting else frozenset[str]()
+        self._has_escapes = has_escapes
+        self._now = time()
+        self._now_micros = int(self._now * _MICROSECONDS)
+
+    def add(self, event: Event) -> str | None:
+        """Add an event, or return why it is ignored."""
+        metric, at = event.metric, self._now_micros
+        kind = self._kinds.get(metric)
+        if kind is None:
+            return self._ignore_unknown(metric)
+        if event.value is not None or kind is Kind.VALUE:
+            reason = _find_wrong_value(metric, kind, event.value)
+            if reason is not None:
+                return reason
+        if event.at is not None:
+            seconds = event.at.timestamp()
+            if seconds < self._now - EVENT_AGE_MAX_SECONDS:
+                return "at is more than a day ago"
+            if seconds > self._now + EVENT_AHEAD_MAX_SECONDS:
+                return "at is more than a minute ahead of the server's clock"
+            at = int(seconds * _MICROSECONDS)
+        digest = None
+        if event.id is not None:
+            if len(event.id) > ID_MAX_LENGTH:
+                return f"id has more than {ID_MAX_LENGTH} characters"
+            digest = digest_id(metric, event.id)
+        unit = event.user_id or (event.user_email.lower() if event.user_email else "")
+        if unit and len(unit) <= IDENTIFIER_MAX_LENGTH and not self._sticky and not self._has_escapes:
+            self._append(metric, unit, at, event.value, digest)
+            return None
+        return self._add_units(event, unit, at, digest)
+
+    def _add_units(self, event: Event, unit: str, at: int, digest: str | None) -> str | None:
+        units = [unit] if unit else []
+        if self._sticky:
+            email = event.user_email.lower() if event.user_email else ""
+            values = attributes_of(self._sticky & BUILT_IN, "", event.attributes or {}, event.user_id, email)
+            found = ((name, read_identifier(values.get(name))) for name in sorted(self._sticky))
+            units += [unit_of(identifier, name) for name, identifier in found if identifier]
+        if not units:
+            return "it names no user: give a user_id, a user_email or the attribute that a flag's stickiness names"
+        for each in units:
+            if len(each) > IDENTIFIER_MAX_LENGTH:
+                return f"the user's identifier has more than {IDENTIFIER_MAX_LENGTH} characters"
+            try:
+                check_text(each)
+            except ValueError as error:
+                return f"the user's identifier {error}"
+        for each in units:
+            self._append(event.metric, each, at, event.value, digest)
+        return None
+
+    def _append(self, metric: str, unit: str, at: int, value: float | None, digest: str | None) -> None:
+        self.metrics.append(metric)
+        self.units.append(unit)
+        self.times.append(at)
+        self.values.append(value)
+        self.digests.append(digest)
+
+    def _ignore_unknown(self, metric: str) -> str:
+        if is_flag_key(metric):
+            self.unknown[metric] = self.unknown.get(metric, 0) + 1
+        return f"the project has no metric {metric[:KEY_MAX_LENGTH]!r}"
+
+
+def _find_wrong_value(metric: str, kind: Kind, value: float | None) -> str | None:
+    """Why a value cannot be that of an event of a metric; None if it can."""
+    if kind is Kind.BINARY:
+        return f"the metric {metric} is binary, and has no value"
+    if value is None:
+        return f"the metric {metric} needs a value"
+    if not -VALUE_MAX <= value <= VALUE_MAX or (kind is Kind.COUNT and value < 0):
+        return "value is out of range"
+    return None
