@@ -1142,6 +1142,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/unknown-metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Unknown Metrics
+         * @description The metrics that events named in the last 90 days although they do not exist; at most 100 of an environment.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["list_unknown_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/sdk-keys": {
         parameters: {
             query?: never;
@@ -7945,6 +7967,27 @@ export interface components {
             meets_demand: boolean;
         };
         /**
+         * UnknownMetricOut
+         * @description A key that events of an environment named.
+         */
+        UnknownMetricOut: {
+            /**
+             * Environment Id
+             * Format: uuid
+             */
+            environment_id: string;
+            /** Metric */
+            metric: string;
+            /** Events */
+            events: number;
+            /**
+             * Last At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            last_at: string;
+        };
+        /**
          * UsageOut
          * @description Flags that were asked for by their keys since a time. Evaluating all flags asks for none of them.
          */
@@ -10869,6 +10912,33 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_unknown_metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnknownMetricOut"][];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
         };

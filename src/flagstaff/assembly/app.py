@@ -28,7 +28,7 @@ from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.copying import comparisons_routes, copies_routes, restores_routes
 from flagstaff.flags import bulk_actions_routes, condition_work_routes, flags_routes, project_flags_routes
 from flagstaff.flags.targeting import rules_routes, segments_routes
-from flagstaff.history import history_routes, summaries_routes, user_history_routes
+from flagstaff.history import history_routes, summaries_routes, unknown_metrics_routes, user_history_routes
 from flagstaff.hooks import webhooks_routes
 from flagstaff.http.bodies import BodyLimit
 from flagstaff.http.compression import Compression
@@ -123,6 +123,7 @@ def create_api() -> FastAPI:
         events_routes,
         segments_routes,
         metrics_routes,
+        unknown_metrics_routes,
         sdk_keys_routes,
         webhooks_routes,
         notifications_routes,

@@ -18,6 +18,7 @@ from flagstaff.history.recorder import EvaluationRecorder, Recorder
 from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.sink import Sink
 from flagstaff.history.spool import MAX_BYTES, EvaluationForm, Spool, spool_folder
+from flagstaff.history.unknown_metrics_service import UnknownMetrics
 from flagstaff.history.user_history_service import UserHistory
 from flagstaff.machine.disk import LOOK_SECONDS, DiskWatch
 from flagstaff.metrics.event_buffer import EventBuffer
@@ -163,7 +164,11 @@ class EvaluationHistory:
 def build_history(foundation: Foundation, reports: ApplicationReports) -> EvaluationHistory:
     """The history of evaluations."""
     history = EvaluationHistory(foundation, reports)
-    foundation.services += [history.service, UserHistory(foundation.database)]
+    foundation.services += [
+        history.service,
+        UserHistory(foundation.database),
+        UnknownMetrics(foundation.database),
+    ]
     foundation.periodic_tasks += history.periodic_tasks()
     history.add_metrics()
     return history

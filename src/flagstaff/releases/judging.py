@@ -38,8 +38,8 @@ class Judgement:
 def judge(release: Release, counted: Observations, metrics: Mapping[str, Metric]) -> list[Judgement]:
     """The evidence of each guard, in their order. A guard whose metric was deleted has none.
 
-    With K guards, each acts when its evidence reaches K/alpha: the chance that any of them ever acts on a harmless flag is
-    at most alpha, the release's false alarm rate (the sum of K chances of alpha/K each).
+    With K guards, each acts when its evidence reaches K/alpha: the chance that any of them ever acts on a harmless flag
+    is at most alpha, the release's false alarm rate (the sum of K chances of alpha/K each).
     """
     threshold = log(len(release.guards) / release.false_alarm_rate) if release.guards else 0.0
     return [

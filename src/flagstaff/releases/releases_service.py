@@ -274,7 +274,7 @@ class Releases:
         if release.guards and not divides:
             raise invalid_field(
                 "guards",
-                "have nothing to compare: no step divides users by a rollout from 1 to 99 % or by variants with weights",
+                "have nothing to compare: no step divides users by a rollout from 1 to 99 % or by weights of variants",
             )
 
     async def _require_metrics(self, connection: Connection, release: Release) -> None:

@@ -66,8 +66,8 @@ def most_likely_ratio(steps: Sequence[EventSplit]) -> float | None:
 def ratio_interval(steps: Sequence[EventSplit], alpha: float) -> tuple[float, float] | None:
     """Ratios of the rates that are not refuted at the level `alpha`, at this look and all others; None without events.
 
-    A ratio is refuted if the evidence against it, with bets on both sides, has reached 1/alpha. It is the inversion of the
-    test (Howard, Ramdas, McAuliffe and Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence sequences",
+    A ratio is refuted if the evidence against it, with bets on both sides, has reached 1/alpha. It is the inversion of
+    the test (Howard, Ramdas, McAuliffe and Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence sequences",
     2021). The ends are at most a thousand apart from 1.
     """
     centre = most_likely_ratio(steps)

@@ -98,8 +98,8 @@ def difference_interval(
 ) -> tuple[float, float, float] | None:
     """The difference of the means, with the ends of its interval at the level `alpha`, at this look and all others.
 
-    None without enough users. The interval is the normal mixture's: S/I ± √((1 + Iτ²)/(I²τ²) log((1 + Iτ²)/alpha²)), as in
-    Howard and others (2021), equation 14, and Waudby-Smith and others, theorem 2.2.
+    None without enough users. The interval is the normal mixture's: S/I ± √((1 + Iτ²)/(I²τ²) log((1 + Iτ²)/alpha²)), as
+    in Howard and others (2021), equation 14, and Waudby-Smith and others, theorem 2.2.
     """
     score, information = _combine(steps, sign=1, weight=1.0)
     prior = (_EFFECT * deviation) ** 2
