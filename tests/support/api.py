@@ -22,7 +22,7 @@ NO_IDS = (
 PROBLEM_KEYS = {"type", "title", "status", "detail", "request_id"}
 _EXTENSIONS = {
     *("errors", "permission", "provider", "challenge", "methods", "passkey_options", "missing"),
-    *("current", "changed_by", "changed_at", "works"),
+    *("current", "changed_by", "changed_at", "works", "release_id"),
 }
 # What the errors of other protocols have besides, by the start of their paths.
 _PROTOCOLS = {"/ofrep/": {"key", "errorCode", "errorDetails"}, "/unleash/": {"name", "message", "details"}}

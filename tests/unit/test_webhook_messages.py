@@ -59,7 +59,7 @@ def test_a_message_has_the_members_of_standard_webhooks() -> None:
         "name": "Production",
         "critical": True,
     }
-    assert message["data"]["actor"] == {"id": str(ID), "email": "ada@example.com", "token": None}
+    assert message["data"]["actor"] == {"id": str(ID), "email": "ada@example.com", "token": None, "release": None}
 
 
 def test_a_message_is_never_longer_than_its_bound() -> None:

@@ -21,6 +21,7 @@ from tests.support.sessions import PASSWORD
 from tests.support.two_factor import enrol
 
 _NO_LIMITS = Limits(
+    events=None,
     evaluate=None,
     browser=None,
     report=None,

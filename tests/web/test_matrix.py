@@ -4,6 +4,7 @@ Expected statuses are generated from the OpenAPI document and the table.
 """
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -17,6 +18,7 @@ from flagstaff.database.revisions_store import find_project_revision
 from flagstaff.http.revisions import REVISION
 from flagstaff.projects.members import Role
 from flagstaff.projects.permissions import PERMISSIONS, Permission
+from flagstaff.values.moments import format_moment
 from tests.support.api import Caller, Json, created, flag_path
 from tests.support.description import STREAMS, described
 from tests.support.members import join
@@ -56,7 +58,12 @@ BODIES: dict[str, Json] = {
     "preview_webhook": {"events": ["*"]},
     "update_notifications": {"owned": False},
     "create_invitation": {"email": "bob@example.com", "role": "viewer"},
+    "create_metric": {"key": "another", "name": "Another", "kind": "binary", "better": "down"},
+    "update_metric": {"name": "Renamed"},
+    "create_release": {"steps": [{"after_seconds": 3600, "changes": {"enabled": True}}]},
 }
+# Of a flag that has no release yet.
+OF_SPARE_FLAG = ("create_release",)
 
 
 def operations() -> list[Operation]:
@@ -110,6 +117,10 @@ class Place:
             "create_flags": {"name": "Third", "key": "third", "environments": [production]},
             "change_flags": {"flags": [self.ids["flag_id"]], "action": "add_tags", "tags": ["beta"]},
             "answer_users": {"environment_ids": [production], "flag_keys": ["new-checkout"], "users": [{}]},
+            "schedule_flags": {
+                "at": format_moment(datetime.now(UTC) + timedelta(days=1)),
+                "flags": [{"flag_id": self.ids["third_id"], "changes": {"enabled": True}}],
+            },
             "copy_flags": {"from": staging, "to": production, "flag_keys": ["new-checkout"], "parts": ["details"]},
         }
         body = BODIES.get(name, own.get(name))
@@ -118,7 +129,8 @@ class Place:
             "compare_environments": {"from": staging, "to": production},
             "list_answer_changes": {"user_id": "ada"},
         }
-        return await caller.request(method.upper(), path.format(**self.ids), json=body, params=queries.get(name))
+        ids = {**self.ids, "flag_id": self.ids["spare_id"]} if name in OF_SPARE_FLAG else self.ids
+        return await caller.request(method.upper(), path.format(**ids), json=body, params=queries.get(name))
 
 
 async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Place:
@@ -137,6 +149,11 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
     async with flagstaff.database.transaction() as transaction:
         values = {"webhook_id": UUID(webhook.json()["id"]), "state": "failed", "created_at": flagstaff.foundation.now()}
         sent = await transaction.connection.execute(tables.webhook_deliveries.insert().values(values))
+    metric_body = {"key": "errors", "name": "Errors", "kind": "binary", "better": "down"}
+    metric = await owner.post(f"/api/projects/{project['id']}/metrics", json=metric_body)
+    production = await owner.get_environment(project)
+    spare, third = [await owner.create_flag(production, key=key, name=key) for key in ("spare", "third-flag")]
+    release = await owner.post(f"{flag_path(flag)}/releases", json=BODIES["create_release"])
     changed = await owner.put(flag_path(flag), json={"description": "Two steps."})
     recorded = await record_evaluation(flagstaff, owner, project["sdk_key"], flag)
     ids = {
@@ -149,6 +166,10 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
         "other_id": other_flag["environment_id"],
         "flag_id": flag["id"],
         "rule_id": rule["id"],
+        "metric_id": created(metric)["id"],
+        "release_id": created(release)["id"],
+        "spare_id": spare["id"],
+        "third_id": third["id"],
         "segment_id": segment["id"],
         "view_id": created(view)["id"],
         "flag_key": flag["key"],

@@ -17,8 +17,8 @@ from tests.support.members import join
 from tests.support.sessions import PASSWORD, log_in
 from tests.web.conftest import ReadMails, SignUp
 
-ALL = {"critical": True, "owned": True, "stale": True, "webhooks": True}
-DEFAULTS = {"critical": False, "owned": True, "stale": True, "webhooks": True}
+ALL = {"critical": True, "owned": True, "stale": True, "webhooks": True, "releases": True}
+DEFAULTS = {"critical": False, "owned": True, "stale": True, "webhooks": True, "releases": True}
 
 
 def settings_path(project: Json) -> str:
@@ -70,7 +70,7 @@ async def test_what_is_malformed_is_refused_at_its_field(ada: Caller, project: J
     for body, errors in (
         ({"owned": "yes"}, {"owned": "must be true or false"}),
         ({"owned": None}, {"owned": "must be true or false"}),
-        ({"mine": True}, {"mine": "is not a known field; known fields are critical, owned, stale, webhooks"}),
+        ({"mine": True}, {"mine": "is not a known field; known fields are critical, owned, stale, webhooks, releases"}),
     ):
         assert field_errors(await ada.put(settings_path(project), json=body)) == errors
     assert (await ada.get(settings_path(project))).json() == DEFAULTS

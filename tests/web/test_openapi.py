@@ -97,4 +97,4 @@ async def test_nothing_under_api_answers_without_a_token_and_everything_else_doe
             answer = await client.request(method.upper(), path.replace("{", "").replace("}", ""), json={})
             needs_token = {"HTTPBearer": []} in operation.get("security", [])
             assert needs_token == (path.startswith("/api/") or path == "/auth/logout")
-            assert (answer.status_code == 401) == (needs_token or path.startswith("/sdk/v1/evaluate")), path
+            assert (answer.status_code == 401) == (needs_token or path.startswith("/sdk/v1/")), path

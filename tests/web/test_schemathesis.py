@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.identity.accounts.passwords import Passwords
 from flagstaff.settings import Settings
-from tests.support.api import BASE_URL, Caller, Json
+from tests.support.api import BASE_URL, Caller, Json, created, flag_path
 from tests.support.description import STREAMS, described
 from tests.support.documents import load, operation_ids, try_operation
 from tests.support.sessions import log_in
@@ -59,6 +59,13 @@ BEYOND_SCHEMAS = {
     "update_environment": "the key is the present one",
     "create_segment": "the values of a condition fit its operator",
     "update_segment": "the key is the present one; the values of a condition fit its operator",
+    "list_metrics": "the cursor is one from a part",
+    "update_metric": "the key and the kind are the present ones",
+    "list_releases": "the cursor is one from a part",
+    "list_open_releases": "the cursor is one from a part",
+    "create_release": "steps are in the future and in order, and what they name exists",
+    "schedule_flags": "the time is in the future, and the flags and what changes name exist",
+    "send_events": "a time has a form that is known; numbers fit",
     "update_flag": "the key is the present one; 40.0 is an integer to a schema, but not here; prerequisites exist",
     "create_flag": "40.0 is an integer to a schema, but not here; prerequisites exist",
     "create_rule": "the value fits the type of the rule, the values of a condition its operator",
@@ -174,6 +181,18 @@ class Service:
             "env_id": flag["environment_id"],
             "flag_id": flag["id"],
             "rule_id": rule["id"],
+            "release_id": created(
+                await self._caller.post(
+                    f"{flag_path(flag)}/releases",
+                    json={"steps": [{"after_seconds": 86_400, "changes": {"enabled": True}}]},
+                )
+            )["id"],
+            "metric_id": created(
+                await self._caller.post(
+                    f"/api/projects/{project['id']}/metrics",
+                    json={"key": "errors", "name": "Errors", "kind": "binary", "better": "down"},
+                )
+            )["id"],
         }
 
 

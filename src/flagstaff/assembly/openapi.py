@@ -13,6 +13,8 @@ from flagstaff.http.problems import DOCUMENTED, ProblemDocument, problems
 from flagstaff.http.revisions import CHANGE, LIVE_ON, MISSING, REVISION, STALE
 from flagstaff.serving.context import CONTEXT_SCHEMA
 from flagstaff.serving.evaluate import PATH
+from flagstaff.serving.events import EVENTS_MAX
+from flagstaff.serving.events import PATH as EVENTS_PATH
 from flagstaff.serving.revisions import MIN_REVISION
 
 PERMISSION = "x-required-permission"
@@ -77,6 +79,80 @@ _EVALUATE: dict[str, Any] = {
 }
 _EVALUATE["responses"]["401"] = {**_EVALUATE["responses"]["401"], "description": "The SDK key is missing or not valid."}
 _EVALUATE["responses"]["404"] = {**_EVALUATE["responses"]["404"], "description": "The project has no such environment."}
+_EVENT = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["metric"],
+    "properties": {
+        "metric": {"type": "string", "description": "The key of a metric of the project."},
+        "user_id": {"type": ["string", "null"]},
+        "user_email": {"type": ["string", "null"], "description": "Stands for the user without a `user_id`."},
+        "value": {"type": ["number", "null"], "description": "Only of counts and values."},
+        "at": {
+            "type": ["string", "null"],
+            "format": "date-time",
+            "description": "At most a day ago and a minute ahead; now if it is left out.",
+        },
+        "id": {"type": ["string", "null"], "description": "A repetition with the same id counts once."},
+        "attributes": {
+            "type": ["object", "null"],
+            "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
+            "description": "For flags whose stickiness is an attribute.",
+        },
+    },
+}
+_EVENTS: dict[str, Any] = {
+    "tags": ["Evaluation"],
+    "summary": "Send events",
+    "description": "Events of metrics: what users did. Those that are not accepted are named, and the others count.",
+    "operationId": "send_events",
+    "security": [{"SDKKey": []}],
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["environment", "events"],
+                    "properties": {
+                        "environment": {"type": "string", "description": "The key of an environment of the project."},
+                        "events": {"type": "array", "maxItems": EVENTS_MAX, "items": _EVENT},
+                    },
+                    "example": {
+                        "environment": "production",
+                        "events": [{"metric": "checkout-error", "user_id": "user-42"}],
+                    },
+                }
+            }
+        },
+    },
+    "responses": {
+        "202": {
+            "description": "How many events were accepted, and why the others were ignored.",
+            "content": {
+                "application/json": {
+                    "schema": {
+                        "type": "object",
+                        "required": ["accepted", "ignored"],
+                        "properties": {
+                            "accepted": {"type": "integer"},
+                            "ignored": {
+                                "type": "array",
+                                "items": {
+                                    "type": "object",
+                                    "required": ["index", "reason"],
+                                    "properties": {"index": {"type": "integer"}, "reason": {"type": "string"}},
+                                },
+                            },
+                        },
+                    }
+                }
+            },
+        },
+        **{status: answer for status, answer in _EVALUATE["responses"].items() if status != "200"},
+    },
+}
 _IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -247,6 +323,7 @@ def describe(app: FastAPI, version: str) -> dict[str, Any]:
                 _complete(route, document["paths"][route.path_format][method.lower()])
     document["paths"][PATH] = {"post": _EVALUATE}
     document["paths"][f"{PATH}/{{flag_key}}"] = {"post": _EVALUATE_ONE}
+    document["paths"][EVENTS_PATH] = {"post": _EVENTS}
     components = document["components"]
     for unused in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(unused, None)

@@ -48,6 +48,19 @@ Action = Literal[
     "segment.created",
     "segment.updated",
     "segment.deleted",
+    "metric.created",
+    "metric.updated",
+    "metric.deleted",
+    "release.created",
+    "release.step_applied",
+    "release.step_skipped",
+    "release.paused",
+    "release.resumed",
+    "release.warned",
+    "release.stopped",
+    "release.cancelled",
+    "release.failed",
+    "release.done",
     "view.created",
     "view.updated",
     "view.deleted",
@@ -71,7 +84,19 @@ Action = Literal[
 ]
 
 Resource = Literal[
-    "project", "environment", "flag", "rule", "segment", "view", "sdk_key", "webhook", "member", "invitation", "token"
+    "project",
+    "environment",
+    "flag",
+    "rule",
+    "segment",
+    "metric",
+    "release",
+    "view",
+    "sdk_key",
+    "webhook",
+    "member",
+    "invitation",
+    "token",
 ]
 
 

@@ -20,6 +20,11 @@ _VERBS = {
     "added": "added",
     "removed": "removed",
     "revoked": "revoked",
+    "step_applied": "applied a step of",
+    "step_skipped": "skipped a late step of",
+    "warned": "raised an alarm in",
+    "done": "finished",
+    "failed": "could not go on with",
 }
 _NAMING = ("name", "email", "key", "rule_value", "host")
 
@@ -34,8 +39,13 @@ def say_what(change: Change) -> str:
 
 
 def say_who(change: Change) -> str:
-    """Whose change it is."""
-    return change.actor.email or "The command line"
+    """Whose change it is: an account's, a release's, or a guard's, which acts for the release."""
+    release = change.actor.release
+    if release is None:
+        return change.actor.email or "The command line"
+    if release.guard is not None:
+        return f"The guard for {release.guard}"
+    return f"The release {shorten(release.name)}" if release.name else "A release"
 
 
 def say_name(change: Change) -> str:

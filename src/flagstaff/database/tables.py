@@ -629,6 +629,7 @@ notification_settings = sa.Table(
     sa.Column("owned", sa.Boolean),
     sa.Column("stale", sa.Boolean),
     sa.Column("webhooks", sa.Boolean),
+    sa.Column("releases", sa.Boolean),
     sa.PrimaryKeyConstraint("project_id", "account_id"),
 )
 

@@ -21,6 +21,10 @@ WAITING_MAX = 500
 STALE_EVERY = timedelta(days=7)
 
 _EVALUATED = ("flag.", "rule.", "segment.")
+_STEP = "release.step_applied"
+_RELEASE_NEWS = frozenset(
+    {"release.stopped", "release.paused", "release.warned", "release.failed", "release.done", "release.step_skipped"}
+)
 
 
 class Kind(StrEnum):
@@ -34,15 +38,26 @@ class Kind(StrEnum):
     """Flags that the member owns may be removed. This is told once a week."""
     WEBHOOKS = "webhooks"
     """A webhook was switched off because its receiver does not accept messages."""
+    RELEASES = "releases"
+    """A release of the member's was stopped, paused, late or could not go on, a guard raised an alarm, or it is done."""
 
 
-DEFAULTS: Mapping[Kind, bool] = {Kind.CRITICAL: False, Kind.OWNED: True, Kind.STALE: True, Kind.WEBHOOKS: True}
+DEFAULTS: Mapping[Kind, bool] = {
+    Kind.CRITICAL: False,
+    Kind.OWNED: True,
+    Kind.STALE: True,
+    Kind.WEBHOOKS: True,
+    Kind.RELEASES: True,
+}
 """The mails of a member who has chosen none: those that need the member, and none about the work of others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A change, as far as it decides who is told: by whom, where, and of a flag with which owner."""
+    """A change, as far as it decides who is told: by whom, where, and of a flag with which owner.
+
+    A release makes changes for its author, who is then their actor. `is_late` says that it applied a step late.
+    """
 
     number: int
     at: datetime
@@ -54,6 +69,8 @@ class Made:
     flag_key: str | None
     owner: str | None
     enabled: bool | None
+    by_release: bool = False
+    is_late: bool = False
 
 
 class Recipients:
@@ -83,6 +100,11 @@ class Recipients:
                 if may(member, Permission.KEYS_ROTATE):
                     yield member, Kind.WEBHOOKS
             return
+        if made.by_release and (made.action in _RELEASE_NEWS or (made.action == _STEP and made.is_late)):
+            for member in self._by_kind[Kind.RELEASES]:
+                if member.account_id == made.actor_id and may(member, Permission.AUDIT_READ, key):
+                    yield member, Kind.RELEASES
+            return
         if not made.action.startswith(_EVALUATED):
             return
         owner = self._owners.get(made.owner.strip().casefold()) if made.owner else None
@@ -109,5 +131,9 @@ def say_briefly(made: Made, environment: Environment | None) -> str:
     what = f"{made.flag_key}: " if made.flag_key else ""
     if made.action == "flag.toggled":
         return f"{what}turned {'on' if made.enabled else 'off'}{where}"
+    if made.action == "release.warned":
+        return f"{what}a guard of the release raised an alarm{where}"
+    if made.action == _STEP and made.is_late:
+        return f"{what}release step applied late{where}"
     kind, _, verb = made.action.partition(".")
     return f"{what}{kind.replace('_', ' ')} {verb.replace('_', ' ')}{where}"

@@ -31,6 +31,9 @@ Token = Annotated[str, Query(max_length=1024, description="The token of a link f
 _CRITICAL = Field(description="Others have changed what is evaluated in a critical environment.")
 _OWNED = Field(description="Others have changed a flag whose `owner` is your address, or its rules.")
 _STALE = Field(description="Flags whose `owner` is your address may be removed; once a week.")
+_RELEASES = Field(
+    description="A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done."
+)
 _WEBHOOKS = Field(description="A webhook was switched off, if you may manage webhooks.")
 
 
@@ -41,6 +44,7 @@ class NotificationsOut(BaseModel):
     owned: Annotated[bool, _OWNED]
     stale: Annotated[bool, _STALE]
     webhooks: Annotated[bool, _WEBHOOKS]
+    releases: Annotated[bool, _RELEASES]
 
 
 class NotificationsOfProjectOut(NotificationsOut):
@@ -57,6 +61,7 @@ class NotificationsUpdate(Update):
     owned: Annotated[StrictBool, _OWNED] = optional()
     stale: Annotated[StrictBool, _STALE] = optional()
     webhooks: Annotated[StrictBool, _WEBHOOKS] = optional()
+    releases: Annotated[StrictBool, _RELEASES] = optional()
 
 
 @router.get("/api/me/notifications", response_model=list[NotificationsOfProjectOut], responses=problems(401, 503))

@@ -60,6 +60,8 @@ _made = sa.select(
     _changes.flag_key,
     sa.func.coalesce(tables.flags.c.owner, _changes.before["owner"].as_string()),
     _changes.after["enabled"].as_boolean(),
+    _changes.release.is_not(None),
+    sa.func.coalesce(_changes.after["is_late"].as_boolean(), sa.false()),
 ).outerjoin(tables.flags, tables.flags.c.id == _changes.flag_id)
 _after = (
     _made.where(_changes.project_id == _project, _changes.id > sa.bindparam("after"))

@@ -275,6 +275,7 @@ _REASONS = {
     Kind.OWNED: "flags that you own were changed",
     Kind.STALE: "flags that you own may be removed",
     Kind.WEBHOOKS: "you manage the webhooks of this project",
+    Kind.RELEASES: "you made the release",
 }
 
 

@@ -7,12 +7,13 @@ from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
+from flagstaff.api.entity_tags import tagged_response
 from flagstaff.api.ids import FlagIds, Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
-from flagstaff.http.responses import json_array_response, json_response
+from flagstaff.http.responses import json_array_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.releases.releases import WhenLate
@@ -45,7 +46,7 @@ async def create_release(path: FlagIds, body: NewRelease, actor: CurrentActor, r
         false_alarm_rate=body.false_alarm_rate,
         when_late=WhenLate(body.when_late),
     )
-    return json_response(view_release(created), 201)
+    return tagged_response(view_release(created), 201)
 
 
 @router.get(_OF_FLAG, response_model=list[ReleaseOut], responses=problems(400, 401, 404, 503))
@@ -88,25 +89,25 @@ async def list_open_releases(
 @reads(Permission.FLAGS_READ)
 async def get_release(path: FlagIds, release_id: Id, actor: CurrentActor, releases: Service) -> Response:
     """One release."""
-    return json_response(view_release(await releases.get_release(actor, path, release_id)))
+    return tagged_response(view_release(await releases.get_release(actor, path, release_id)))
 
 
 @router.post(_RELEASE + "/pause", response_model=ReleaseOut, responses=problems(401, 404, 409, 503))
 @writes(Permission.FLAGS_WRITE, reports_revision=False, repeatable=True)
 async def pause_release(path: FlagIds, release_id: Id, actor: CurrentActor, releases: Service) -> Response:
     """Pause a release: no step begins until it is resumed. Its guards go on watching."""
-    return json_response(view_release(await releases.pause_release(actor, path, release_id)))
+    return tagged_response(view_release(await releases.pause_release(actor, path, release_id)))
 
 
 @router.post(_RELEASE + "/resume", response_model=ReleaseOut, responses=problems(401, 404, 409, 503))
 @writes(Permission.FLAGS_WRITE, reports_revision=False, repeatable=True)
 async def resume_release(path: FlagIds, release_id: Id, actor: CurrentActor, releases: Service) -> Response:
     """Resume a paused release. What others have changed meanwhile stays, until a step changes it."""
-    return json_response(view_release(await releases.resume_release(actor, path, release_id)))
+    return tagged_response(view_release(await releases.resume_release(actor, path, release_id)))
 
 
 @router.post(_RELEASE + "/cancel", response_model=ReleaseOut, responses=problems(401, 404, 409, 503))
 @writes(Permission.FLAGS_WRITE, reports_revision=False, repeatable=True)
 async def cancel_release(path: FlagIds, release_id: Id, actor: CurrentActor, releases: Service) -> Response:
     """End a release. The flag stays as it is, and so do the results."""
-    return json_response(view_release(await releases.cancel_release(actor, path, release_id)))
+    return tagged_response(view_release(await releases.cancel_release(actor, path, release_id)))

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
+from flagstaff.api.entity_tags import TaggedOut
 from flagstaff.api.ids import GivenId
 from flagstaff.api.schemas import (
     Body,
@@ -48,6 +49,7 @@ from flagstaff.values.moments import format_moment
 ActionName = Literal["turn_off", "pause", "notify"]
 WhenLateName = Literal["run", "skip"]
 StateName = Literal["scheduled", "running", "paused", "done", "stopped", "cancelled", "failed"]
+_NEW_RULE = {"rule_value": None, "priority": 0, "enabled": True}
 _RATE_LEAST, _RATE_MOST = 0.0001, 0.5
 
 
@@ -81,6 +83,10 @@ class RuleEdit(Body):
             raise ValueError("must change something")
         return self
 
+    def given(self) -> dict[str, Any]:
+        """The fields that are changed; of a new rule also those that have a default and are needed."""
+        return _given(self) if "id" in self.model_fields_set else {**_NEW_RULE, **_given(self)}
+
 
 class Changes(Body):
     """Fields of the flag to change, and rules."""
@@ -106,12 +112,14 @@ class Changes(Body):
         return self
 
     def given(self) -> dict[str, Any]:
-        """The changes in the form in which they are kept."""
-        changes = self.model_dump(exclude_unset=True)
-        for each in changes.get(NAMED_RULES, ()):
-            if "id" in each:
-                each["id"] = str(each["id"])
-        return changes
+        """The changes in the form in which they are kept: that of the audit trail, with the defaults inside."""
+        rules = {NAMED_RULES: [each.given() for each in self.rules]} if NAMED_RULES in self.model_fields_set else {}
+        return _given(self) | rules
+
+
+def _given(body: Body) -> dict[str, Any]:
+    """The fields of a body that were given, as JSON."""
+    return body.model_dump(mode="json", include=body.model_fields_set - {NAMED_RULES})
 
 
 class StepBody(Body):
@@ -269,7 +277,7 @@ class ReleaseAuthor(BaseModel):
     email: str | None
 
 
-class ReleaseOut(BaseModel):
+class ReleaseOut(TaggedOut):
     """A release of a flag."""
 
     id: Uuid

@@ -71,7 +71,10 @@ class ReleaseResults:
             for (metric, unit), each in done.items():
                 by_unit.setdefault(unit, {})[metric] = each
             if rows:
-                yield [ExposedUser(*row, done=by_unit.get(row.unit, {})) for row in rows]
+                yield [
+                    ExposedUser(unit, first, step, arm, at, by_unit.get(unit, {}))
+                    for unit, first, step, arm, at in rows
+                ]
             if len(rows) < _USERS_AT_ONCE:
                 return
             after = rows[-1].unit

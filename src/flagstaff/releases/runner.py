@@ -102,7 +102,9 @@ class Runner:
         async with self.database.read_history() as connection:
             observed = await observations_store.find_observed(connection, release.id)
         if observed is None and release.state is State.SCHEDULED:
-            await begin_observing(self.database, release, self.now())
+            async with self.database.read() as connection:
+                clock = await releases_store.read_clock(connection)
+            await begin_observing(self.database, release, clock)
         return observed.counted if observed else Observations()
 
     async def _advance_locked(self, transaction: Transaction, before: Release, counted: Observations | None) -> None:

@@ -33,7 +33,7 @@ from flagstaff.serving.context import IDENTIFIER_MAX_LENGTH, UNREADABLE
 from flagstaff.serving.entity_tags import send_accepted
 from flagstaff.serving.evaluate import environment_in, no_key, sdk_key_in
 from flagstaff.serving.known_sdk_keys import Access, SdkKeys
-from flagstaff.values.errors import invalid_field
+from flagstaff.values.errors import invalid_field, not_found
 from flagstaff.values.keys import KEY_MAX_LENGTH, is_flag_key
 from flagstaff.values.text import check_text
 
@@ -77,6 +77,8 @@ class EventsRoute:
         self._buffer = buffer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] != PATH:
+            raise not_found("resource")
         if scope["method"] != "POST":
             raise MethodNotAllowedError("POST")
         admit(self._limits.events, self._limits.client(scope))

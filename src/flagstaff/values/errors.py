@@ -57,7 +57,13 @@ class Error(Exception):
     def inside(self, parent: str) -> "Error":
         """The same error as seen from the resource in which the invalid fields are, at this field."""
         fields = [FieldError(f"{parent}.{each.field}", each.message) for each in self.fields]
-        return Error(self.code, self.message, fields=fields, retry_after_seconds=self.retry_after_seconds)
+        return Error(
+            self.code,
+            self.message,
+            fields=fields,
+            extensions=self.extensions,
+            retry_after_seconds=self.retry_after_seconds,
+        )
 
 
 def invalid_field(field: str, message: str) -> Error:

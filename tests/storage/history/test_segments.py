@@ -13,7 +13,7 @@ from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.records import RecordBatch
-from flagstaff.history.spool import Spool
+from flagstaff.history.spool import EvaluationForm, Spool
 from flagstaff.history.store.pages import BOUNDS, Bounds
 from flagstaff.history.store.segments import CONTINUED_SIZE, SEGMENT_SIZE
 from tests.support.history import ANYTHING, START, make_batch, make_group, make_layout, make_record, read, write
@@ -189,7 +189,10 @@ async def test_a_batch_that_waited_on_disk_though_it_had_arrived_is_there_once_a
     environment_id = uuid4()
     batch = make_batch(environment_id, LAYOUT, make_record(0, "Zoë", user_email=""))
     for _ in range(2):
-        spool, database = Spool(tmp_path / "spool"), Database(store.database_url, store.data_directory)
+        spool, database = (
+            Spool(tmp_path / "spool", EvaluationForm()),
+            Database(store.database_url, store.data_directory),
+        )
         await spool.open()
         waiting = spool.first or await spool.append(batch)
         assert waiting is not None

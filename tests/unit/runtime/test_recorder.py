@@ -16,8 +16,9 @@ from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.history.records import RecordBatch
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
-from flagstaff.history.recorder import Recorder
-from flagstaff.history.spool import Spool
+from flagstaff.history.buffer import Buffer
+from flagstaff.history.recorder import EvaluationRecorder
+from flagstaff.history.spool import EvaluationForm, Spool
 from flagstaff.values.errors import unavailable
 from tests.support.builders import make_environment, make_flag
 
@@ -74,9 +75,9 @@ def make_snapshot() -> EnvironmentSnapshot:
 
 
 @asynccontextmanager
-async def recording(store: Store, directory: Path, **options: int) -> AsyncIterator[Recorder]:
+async def recording(store: Store, directory: Path, **options: int) -> AsyncIterator[EvaluationRecorder]:
     """A started recorder, stopped at the end; its store may be unavailable."""
-    recorder = make_recorder(store, Spool(directory / "spool", **options))
+    recorder = make_recorder(store, make_spool(directory, **options))
     await recorder.start()
     try:
         yield recorder
@@ -84,10 +85,19 @@ async def recording(store: Store, directory: Path, **options: int) -> AsyncItera
         await recorder.stop(DEADLINE_SECONDS)
 
 
-def make_recorder(store: Store, spool: Spool, supervisor: Supervisor | None = None) -> Recorder:
+def make_spool(directory: Path, **options: int) -> Spool[RecordBatch]:
+    return Spool(directory / "spool", EvaluationForm(), **options)
+
+
+def make_recorder(store: Store, spool: Spool[RecordBatch], supervisor: Supervisor | None = None) -> EvaluationRecorder:
     supervisor = supervisor or Supervisor(first_pause_seconds=0.001)
-    return Recorder(
-        write=store.write, spool=spool, supervisor=supervisor, flush_interval_seconds=0.01, retry_seconds=0.01
+    return EvaluationRecorder(
+        buffer=Buffer(),
+        write=store.write,
+        spool=spool,
+        supervisor=supervisor,
+        flush_interval_seconds=0.01,
+        retry_seconds=0.01,
     )
 
 
@@ -185,7 +195,7 @@ async def test_a_stop_waits_no_longer_than_its_deadline_for_a_store_that_hangs(
     store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
 ) -> None:
     store.open.clear()
-    spool = Spool(tmp_path / "spool")
+    spool = make_spool(tmp_path)
     recorder = make_recorder(store, spool)
     await recorder.start()
     recorder.record(snapshot, "ada", None, b"\x07")
@@ -418,7 +428,7 @@ async def test_a_task_that_failed_continues_with_the_batch_that_it_was_writing(
     store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
 ) -> None:
     supervisor = Supervisor(first_pause_seconds=0.001)
-    recorder = make_recorder(store, Spool(tmp_path / "spool"), supervisor)
+    recorder = make_recorder(store, make_spool(tmp_path), supervisor)
     await recorder.start()
     store.open.clear()
     recorder.record(snapshot, "ada", None, b"\x07")
@@ -433,6 +443,6 @@ async def test_a_task_that_failed_continues_with_the_batch_that_it_was_writing(
 
 
 async def test_a_stop_without_a_start_does_nothing(store: Store, tmp_path: Path) -> None:
-    recorder = make_recorder(store, Spool(tmp_path / "spool"))
+    recorder = make_recorder(store, make_spool(tmp_path))
     await recorder.stop(DEADLINE_SECONDS)
     assert not (tmp_path / "spool").exists()

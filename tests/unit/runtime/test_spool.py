@@ -6,14 +6,15 @@ from uuid import uuid4
 import msgspec
 import pytest
 
-from flagstaff.history.spool import Spool, gather_spools, spool_folder
+from flagstaff.evaluation.history.records import RecordBatch
+from flagstaff.history.spool import EvaluationForm, Spool, gather_spools, spool_folder
 from tests.support.history import make_batch, make_layout, make_record
 
 BATCH = make_batch(uuid4(), make_layout(), make_record())
 
 
-async def open_spool(directory: Path) -> Spool:
-    spool = Spool(directory)
+async def open_spool(directory: Path) -> Spool[RecordBatch]:
+    spool = Spool(directory, EvaluationForm())
     await spool.open()
     return spool
 

@@ -55,7 +55,7 @@ async def test_a_new_environment_lists_its_creation(ada: Caller, environment: Js
     assert change == {
         "id": change["id"],
         "at": "2026-11-20T10:00:00.000000Z",
-        "actor": {"id": ada.account["id"], "email": "ada@example.com", "token": None},
+        "actor": {"id": ada.account["id"], "email": "ada@example.com", "token": None, "release": None},
         "action": "environment.created",
         "resource_id": environment["id"],
         "environment_id": environment["id"],

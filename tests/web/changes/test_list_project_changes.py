@@ -128,7 +128,13 @@ async def test_every_change_is_listed_newest_first_also_of_what_is_deleted(ada: 
     of_views = {f"view.{verb}" for verb in ("created", "updated", "deleted")}
     of_keys = {f"sdk_key.{verb}" for verb in ("created", "revoked")}
     of_keys |= {f"webhook.{verb}" for verb in ("created", "updated", "secret_rotated", "disabled", "deleted")}
-    assert {*EVERYTHING, *of_segments, *of_people, *of_views, *of_keys} == set(get_args(Action))
+    of_releases = {f"metric.{verb}" for verb in ("created", "updated", "deleted")}
+    of_releases |= {
+        f"release.{verb}"
+        for verb in ("created", "step_applied", "step_skipped", "paused", "resumed", "warned", "stopped")
+    }
+    of_releases |= {f"release.{verb}" for verb in ("cancelled", "failed", "done")}
+    assert {*EVERYTHING, *of_segments, *of_people, *of_views, *of_keys, *of_releases} == set(get_args(Action))
 
 
 def test_the_kinds_of_resources_are_those_of_the_actions() -> None:

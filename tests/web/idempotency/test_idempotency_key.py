@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import httpx
@@ -15,6 +15,7 @@ from flagstaff.audit.propagation import Place, changed_places
 from flagstaff.database import tables
 from flagstaff.http.services import Services
 from flagstaff.projects.idempotency_service import KEYS_PER_ACCOUNT, Idempotency
+from flagstaff.values.moments import format_moment
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.changes import changes_in
 from tests.support.clock import Clock
@@ -23,6 +24,8 @@ from tests.support.sessions import PASSWORD, log_in
 
 KEY = {"idempotency-key": "8e03978e-40d5-43dd-bc93-6894a57f9324"}
 REUSED = "This Idempotency-Key was used for another request. Use a new key for each request."
+OF_FLAG = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}"
+RELEASE = {"steps": [{"after_seconds": 3600, "changes": {"enabled": True}}]}
 NO_KEY = {"Idempotency-Key": "must be one header of 1 to 255 visible ASCII characters"}
 
 CountKeys = Callable[[], Awaitable[int]]
@@ -171,6 +174,8 @@ async def test_every_post_is_carried_out_once_and_answered_twice_alike(
     invited = {"email": "grace@example.com", "role": "viewer"}
     invitation = created(await ada.post(f"/api/projects/{project['id']}/invitations", json=invited))
     staging = await ada.get_environment(project, "staging")
+    other, released = [await ada.create_flag(environment, key=key, name=key) for key in ("other", "released")]
+    release = created(await ada.post(f"{flag_path(released)}/releases", json=RELEASE))
     posts = {
         "/api/projects": {"name": "Second shop"},
         "/api/projects/{project_id}/invitations": {"email": "alan@example.com", "role": "viewer"},
@@ -189,6 +194,16 @@ async def test_every_post_is_carried_out_once_and_answered_twice_alike(
         "/api/projects/{project_id}/views": {"name": "Beta", "search": {"tag": "beta"}},
         "/api/projects/{project_id}/environments/{env_id}/bulk-actions": {"flags": [flag["id"]], "action": "disable"},
         "/api/projects/{project_id}/changes/{change_id}/restore": None,
+        "/api/projects/{project_id}/metrics": {"key": "errors", "name": "Errors", "kind": "binary", "better": "down"},
+        "/api/projects/{project_id}/environments/{env_id}/releases": {
+            "at": format_moment(datetime.now(UTC) + timedelta(days=1)),
+            "flags": [{"flag_id": other["id"], "changes": {"enabled": True}}],
+        },
+        "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases": RELEASE,
+        **{
+            f"{OF_FLAG}/releases/{{release_id}}/{verb}": None
+            for verb in ("pause", "resume", "cancel")
+        },
         "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/archive": None,
         "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/unarchive": None,
     }
@@ -218,6 +233,8 @@ async def test_every_post_is_carried_out_once_and_answered_twice_alike(
 
     for number, (template, body) in enumerate(posts.items()):
         ids = {"env_id": environment["id"], "flag_id": flag["id"], "invitation_id": invitation["id"]}
+        if "{release_id}" in template:
+            ids |= {"flag_id": released["id"], "release_id": release["id"]}
         ids["change_id"] = renamed.headers["flagstaff-change"]
         path = template.format(project_id=project["id"], **ids)
         headers = {"idempotency-key": f"key-{number}"}

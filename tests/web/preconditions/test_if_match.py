@@ -102,7 +102,12 @@ async def test_the_second_of_two_people_gets_the_present_state_and_who_has_made_
     read = await ada.get(flag_path(flag))
     assert problem["current"] == read.json() == by_eve.json()
     assert refused.headers["etag"] == read.headers["etag"] == by_eve.headers["etag"] == tag_of(read.json())
-    assert problem["changed_by"] == {"id": eve.account["id"], "email": "eve@example.com", "token": None}
+    assert problem["changed_by"] == {
+        "id": eve.account["id"],
+        "email": "eve@example.com",
+        "token": None,
+        "release": None,
+    }
     assert problem["changed_at"] == read.json()["updated_at"]
     merged = await ada.put(
         flag_path(flag), json={"description": "By Ada"}, headers={"if-match": refused.headers["etag"]}

@@ -15,6 +15,7 @@ _events = sa.table("events", schema=_HISTORY)
 def upgrade() -> None:
     """Add tables and a column, into which releases before write nothing."""
     op.add_column("changes", sa.Column("release", sa.JSON(none_as_null=True)))
+    op.add_column("notification_settings", sa.Column("releases", sa.Boolean))
     op.create_table(
         "metrics",
         sa.Column("id", sa.Uuid, nullable=False),
@@ -160,4 +161,5 @@ def downgrade() -> None:
         op.drop_table(name, schema=_HISTORY)
     op.drop_table("releases")
     op.drop_table("metrics")
+    op.drop_column("notification_settings", "releases")
     op.drop_column("changes", "release")

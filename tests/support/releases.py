@@ -1,0 +1,98 @@
+"""Metrics, releases, and the evaluations and events of many users."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from flagstaff.assembly.bootstrap import Flagstaff
+from tests.support.api import Caller, Json, created, flag_path, project_path
+
+SECONDS = 30
+
+
+async def create_metric(caller: Caller, project: Json, **values: Any) -> Json:
+    """A new metric, by default of errors."""
+    body = {"key": "errors", "name": "Checkout errors", "kind": "binary", "better": "down", **values}
+    return created(await caller.post(f"{project_path(project)}/metrics", json=body))
+
+
+async def create_release(caller: Caller, flag: Json, *steps: Json, **values: Any) -> Json:
+    """A new release of a flag with these steps."""
+    return created(await caller.post(f"{flag_path(flag)}/releases", json={"steps": list(steps), **values}))
+
+
+def release_path(release: Json) -> str:
+    """The path of a release."""
+    return f"{flag_path({**release, 'id': release['flag_id']})}/releases/{release['id']}"
+
+
+async def read_release(caller: Caller, release: Json) -> Json:
+    """A release as it is now."""
+    answer = await caller.get(release_path(release))
+    assert answer.status_code == 200, answer.text
+    found: Json = answer.json()
+    return found
+
+
+async def read_results(caller: Caller, release: Json) -> Json:
+    """The results of a release as they are now."""
+    answer = await caller.get(f"{release_path(release)}/results")
+    assert answer.status_code == 200, answer.text
+    found: Json = answer.json()
+    return found
+
+
+async def until_state(caller: Caller, release: Json, state: str) -> Json:
+    """Wait until a release is in a state, and return it."""
+    return await until(lambda: read_release(caller, release), lambda found: found["state"] == state)
+
+
+async def until_step(caller: Caller, release: Json, step: int) -> Json:
+    """Wait until a step was applied or skipped, and return the release."""
+    return await until(
+        lambda: read_release(caller, release), lambda found: any(each["step"] == step for each in found["applied"])
+    )
+
+
+async def until_results(caller: Caller, release: Json, condition: Callable[[Json], bool]) -> Json:
+    """Wait until the results fulfil a condition, and return them."""
+    return await until(lambda: read_results(caller, release), condition)
+
+
+async def until(read: Callable[[], Awaitable[Json]], condition: Callable[[Json], bool]) -> Json:
+    """Read again and again until what is read fulfils a condition."""
+    found: Json = {}
+    try:
+        async with asyncio.timeout(SECONDS):
+            while not condition(found := await read()):
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        raise AssertionError(f"it did not become so: {found}") from None
+    return found
+
+
+async def evaluate_users(caller: Caller, sdk_key: str, users: Iterable[str], flag_key: str) -> dict[str, Json]:
+    """Evaluate a flag for some users, and return its answer for each."""
+    found = {}
+    for user in users:
+        answer = await caller.evaluate(sdk_key, context={"user_id": user})
+        assert answer.status_code == 200, answer.text
+        found[user] = answer.json()["flags"][flag_key]
+    return found
+
+
+async def send_events(caller: Caller, sdk_key: str, *events: Json, environment: str = "production") -> Json:
+    """Send events, and return the answer."""
+    answer = await caller.post(
+        "/sdk/v1/events", json={"environment": environment, "events": list(events)}, headers={"x-sdk-key": sdk_key}
+    )
+    assert answer.status_code == 202, answer.text
+    found: Json = answer.json()
+    return found
+
+
+async def until_stored(flagstaff: Flagstaff) -> None:
+    """Wait until all evaluations and events are in the history."""
+    async with asyncio.timeout(SECONDS):
+        while flagstaff.history.recorder.waiting or flagstaff.history.event_recorder.waiting:
+            await asyncio.sleep(0.01)
