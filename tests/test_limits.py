@@ -160,6 +160,21 @@ TESTS: dict[str, list[str]] = {
     "projects": ["web/test_quotas.py::test_an_account_may_have_so_many_projects_also_when_it_makes_them_at_once"],
     "environments": ["web/test_quotas.py::test_a_project_may_have_so_many_environments"],
     "segments": ["web/test_quotas.py::test_a_project_may_have_so_many_segments"],
+    "metrics": ["web/metrics/test_metrics.py::test_a_project_has_room_for_so_many_metrics"],
+    "releases": [
+        "web/releases/test_create_release.py::test_a_release_that_cannot_be_is_refused_by_field",
+        "web/releases/test_create_release.py::test_a_flag_has_one_release_at_a_time",
+        "web/releases/test_create_release.py::test_of_the_releases_of_a_flag_that_have_ended_so_many_are_kept",
+    ],
+    "events": [
+        "web/metrics/test_events.py::test_a_body_of_another_form_is_refused_as_a_whole",
+        "web/metrics/test_events.py::test_a_body_beyond_the_bound_is_refused",
+        "web/metrics/test_events.py::test_the_limit_is_that_of_evaluations_and_counts_for_itself",
+    ],
+    "waiting-events": ["unit/runtime/test_event_buffer.py::test_beyond_the_bound_events_are_refused"],
+    "stored-events": ["storage/history/test_events.py::test_the_oldest_events_beyond_the_bound_are_deleted"],
+    "unknown-metrics": ["web/metrics/test_events.py::test_of_an_environment_so_many_unknown_metrics_are_counted"],
+    "exposed-users": ["unit/releases/test_counting.py::test_beyond_the_bound_users_are_not_counted_but_told_of"],
     "views": ["web/test_quotas.py::test_a_project_may_have_so_many_views"],
     "webhooks": ["web/webhooks/test_webhooks.py::test_a_project_has_room_for_so_many_webhooks"],
     "webhook-messages": [

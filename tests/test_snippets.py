@@ -1,4 +1,4 @@
-"""The commands in the README's quickstart and on the pages about targeting and releases, executed against a real server."""
+"""The commands in the README's quickstart and on two pages of the documentation, executed against a real server."""
 
 import os
 from pathlib import Path

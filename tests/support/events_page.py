@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor, NumberedChange, Scope, change_of
+from flagstaff.audit.changes import Actor, NumberedChange, ReleaseName, Scope, change_of
 from flagstaff.audit.pages import change_page
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.targeting.segments import Segment
@@ -18,11 +18,14 @@ from flagstaff.identity.access_tokens.access_tokens import AccessToken
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.administration.instance import InstanceSettings
 from flagstaff.identity.sessions.sessions import Session
+from flagstaff.metrics.metrics import Better, Kind, Metric
 from flagstaff.projects.invitations import Invitation
 from flagstaff.projects.members import Member, Role
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.projects import Environment, Project
 from flagstaff.projects.sdk_keys import KeyKind, SdkKey
+from flagstaff.releases.releases import Action as ReleaseAction
+from flagstaff.releases.releases import Guard, ReleaseRecord, State, Step
 from flagstaff.views.saved_views import SavedView
 
 PUBLIC_URL = "https://flags.example.com"
@@ -48,12 +51,21 @@ FLAG = Flag(
 )
 ACCOUNT = Account(_ACCOUNT_ID, "ada@example.com", "", AT)
 ACTOR = Actor(_ACCOUNT_ID, "ada@example.com")
+_BY_RELEASE, _BY_GUARD = (
+    Actor(_ACCOUNT_ID, "ada@example.com", release=ReleaseName(_ID, "Checkout for everybody", guard))
+    for guard in (None, "checkout-error")
+)
+_OF_ITSELF = ("release.step_applied", "release.step_skipped", "release.paused", "release.failed", "release.done")
 _RESOURCES: dict[str, Any] = {
     "project": PROJECT,
     "environment": ENVIRONMENT,
     "flag": FLAG,
     "rule": Rule(_ID, _FLAG_ID, RuleType.EMAIL_DOMAIN, "example.com", 10, enabled=True, created_at=AT, updated_at=AT),
     "segment": Segment(_ID, _PROJECT_ID, "beta", "Beta testers", None, (), AT, AT),
+    "metric": Metric(
+        _ID, _PROJECT_ID, "checkout-error", "Checkout errors", None, Kind.BINARY, Better.DOWN, None, AT, AT
+    ),
+    "release": ReleaseRecord(_ID, "Checkout for everybody", State.RUNNING, None, 0, is_late=False),
     "view": SavedView(_ID, _PROJECT_ID, "Payments", {"tag": "payments"}, AT),
     "sdk_key": SdkKey(
         _ID,
@@ -113,6 +125,24 @@ _ALTERED: dict[str, dict[str, Any]] = {
     "segment.updated": {"name": "Beta testers of 2026"},
     "environment.updated": {"name": "Live"},
     "project.updated": {"name": "Shop and app"},
+    "metric.updated": {"name": "Errors at the checkout"},
+    "release.created": {
+        "state": State.SCHEDULED,
+        "step": None,
+        "steps": (Step({"enabled": True, "rollout_percentage": 5}, after_seconds=0),),
+        "guards": (Guard("checkout-error", ReleaseAction.TURN_OFF),),
+    },
+    "release.step_applied": {"step": 1},
+    "release.step_skipped": {"step": 1, "is_late": True},
+    "release.paused": {"state": State.PAUSED, "reason": "ada@example.com turned the flag off."},
+    "release.stopped": {
+        "state": State.STOPPED,
+        "reason": "Checkout errors: 31 of 1,020 users with the flag and 9 of 1,004 without it had it. The evidence is "
+        "45.2, and the threshold is 20.",
+    },
+    "release.cancelled": {"state": State.CANCELLED, "reason": "Cancelled by ada@example.com."},
+    "release.failed": {"state": State.FAILED, "reason": "Step 2 could not be applied. The flag is archived."},
+    "release.done": {"state": State.DONE, "step": 2},
     "view.updated": {"name": "All payments"},
     "member.updated": {"role": Role.ADMIN},
     "webhook.updated": {"events": ("flag.*", "rule.*")},
@@ -173,7 +203,7 @@ def event_of(kind: str) -> Event:
         after = replace(after, updated_at=LATER)
     after = replace(after, **_ALTERED.get(kind, {}))
     is_in_none = resource in ("account", "instance")
-    is_of_flag = resource in ("flag", "rule")
+    is_of_flag = resource in ("flag", "rule", "release")
     is_placed = is_of_flag or resource in ("environment", "sdk_key")
     scope = Scope(
         None if is_in_none else _PROJECT_ID,
@@ -182,7 +212,10 @@ def event_of(kind: str) -> Event:
         FLAG.key if is_of_flag else None,
     )
     is_new, is_over = verb in _BEGINNINGS, verb in (*_ENDINGS, "session_ended", "token_deleted")
-    change = change_of(ACTOR, kind, LATER, scope, before=None if is_new else before, after=None if is_over else after)
+    actor = _BY_RELEASE if kind in _OF_ITSELF else ACTOR
+    if kind == "release.stopped":
+        actor = _BY_GUARD
+    change = change_of(actor, kind, LATER, scope, before=None if is_new else before, after=None if is_over else after)
     environment = ENVIRONMENT if is_placed and kind != "environment.deleted" else None
     return Event(
         LATER,

@@ -39,7 +39,7 @@ class Kind(StrEnum):
     WEBHOOKS = "webhooks"
     """A webhook was switched off because its receiver does not accept messages."""
     RELEASES = "releases"
-    """A release of the member's was stopped, paused, late or could not go on, a guard raised an alarm, or it is done."""
+    """A release of the member's was stopped, paused, late or has failed, a guard raised an alarm, or it is done."""
 
 
 DEFAULTS: Mapping[Kind, bool] = {
@@ -72,6 +72,11 @@ class Made:
     by_release: bool = False
     is_late: bool = False
 
+    @property
+    def is_news_of_release(self) -> bool:
+        """Whether a release has made it, and its author wants to know."""
+        return self.by_release and (self.action in _RELEASE_NEWS or (self.action == _STEP and self.is_late))
+
 
 class Recipients:
     """The members of a project by what they want, so that a change is not compared with each of them."""
@@ -99,18 +104,20 @@ class Recipients:
             for member in self._by_kind[Kind.WEBHOOKS]:
                 if may(member, Permission.KEYS_ROTATE):
                     yield member, Kind.WEBHOOKS
-            return
-        if made.by_release and (made.action in _RELEASE_NEWS or (made.action == _STEP and made.is_late)):
+        elif made.is_news_of_release:
             for member in self._by_kind[Kind.RELEASES]:
                 if member.account_id == made.actor_id and may(member, Permission.AUDIT_READ, key):
                     yield member, Kind.RELEASES
-            return
-        if not made.action.startswith(_EVALUATED):
-            return
+        elif made.action.startswith(_EVALUATED):
+            yield from self._find_concerned(
+                made, key, in_critical=environment.critical if environment else has_critical
+            )
+
+    def _find_concerned(self, made: Made, key: str | None, *, in_critical: bool) -> Iterator[tuple[Member, Kind]]:
         owner = self._owners.get(made.owner.strip().casefold()) if made.owner else None
         if owner is not None and _is_for(owner, made, key):
             yield owner, Kind.OWNED
-        if environment.critical if environment else has_critical:
+        if in_critical:
             for member in self._by_kind[Kind.CRITICAL]:
                 if member is not owner and _is_for(member, made, key):
                     yield member, Kind.CRITICAL

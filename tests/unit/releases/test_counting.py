@@ -20,7 +20,17 @@ from flagstaff.releases.counting import (
     number_of,
     set_scale,
 )
-from flagstaff.releases.observations import ASIDE, POINTS_MAX, RULED, Cell, Done, MetricCounts, Observations, Point
+from flagstaff.releases.observations import (
+    ASIDE,
+    EXPOSED_MAX,
+    POINTS_MAX,
+    RULED,
+    Cell,
+    Done,
+    MetricCounts,
+    Observations,
+    Point,
+)
 from flagstaff.releases.releases import Applied, Arms
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -157,6 +167,12 @@ def test_a_scale_is_found_among_the_first_users_and_counts_them_again() -> None:
     assert counts.limit == 5.0
     assert sum(cell.total for cell in counts.cells[0]) == sum(min(each.total, 5.0) for each in done)
     assert not needs_scale(counts, 0, Kind.VALUE)
+
+
+def test_beyond_the_bound_users_are_not_counted_but_told_of() -> None:
+    work = counting(Observations(users=EXPOSED_MAX))
+    work.expose("ada", Seen(0, 1, BEGAN))
+    assert (work.counted.users, work.counted.beyond, work.changed_exposures) == (EXPOSED_MAX, 1, {})
 
 
 def test_charts_keep_so_many_points_and_thin_out() -> None:

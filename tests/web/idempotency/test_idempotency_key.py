@@ -200,10 +200,7 @@ async def test_every_post_is_carried_out_once_and_answered_twice_alike(
             "flags": [{"flag_id": other["id"], "changes": {"enabled": True}}],
         },
         "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases": RELEASE,
-        **{
-            f"{OF_FLAG}/releases/{{release_id}}/{verb}": None
-            for verb in ("pause", "resume", "cancel")
-        },
+        **{f"{OF_FLAG}/releases/{{release_id}}/{verb}": None for verb in ("pause", "resume", "cancel")},
         "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/archive": None,
         "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/unarchive": None,
     }

@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.releases.releases_service import ENDED_KEPT
 from flagstaff.values.moments import format_moment
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path
 from tests.support.members import join
@@ -185,3 +186,13 @@ async def test_changes_of_several_flags_are_scheduled_together_or_not_at_all(
     assert answer.status_code == 201
     assert {each["flag_id"] for each in answer.json()} == {flag["id"], other["id"]}
     assert len((await ada.get(path)).json()) == 2
+
+
+async def test_of_the_releases_of_a_flag_that_have_ended_so_many_are_kept(ada: Caller, flag: Json, path: str) -> None:
+    made = []
+    for _ in range(ENDED_KEPT + 1):
+        release = await create_release(ada, flag, ON)
+        await ada.post(f"{release_path(release)}/cancel")
+        made.append(release["id"])
+    kept = [each["id"] for each in (await ada.get(path)).json()]
+    assert kept == made[:0:-1]

@@ -1,0 +1,83 @@
+"""The providers of docs/openfeature.md that send what is tracked, as they stand there, against a real server."""
+
+import asyncio
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from flagstaff.database import tables
+from flagstaff.database.database import Database
+from tests.support.releases import create_metric
+from tests.support.remote import RemoteCaller
+from tests.support.sdk_keys import create_key
+from tests.support.server import ServerProcess
+from tests.support.stores import Store, sqlite_store
+
+ROOT = Path(__file__).parents[2]
+SECTION = (ROOT / "docs" / "openfeature.md").read_text().partition("### Tracking")[2].partition("\n## ")[0]
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", SECTION, re.DOTALL | re.MULTILINE)
+PYTHON, JAVASCRIPT = ([code for language, code in BLOCKS if language == wanted] for wanted in ("python", "js"))
+PUBLIC_URL = "https://flags.example.com"
+SECONDS = 60
+
+
+@pytest.fixture
+def sqlite(sqlite_template: Path, data_directory: Path) -> Store:
+    return sqlite_store(sqlite_template, data_directory)
+
+
+def python_program(url: str, key: str) -> list[str]:
+    """The page's Python, with the address and the key, and time for the thread to send."""
+    define, use = PYTHON
+    head = (
+        "import time\nfrom openfeature import api\nfrom openfeature.evaluation_context import EvaluationContext\n"
+        f"from openfeature.track import TrackingEventDetails\nkey = {key!r}\n"
+    )
+    return [sys.executable, "-c", f"{head}{define}{use.replace(PUBLIC_URL, url)}\ntime.sleep(3)\n"]
+
+
+def javascript_program(url: str, key: str) -> list[str]:
+    """The page's JavaScript, with the address and the key."""
+    define, use = JAVASCRIPT
+    head = (
+        'import { OFREPProvider } from "@openfeature/ofrep-provider";\n'
+        f'import {{ OpenFeature }} from "@openfeature/server-sdk";\nconst key = "{key}";\n'
+    )
+    node = shutil.which("node") or str(ROOT / ".venv" / "bin" / "node")
+    return [node, "--input-type=module", "-e", f"{head}{define}{use.replace(PUBLIC_URL, url)}"]
+
+
+@pytest.mark.parametrize("language", ["python", "javascript"])
+async def test_what_is_tracked_arrives_as_events(sqlite: Store, language: str) -> None:
+    async with ServerProcess(sqlite) as server, RemoteCaller(server.url) as ada:
+        await ada.sign_up()
+        project = await ada.create_project()
+        await create_metric(ada, project, key="checkout-error")
+        await create_metric(ada, project, key="latency", kind="value")
+        key = (await create_key(ada, project))["key"]
+        program = (python_program if language == "python" else javascript_program)(server.url, key)
+        process = await asyncio.create_subprocess_exec(*program, cwd=ROOT / "tests" / "sdks" / "node")
+        async with asyncio.timeout(SECONDS):
+            assert await process.wait() == 0
+        await until_stored(sqlite, [("checkout-error", "user-42", None), ("latency", "user-42", 81.5)])
+
+
+async def until_stored(store: Store, expected: list[tuple[str, str, float | None]]) -> None:
+    """Wait until the history has these events."""
+    columns = tables.events.c
+    query = sa.select(columns.metric, columns.unit, columns.value).order_by(columns.id)
+    database = Database(store.database_url, store.data_directory)
+    try:
+        async with asyncio.timeout(SECONDS):
+            while True:
+                async with database.read_history() as connection:
+                    found = [tuple(row) for row in await connection.execute(query)]
+                if found == expected:
+                    return
+                await asyncio.sleep(0.05)
+    finally:
+        await database.close()

@@ -1,0 +1,74 @@
+"""Events in memory, and in the files in which they wait."""
+
+from pathlib import Path
+from uuid import UUID
+
+import msgspec
+import pytest
+
+from flagstaff.history.event_files import EventForm
+from flagstaff.history.spool import Spool
+from flagstaff.metrics.event_buffer import BATCH_EVENTS, WAITING_MAX, EventBuffer
+from flagstaff.metrics.events import EventBatch, EventGroup
+from flagstaff.values.errors import Error
+
+ENVIRONMENT = UUID(int=1)
+
+
+def record(buffer: EventBuffer, events: int, unknown: dict[str, int] | None = None) -> None:
+    units = [f"u-{number}" for number in range(events)]
+    buffer.record(ENVIRONMENT, ["errors"] * events, units, [7] * events, [None] * events, ["d"] * events, unknown or {})
+
+
+def test_beyond_the_bound_events_are_refused() -> None:
+    buffer = EventBuffer()
+    record(buffer, WAITING_MAX - 1)
+    buffer.require_room(1)
+    with pytest.raises(Error, match="Too many events wait"):
+        buffer.require_room(2)
+    buffer.take()
+    buffer.require_room(WAITING_MAX)
+
+
+def test_events_are_taken_once_in_batches_of_a_bounded_size_with_what_is_unknown_once() -> None:
+    buffer = EventBuffer()
+    record(buffer, BATCH_EVENTS + 1, {"signups": 2})
+    record(buffer, 1, {"signups": 1})
+    assert (buffer.records, buffer.accepted, buffer.ignored) == (BATCH_EVENTS + 2, BATCH_EVENTS + 2, 3)
+    first, second = buffer.take()
+    assert (first.size, second.size) == (BATCH_EVENTS, 2)
+    assert (first.groups[0].unknown, second.groups[0].unknown) == ({"signups": 3}, {})
+    assert first.id != second.id
+    assert (buffer.take(), buffer.records) == ([], 0)
+
+
+def test_events_without_any_that_is_accepted_still_count_what_is_unknown() -> None:
+    buffer = EventBuffer()
+    record(buffer, 0, {"signups": 2})
+    (batch,) = buffer.take()
+    assert (batch.size, batch.groups[0].unknown) == (0, {"signups": 2})
+
+
+async def test_a_batch_is_read_from_its_file_as_it_was_written(tmp_path: Path) -> None:
+    buffer = EventBuffer()
+    record(buffer, 3, {"signups": 2})
+    (batch,) = buffer.take()
+    spool = Spool(tmp_path / "spool", EventForm())
+    spooled = await spool.append(batch)
+    assert spooled
+    again = await spool.read(spooled)
+    assert msgspec.msgpack.encode(again) == msgspec.msgpack.encode(batch)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x02rest", b"torn"])
+def test_a_file_of_an_unknown_version_is_refused(content: bytes) -> None:
+    with pytest.raises(ValueError, match="is unknown"):
+        EventForm().decode(content)
+
+
+def test_a_file_whose_columns_differ_in_length_is_refused() -> None:
+    group = EventGroup(ENVIRONMENT, ["errors"], ["ada"], [7], [None], [None], {})
+    content = msgspec.msgpack.decode(msgspec.msgpack.encode(EventBatch(1, 2, [group])))
+    content["groups"][0]["units"] = []
+    with pytest.raises(ValueError, match="differ in length"):
+        EventForm().decode(b"\x01" + msgspec.msgpack.encode(content))
