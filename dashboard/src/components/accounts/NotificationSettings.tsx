@@ -14,7 +14,7 @@ import classes from "../projects/Members.module.css";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 
-const KINDS: readonly NotificationKind[] = ["critical", "owned", "stale", "webhooks"];
+const KINDS: readonly NotificationKind[] = ["critical", "owned", "stale", "webhooks", "releases"];
 
 export function NotificationSettings() {
   const { data, error, refetch } = useQuery(notificationsQuery);
