@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from time import time_ns
 from uuid import UUID
 
-from flagstaff.metrics.events import UNKNOWN_MAX, EventBatch, EventGroup
+from flagstaff.metrics.events import UNKNOWN_MAX, EventBatch, EventGroup, EventRow
 from flagstaff.values.errors import unavailable
 
 BATCH_EVENTS = 5_000  # one transaction, which the recording of evaluations waits for
@@ -16,12 +16,8 @@ _ID_BITS = 61
 
 
 @dataclass(slots=True)
-class _Columns:
-    metrics: list[str] = field(default_factory=list)
-    units: list[str] = field(default_factory=list)
-    times: list[int] = field(default_factory=list)
-    values: list[float | None] = field(default_factory=list)
-    digests: list[str | None] = field(default_factory=list)
+class _Gathered:
+    rows: list[EventRow] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
 
 
@@ -32,7 +28,7 @@ class EventBuffer:
         self._records = 0
         self.accepted = 0
         self.ignored = 0
-        self._columns: defaultdict[UUID, _Columns] = defaultdict(_Columns)
+        self._gathered: defaultdict[UUID, _Gathered] = defaultdict(_Gathered)
 
     @property
     def records(self) -> int:
@@ -44,57 +40,34 @@ class EventBuffer:
         if self._records + events > WAITING_MAX:
             raise unavailable("Too many events wait to be stored. Send these again shortly.")
 
-    def record(
-        self,
-        environment_id: UUID,
-        metrics: Sequence[str],
-        units: Sequence[str],
-        times: Sequence[int],
-        values: Sequence[float | None],
-        digests: Sequence[str | None],
-        unknown: Mapping[str, int],
-    ) -> None:
-        """Record events of an environment, column by column, and how many named metrics that do not exist."""
-        if not units and not unknown:
+    def record(self, environment_id: UUID, rows: Sequence[EventRow], unknown: Mapping[str, int]) -> None:
+        """Record events of an environment, and how many named metrics that do not exist."""
+        if not rows and not unknown:
             return
-        columns = self._columns[environment_id]
-        columns.metrics += metrics
-        columns.units += units
-        columns.times += times
-        columns.values += values
-        columns.digests += digests
-        self._records += len(units)
-        self.accepted += len(units)
+        gathered = self._gathered[environment_id]
+        gathered.rows += rows
+        self._records += len(rows)
+        self.accepted += len(rows)
         for metric, events in unknown.items():
             self.ignored += events
-            if metric in columns.unknown or len(columns.unknown) < UNKNOWN_MAX:
-                columns.unknown[metric] += events
+            if metric in gathered.unknown or len(gathered.unknown) < UNKNOWN_MAX:
+                gathered.unknown[metric] += events
 
     def take(self) -> list[EventBatch]:
         """Remove all events and return them in batches."""
-        taken, self._columns = self._columns, defaultdict(_Columns)
+        taken, self._gathered = self._gathered, defaultdict(_Gathered)
         self._records = 0
         at = time_ns() // 1000
         return [
             EventBatch(secrets.randbits(_ID_BITS), at, [group])
-            for environment_id, columns in taken.items()
-            for group in _groups(environment_id, columns)
+            for environment_id, gathered in taken.items()
+            for group in _groups(environment_id, gathered)
         ]
 
 
-def _groups(environment_id: UUID, columns: _Columns) -> list[EventGroup]:
-    groups = []
-    for start in range(0, max(1, len(columns.units)), BATCH_EVENTS):
-        part = slice(start, start + BATCH_EVENTS)
-        groups.append(
-            EventGroup(
-                environment_id,
-                columns.metrics[part],
-                columns.units[part],
-                columns.times[part],
-                columns.values[part],
-                columns.digests[part],
-                {} if start else columns.unknown,
-            )
-        )
-    return groups
+def _groups(environment_id: UUID, gathered: _Gathered) -> list[EventGroup]:
+    starts = range(0, max(1, len(gathered.rows)), BATCH_EVENTS)
+    return [
+        EventGroup(environment_id, gathered.rows[start : start + BATCH_EVENTS], {} if start else gathered.unknown)
+        for start in starts
+    ]

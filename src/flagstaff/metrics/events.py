@@ -14,26 +14,21 @@ ID_MAX_LENGTH = 255
 _MARK = "\x1f"  # separates the name of an attribute from its value
 
 
+EventRow = tuple[str, str, int, float | None, str | None]
+"""An event for one unit: the metric's key, the unit (see `unit_of`), the time (microseconds since 1970), the value, and
+a digest of the id that the client gave, if it gave one."""
+
+
 @dataclass(frozen=True, slots=True)
 class EventGroup:
-    """Events of one environment, in the order in which they arrived, column by column.
+    """Events of one environment, in the order in which they arrived.
 
-    The columns: the metric's key, the unit (see `unit_of`), the time (microseconds since 1970), the value, and a digest
-    of the id that the client gave, if it gave one. `unknown` counts events by the metrics that do not exist.
+    `unknown` counts events by the metrics that do not exist.
     """
 
     environment_id: UUID
-    metrics: Sequence[str]
-    units: Sequence[str]
-    times: Sequence[int]
-    values: Sequence[float | None]
-    digests: Sequence[str | None]
+    rows: Sequence[EventRow]
     unknown: Mapping[str, int]
-
-    def __post_init__(self) -> None:
-        """Raises ValueError when the columns differ in length, as may happen in a damaged file."""
-        if len({*map(len, (self.metrics, self.units, self.times, self.values, self.digests))}) > 1:
-            raise ValueError("the columns of a group differ in length")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +45,7 @@ class EventBatch:
     @property
     def size(self) -> int:
         """The number of events."""
-        return sum(len(group.units) for group in self.groups)
+        return sum(len(group.rows) for group in self.groups)
 
 
 def unit_of(identifier: str, attribute: str | None = None) -> str:

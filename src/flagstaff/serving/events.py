@@ -3,7 +3,7 @@
 An event that is not accepted does not prevent the others from being: a client that is refused repeats all of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from time import time
 from typing import Annotated
@@ -25,6 +25,7 @@ from flagstaff.metrics.events import (
     EVENT_AGE_MAX_SECONDS,
     EVENT_AHEAD_MAX_SECONDS,
     ID_MAX_LENGTH,
+    EventRow,
     digest_id,
     unit_of,
 )
@@ -106,44 +107,43 @@ class EventsRoute:
         except UNREADABLE:
             raise invalid_field("body", "is not valid JSON") from None
         environment = environment_in(access, request.environment)
-        checked = _Checked(environment, has_escapes=b"\\" in body)
         self._buffer.require_room(len(request.events))
-        for index, event in enumerate(request.events):
-            reason = checked.add(event)
-            if reason is not None:
-                checked.ignored.append({"index": index, "reason": reason})
-        self._buffer.record(
-            environment.environment_id,
-            checked.metrics,
-            checked.units,
-            checked.times,
-            checked.values,
-            checked.digests,
-            checked.unknown,
-        )
+        checked = _Checked(environment, has_escapes=b"\\" in body)
+        checked.add_all(request.events)
+        self._buffer.record(environment.environment_id, checked.rows, checked.unknown)
         accepted = len(request.events) - len(checked.ignored)
         return _encode({"accepted": accepted, "ignored": checked.ignored})
 
 
 class _Checked:
-    """The events of a request that are accepted, column by column; an event may be recorded for several units."""
+    """The events of a request that are accepted; an event may be recorded for several units."""
 
     def __init__(self, environment: EnvironmentSnapshot, *, has_escapes: bool) -> None:
-        self.metrics: list[str] = []
-        self.units: list[str] = []
-        self.times: list[int] = []
-        self.values: list[float | None] = []
-        self.digests: list[str | None] = []
+        self.rows: list[EventRow] = []
         self.unknown: dict[str, int] = {}
         self.ignored: list[dict[str, object]] = []
         self._kinds: Mapping[str, Kind] = environment.metrics
         targeting = environment.targeting
         self._sticky = targeting.identifiers if targeting else frozenset[str]()
-        self._has_escapes = has_escapes
+        self._is_plain = not self._sticky and not has_escapes
         self._now = time()
         self._now_micros = int(self._now * _MICROSECONDS)
 
-    def add(self, event: Event) -> str | None:
+    def add_all(self, events: Sequence[Event]) -> None:
+        """Add events. Most are plain: a user had something now."""
+        plain = {key for key, kind in self._kinds.items() if kind is not Kind.VALUE} if self._is_plain else set()
+        append, now = self.rows.append, self._now_micros
+        for index, event in enumerate(events):
+            unit = event.user_id
+            is_plain = event.metric in plain and event.value is None and event.at is None and event.id is None
+            if is_plain and unit and len(unit) <= IDENTIFIER_MAX_LENGTH:
+                append((event.metric, unit, now, None, None))
+                continue
+            reason = self._add(event)
+            if reason is not None:
+                self.ignored.append({"index": index, "reason": reason})
+
+    def _add(self, event: Event) -> str | None:
         """Add an event, or return why it is ignored."""
         metric, at = event.metric, self._now_micros
         kind = self._kinds.get(metric)
@@ -166,8 +166,8 @@ class _Checked:
                 return f"id has more than {ID_MAX_LENGTH} characters"
             digest = digest_id(metric, event.id)
         unit = event.user_id or (event.user_email.lower() if event.user_email else "")
-        if unit and len(unit) <= IDENTIFIER_MAX_LENGTH and not self._sticky and not self._has_escapes:
-            self._append(metric, unit, at, event.value, digest)
+        if unit and len(unit) <= IDENTIFIER_MAX_LENGTH and self._is_plain:
+            self.rows.append((metric, unit, at, event.value, digest))
             return None
         return self._add_units(event, unit, at, digest)
 
@@ -187,16 +187,8 @@ class _Checked:
                 check_text(each)
             except ValueError as error:
                 return f"the user's identifier {error}"
-        for each in units:
-            self._append(event.metric, each, at, event.value, digest)
+        self.rows += [(event.metric, each, at, event.value, digest) for each in units]
         return None
-
-    def _append(self, metric: str, unit: str, at: int, value: float | None, digest: str | None) -> None:
-        self.metrics.append(metric)
-        self.units.append(unit)
-        self.times.append(at)
-        self.values.append(value)
-        self.digests.append(digest)
 
     def _ignore_unknown(self, metric: str) -> str:
         if is_flag_key(metric):

@@ -13,7 +13,7 @@ from flagstaff.database.database import Database
 from flagstaff.history.store import deletions, events
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.events import StoredEvent
-from flagstaff.metrics.events import EventBatch, EventGroup
+from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
 from tests.support.stores import Store
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -31,10 +31,8 @@ async def database(store: Store) -> AsyncIterator[Database]:
 
 def batch(environment_id: UUID, *users: str, number: int = 1, at: int = AT, ids: bool = False) -> EventBatch:
     """A batch with an event of each of some users."""
-    size = len(users)
-    digests = [f"id-{user}" if ids else None for user in users]
-    group = EventGroup(environment_id, ["errors"] * size, users, [at] * size, [1.5] * size, digests, {})
-    return EventBatch(number, AT, [group])
+    rows: list[EventRow] = [("errors", user, at, 1.5, f"id-{user}" if ids else None) for user in users]
+    return EventBatch(number, AT, [EventGroup(environment_id, rows, {})])
 
 
 async def write(database: Database, *batches: EventBatch) -> list[bool]:

@@ -16,8 +16,7 @@ ENVIRONMENT = UUID(int=1)
 
 
 def record(buffer: EventBuffer, events: int, unknown: dict[str, int] | None = None) -> None:
-    units = [f"u-{number}" for number in range(events)]
-    buffer.record(ENVIRONMENT, ["errors"] * events, units, [7] * events, [None] * events, ["d"] * events, unknown or {})
+    buffer.record(ENVIRONMENT, [("errors", f"u-{number}", 7, None, "d") for number in range(events)], unknown or {})
 
 
 def test_beyond_the_bound_events_are_refused() -> None:
@@ -66,9 +65,9 @@ def test_a_file_of_an_unknown_version_is_refused(content: bytes) -> None:
         EventForm().decode(content)
 
 
-def test_a_file_whose_columns_differ_in_length_is_refused() -> None:
-    group = EventGroup(ENVIRONMENT, ["errors"], ["ada"], [7], [None], [None], {})
+def test_a_file_with_half_an_event_is_refused() -> None:
+    group = EventGroup(ENVIRONMENT, [("errors", "ada", 7, None, None)], {})
     content = msgspec.msgpack.decode(msgspec.msgpack.encode(EventBatch(1, 2, [group])))
-    content["groups"][0]["units"] = []
-    with pytest.raises(ValueError, match="differ in length"):
+    content["groups"][0]["rows"] = [["errors", "ada"]]
+    with pytest.raises(ValueError, match="length 5"):
         EventForm().decode(b"\x01" + msgspec.msgpack.encode(content))

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import dialect, tables
 from flagstaff.history.store.batches import is_new_batch, lock_environments
-from flagstaff.metrics.events import UNKNOWN_MAX, EventBatch, EventGroup
+from flagstaff.metrics.events import UNKNOWN_MAX, EventBatch, EventGroup, EventRow
 
 _MICROSECONDS_A_DAY = 86_400 * 10**6
 _EVENTS_A_SEGMENT = 20  # deletions are counted in segments of evaluations, which are larger
@@ -86,7 +86,7 @@ async def write_events(connection: AsyncConnection, batch: EventBatch) -> bool:
     if not await is_new_batch(connection, batch.id, batch.at):
         return False
     now = tables.moment(batch.at)
-    with_events = [group for group in batch.groups if group.units]
+    with_events = [group for group in batch.groups if group.rows]
     numbers = await lock_environments(connection, {group.environment_id for group in with_events})
     for group in with_events:
         await _write_group(connection, numbers[group.environment_id], group, now)
@@ -97,25 +97,26 @@ async def write_events(connection: AsyncConnection, batch: EventBatch) -> bool:
 
 
 async def _write_group(connection: AsyncConnection, number: int, group: EventGroup, now: datetime) -> None:
-    rows: list[Any] = list(zip(group.metrics, group.units, group.times, group.values, strict=True))
-    if any(group.digests):
-        rows = await _without_repetitions(connection, number, group, rows, now)
+    rows = group.rows
+    if any(digest for *_, digest in rows):
+        rows = await _without_repetitions(connection, number, rows, now)
     if rows:
         statement = _insert_on_postgresql if connection.dialect.name == "postgresql" else _insert_on_sqlite
         await connection.execute(statement, {"environment": number, "rows": _encode(rows).decode()})
 
 
 async def _without_repetitions(
-    connection: AsyncConnection, number: int, group: EventGroup, rows: Sequence[Any], now: datetime
-) -> list[Any]:
+    connection: AsyncConnection, number: int, rows: Sequence[EventRow], now: datetime
+) -> list[EventRow]:
     """The rows of events whose ids were not stored before. An event may have several rows, one for each unit."""
-    digests = sorted({digest for digest in group.digests if digest})
+    digests = sorted({digest for *_, digest in rows if digest})
     statement = _add_ids_on_postgresql if connection.dialect.name == "postgresql" else _add_ids_on_sqlite
     day = tables.microseconds(now) // _MICROSECONDS_A_DAY
     added = await connection.execute(statement, {"environment": number, "day": day, "rows": _encode(digests).decode()})
     new = set(added.scalars())
     kept, seen = [], set[tuple[str, str]]()
-    for digest, row in zip(group.digests, rows, strict=True):
+    for row in rows:
+        digest = row[-1]
         if digest is not None:
             if digest not in new or (digest, row[1]) in seen:
                 continue

@@ -1,0 +1,313 @@
+"""`python -m bench.releases`: what events cost, how soon a guard turns a flag off, and a release with a million users.
+
+Servers are real processes on all cores, and everything is on loopback.
+"""
+
+import argparse
+import asyncio
+import os
+import secrets
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from math import log
+from pathlib import Path
+from uuid import UUID
+
+import httpx
+
+from bench.report import print_table
+from flagstaff.database.database import Database
+from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
+from flagstaff.flags.snapshots_service import SnapshotSource
+from flagstaff.history.store.batches import write_batch
+from flagstaff.history.store.events import write_events
+from flagstaff.metrics.events import EventBatch, EventGroup
+from flagstaff.releases.statistics import binary
+from flagstaff.releases.statistics.binary import EventSplit
+from tests.support.api import Json
+from tests.support.postgres import PostgresServer
+from tests.support.releases import (
+    create_metric,
+    create_release,
+    read_results,
+    release_path,
+    send_events,
+    until_results,
+    until_step,
+)
+from tests.support.remote import RemoteCaller
+from tests.support.server import COMMAND, ServerProcess
+from tests.support.stores import Store, execute
+
+ENVIRON = {
+    "FLAGSTAFF_API_RATE_LIMIT": "off",
+    "FLAGSTAFF_EVALUATE_RATE_LIMIT": "off",
+    "FLAGSTAFF_ACCESS_LOG": "off",
+    "FLAGSTAFF_SECRET_KEY": "s" * 64,
+}
+EVENTS, EACH = 100_000, 100
+TRIALS = 20
+EVALUATIONS, SECONDS = 50, 10
+HALF: Json = {"after_seconds": 0, "changes": {"enabled": True, "rollout_percentage": 50}}
+LATER: Json = {"after_seconds": 80_000, "changes": {"rollout_percentage": 100}}
+_TICKS = os.sysconf("SC_CLK_TCK")
+_BATCH = 5_000
+
+
+async def main() -> None:
+    """Measure, and print a table of each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--users", type=int, default=1_000_000, help="users, and events, of the large release")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="flagstaff-bench-") as folder:
+        data = Path(folder)
+        print_table(("events, SQLite", "", "µs of processor time", "bytes"), [await _cost(data / "cost")])
+        print_table(("evaluate, SQLite", "", "p50 ms", "p99 ms"), await _flood(data / "flood"))
+        print_table(("a release of many users, SQLite", "", "value"), await _large(data / "large", options.users))
+        rows = [("1 instance, SQLite", "", *await _decide([Store(None, data / "one")]))]
+        with PostgresServer() as postgres:
+            await execute(postgres, "CREATE DATABASE flagstaff")
+            stores = [Store(postgres.url("flagstaff"), data / name) for name in "abc"]
+            rows.append(("3 instances, PostgreSQL", "", *await _decide(stores)))
+            postgres.delete()
+        print_table(("from the deciding event to off everywhere", "", "p50 ms", "p99 ms"), rows)
+
+
+async def _cost(data: Path) -> tuple[str, str, str, str]:
+    """The processor time of a server for each event of requests with a hundred, until all are stored; and the bytes."""
+    async with _one_server(data) as (server, ada):
+        project = await ada.create_project()
+        await create_metric(ada, project)
+        key = project["sdk_key"]
+        bodies = [
+            {
+                "environment": "production",
+                "events": [{"metric": "errors", "user_id": f"user-{start + place}"} for place in range(EACH)],
+            }
+            for start in range(0, EVENTS, EACH)
+        ]
+        size, before = _size(data), _processor_seconds(server.pid)
+        async with httpx.AsyncClient(base_url=server.url, headers={"x-sdk-key": key}) as application:
+            for body in bodies:
+                (await application.post("/sdk/v1/events", json=body)).raise_for_status()
+        await _until_events(data, EVENTS)
+        spent = _processor_seconds(server.pid) - before
+        # What the requests themselves cost, whatever is in them.
+        before = _processor_seconds(server.pid)
+        async with httpx.AsyncClient(base_url=server.url, headers={"x-sdk-key": key}) as application:
+            for _ in bodies:
+                body = {"environment": "production", "events": []}
+                (await application.post("/sdk/v1/events", json=body)).raise_for_status()
+        requests = _processor_seconds(server.pid) - before
+        each, without = spent / EVENTS * 1e6, (spent - requests) / EVENTS * 1e6
+        return (
+            "each of 100 in a request",
+            "",
+            f"{each:.2f}, without the request {without:.2f}",
+            f"{(_size(data) - size) / EVENTS:.0f}",
+        )
+
+
+async def _flood(data: Path) -> list[tuple[str, str, str, str]]:
+    """Evaluations alone, and beside four connections that send a thousand events again and again."""
+    rows = []
+    async with _one_server(data) as (server, ada):
+        project = await ada.create_project()
+        environment = await ada.get_environment(project)
+        await create_metric(ada, project)
+        for number in range(20):
+            await ada.create_flag(environment, key=f"flag-{number}")
+        for what in ("alone", "beside a flood of events"):
+            async with asyncio.TaskGroup() as group:
+                floods = []
+                if what != "alone":
+                    floods = [group.create_task(_send_forever(server.url, project["sdk_key"])) for _ in range(4)]
+                took = await _time_evaluations(ada, project["sdk_key"])
+                for flood in floods:
+                    flood.cancel()
+            rows.append((what, "", f"{statistics.median(took):.2f}", f"{_p99(took):.2f}"))
+    return rows
+
+
+async def _send_forever(url: str, key: str) -> None:
+    body = {
+        "environment": "production",
+        "events": [{"metric": "errors", "user_id": f"user-{place}"} for place in range(1000)],
+    }
+    async with httpx.AsyncClient(base_url=url, headers={"x-sdk-key": key}, timeout=60) as application:
+        while True:
+            await application.post("/sdk/v1/events", json=body)
+            await asyncio.sleep(0.02)
+
+
+async def _decide(stores: Sequence[Store]) -> tuple[str, str]:
+    """How long it takes from the response to the event that decides until no instance serves the flag."""
+    async with AsyncExitStack() as stack:
+        servers = [await stack.enter_async_context(ServerProcess(each, ENVIRON, command=COMMAND)) for each in stores]
+        callers = [await stack.enter_async_context(RemoteCaller(each.url)) for each in servers]
+        await callers[0].sign_up()
+        for caller in callers[1:]:
+            await caller.log_in()
+        project = await callers[0].create_project()
+        environment = await callers[0].get_environment(project)
+        await create_metric(callers[0], project)
+        took = [await _decide_once(callers, project, environment, trial) for trial in range(TRIALS)]
+    return f"{statistics.median(took):.0f}", f"{_p99(took):.0f}"
+
+
+async def _decide_once(callers: Sequence[RemoteCaller], project: Json, environment: Json, trial: int) -> float:
+    ada, key, name = callers[0], project["sdk_key"], f"flag-{trial}"
+    flag = await ada.create_flag(environment, key=name, enabled=False)
+    release = await create_release(ada, flag, HALF, LATER, guards=[{"metric": "errors", "action": "turn_off"}])
+    await until_step(ada, release, 0)
+    wanted = next(
+        number
+        for number in range(1, 99)
+        if binary.log_evidence([EventSplit(number, 0, 0.5)], harm_is_more=True) >= log(20)
+    )
+    treated, number = list[str](), 0
+    while len(treated) < wanted:
+        user, number = f"u-{trial}-{number}", number + 1
+        answer = await callers[number % len(callers)].evaluate(key, context={"user_id": user})
+        if answer.json()["flags"][name]["enabled"]:
+            treated.append(user)
+    await send_events(ada, key, *({"metric": "errors", "user_id": user} for user in treated[:-1]))
+    await until_results(ada, release, lambda found: _counted(found) == wanted - 1 and _exposed(found) >= wanted)
+    await send_events(callers[-1], key, {"metric": "errors", "user_id": treated[-1]})
+    began = time.perf_counter()
+
+    async def until_off(caller: RemoteCaller) -> None:
+        while (await caller.evaluate(key, context={"user_id": treated[-1]})).json()["flags"][name]["enabled"]:  # noqa: ASYNC110
+            await asyncio.sleep(0.002)
+
+    await asyncio.gather(*map(until_off, callers))
+    return (time.perf_counter() - began) * 1000
+
+
+def _counted(results: Json) -> int:
+    return sum(arm["events"] for arm in results["metrics"][0]["arms"])
+
+
+def _exposed(results: Json) -> int:
+    """The users with the flag."""
+    users: int = results["metrics"][0]["arms"][1]["users"]
+    return users
+
+
+async def _large(data: Path, users: int) -> list[tuple[str, str, str]]:
+    """A release of many users and events, which another process has stored: counting them, and the page."""
+    async with _one_server(data) as (_, ada):
+        project = await ada.create_project()
+        environment = await ada.get_environment(project)
+        await create_metric(ada, project)
+        flag = await ada.create_flag(environment, enabled=False)
+        release = await create_release(ada, flag, HALF, LATER, guards=[{"metric": "errors", "action": "notify"}])
+        await until_step(ada, release, 0)
+        size = _size(data)
+        began = time.perf_counter()
+        await _store_users(Store(None, data), UUID(project["id"]), UUID(environment["id"]), users)
+        stored = time.perf_counter() - began
+        quiet = await _time_evaluations(ada, project["sdk_key"])
+        began = time.perf_counter()
+        async with asyncio.timeout(1800):
+            while _counted(await read_results(ada, release)) < users:  # noqa: ASYNC110 - another process counts
+                await asyncio.sleep(0.2)
+        took = stored + time.perf_counter() - began
+        pages = []
+        for _ in range(50):
+            at = time.perf_counter()
+            (await ada.get(f"{release_path(release)}/results")).raise_for_status()
+            pages.append((time.perf_counter() - at) * 1000)
+        return [
+            ("users and events", "", f"{users:,} each"),
+            ("stored and counted, a second", "", f"{users / took:,.0f}"),
+            ("evaluate meanwhile, p50 / p99 ms", "", f"{statistics.median(quiet):.2f} / {_p99(quiet):.2f}"),
+            ("page of results, p50 / p99 ms", "", f"{statistics.median(pages):.1f} / {_p99(pages):.1f}"),
+            ("bytes of a user with its evaluation and event", "", f"{(_size(data) - size) / users:.0f}"),
+        ]
+
+
+async def _store_users(store: Store, project_id: UUID, environment_id: UUID, users: int) -> None:
+    """An evaluation and an event of each of many users, written to the history as an instance writes them."""
+    database = Database(None, store.data_directory)
+    try:
+        project = await SnapshotSource(database).load_project(project_id)
+        assert project is not None
+        snapshot = project.environments["production"]
+        for start in range(0, users, _BATCH):
+            names = [f"user-{number}" for number in range(start, min(users, start + _BATCH))]
+            recorded = [evaluate(snapshot, name, None)[1] for name in names]
+            now = time.time_ns()
+            group = RecordGroup(
+                environment_id, snapshot.layout, [now] * len(names), names, [None] * len(names), recorded
+            )
+            async with database.write_history() as connection:
+                await write_batch(connection, RecordBatch(secrets.randbelow(BATCH_IDS), [group]))
+            at = now // 1000 + 1
+            events = EventGroup(environment_id, [("errors", name, at, None, None) for name in names], {})
+            async with database.write_history() as connection:
+                await write_events(connection, EventBatch(secrets.randbits(61), at, [events]))
+    finally:
+        await database.close()
+
+
+async def _time_evaluations(caller: RemoteCaller, sdk_key: str) -> list[float]:
+    """The milliseconds of evaluations that arrive at a steady rate, each from when it was due."""
+    took: list[float] = []
+
+    async def ask(due: float) -> None:
+        (await caller.evaluate(sdk_key)).raise_for_status()
+        took.append((time.perf_counter() - due) * 1000)
+
+    async with asyncio.TaskGroup() as group:
+        began = time.perf_counter()
+        for number in range(EVALUATIONS * SECONDS):
+            due = began + number / EVALUATIONS
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            group.create_task(ask(due))
+    return took
+
+
+@asynccontextmanager
+async def _one_server(data: Path) -> AsyncIterator[tuple[ServerProcess, RemoteCaller]]:
+    async with ServerProcess(Store(None, data), ENVIRON, command=COMMAND) as server, RemoteCaller(server.url) as caller:
+        await caller.sign_up()
+        yield server, caller
+
+
+def _processor_seconds(pid: int) -> float:
+    """The processor time that a process has used, with its threads."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+async def _until_events(data: Path, count: int) -> None:
+    async with asyncio.timeout(300):
+        while True:
+            with closing(sqlite3.connect(data / "history.sqlite")) as connection:
+                (found,) = connection.execute("SELECT count(*) FROM events").fetchone()
+            if found >= count:
+                return
+            await asyncio.sleep(0.2)
+
+
+def _size(data: Path) -> int:
+    """The bytes of the history's file that are in use."""
+    with closing(sqlite3.connect(data / "history.sqlite")) as connection:
+        (pages,), (free,), (size,) = (
+            connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "freelist_count", "page_size")
+        )
+    return int((pages - free) * size)
+
+
+def _p99(values: Sequence[float]) -> float:
+    return sorted(values)[int(len(values) * 0.99)]
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
