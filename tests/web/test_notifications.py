@@ -14,6 +14,7 @@ from tests.support.api import Caller, Json, environment_path, field_errors, flag
 from tests.support.clock import Clock
 from tests.support.jobs import do_now
 from tests.support.members import join
+from tests.support.releases import create_release, until_state
 from tests.support.sessions import PASSWORD, log_in
 from tests.web.conftest import ReadMails, SignUp
 
@@ -362,3 +363,25 @@ async def test_an_account_with_too_many_mails_does_not_hold_up_others(
     await ada.create_flag(environment, key="later")
     await deliver(flagstaff, clock)
     assert [each["To"] for each in await read_new()] == ["grace@example.com"]
+
+
+async def test_whoever_made_a_release_is_told_when_it_needs_them_and_nobody_else_is(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await choose(ada, project, critical=False)
+    environment = await ada.get_environment(project)
+    flag = await ada.create_flag(environment, key="mine")
+    release = await create_release(grace, flag, {"after_seconds": 3600, "changes": {"rollout_percentage": 5}})
+    await ada.post(f"{flag_path(flag)}/toggle")
+    await until_state(grace, release, "paused")
+    await deliver(flagstaff, clock)
+    (mail,) = await read_new()
+    assert (mail["To"], mail["Subject"]) == ("grace@example.com", "[Flagstaff] mine: release paused in production")
+    assert "because you made the release" in text_of(mail)
+    await choose(grace, project, releases=False)
+    await grace.post(f"{flag_path(flag)}/releases/{release['id']}/cancel")
+    other = await ada.create_flag(environment, key="other")
+    second = await create_release(grace, other, {"after_seconds": 0, "changes": {"rollout_percentage": 5}})
+    await until_state(grace, second, "done")
+    await deliver(flagstaff, clock)
+    assert len(await read_new()) == 1

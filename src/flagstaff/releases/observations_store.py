@@ -41,6 +41,13 @@ _last_segment = (
     .join_from(tables.recorded_environments, tables.segments, _segments.environment == _environments.number)
     .where(_environments.environment_id == sa.bindparam("environment_id"))
 )
+_newest_segment = (
+    sa.select(_segments.id, _segments.size)
+    .join_from(tables.recorded_environments, tables.segments, _segments.environment == _environments.number)
+    .where(_environments.environment_id == sa.bindparam("environment_id"))
+    .order_by(_segments.id.desc())
+    .limit(1)
+)
 _last_event = (
     sa.select(sa.func.max(_events.id))
     .join_from(tables.recorded_environments, tables.events, _events.environment == _environments.number)
@@ -127,6 +134,13 @@ async def create_observed(connection: AsyncConnection, release_id: UUID, environ
         "content": _encode(begun),
     }
     await connection.execute(_create(connection), row)
+
+
+async def find_latest(connection: AsyncConnection, environment_id: UUID) -> tuple[int | None, ...]:
+    """What changes when an environment gets evaluations or events: its last segment, its size, and its last event."""
+    segment = (await connection.execute(_newest_segment, {"environment_id": environment_id})).first()
+    event = (await connection.execute(_last_event, {"environment_id": environment_id})).scalar()
+    return (*(segment or (None, None)), event)
 
 
 async def find_observed(connection: AsyncConnection, release_id: UUID) -> Observed | None:

@@ -5,9 +5,11 @@ counted meanwhile; so everything is counted once. Whoever has written last goes 
 not for some seconds.
 """
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import Enum, auto
 from time import perf_counter
 from typing import NamedTuple
 from uuid import UUID
@@ -50,7 +52,6 @@ LOOK_SECONDS = 0.2
 HELD_SECONDS = 3.0
 """After how long without a write another process takes over."""
 EVENTS_AT_ONCE = 2_000
-_RENEWED_SECONDS = 1.0
 _PIECES_SECONDS = 0.15  # for one release in one look
 _POINTS_EVERY_SECONDS = 5
 
@@ -61,6 +62,16 @@ class Verdict(NamedTuple):
     judgements: Sequence[Judgement]
     is_split_wrong: bool
     counted: Observations
+
+
+class Progress(Enum):
+    """How far a look has come with a release."""
+
+    DONE = auto()
+    MORE = auto()
+    """There may be more to count."""
+    OTHERS = auto()
+    """Another process counts."""
 
 
 Act = Callable[[Release, Verdict, dict[str, Metric]], Awaitable[None]]
@@ -75,16 +86,21 @@ class Observer:
     name: str
     act: Act
     _releases: dict[UUID, Release] = field(default_factory=dict, init=False)
+    _seen: dict[UUID, tuple[object, ...]] = field(default_factory=dict, init=False)
 
     async def look(self) -> None:
-        """Count what is new for each release that is to be observed."""
+        """Count what is new for each release that is to be observed; nothing where nothing is new."""
+        by_environment: defaultdict[UUID, list[Release]] = defaultdict(list)
         for release in await self._list_observed():
-            try:
-                await self._observe(release)
-            except Error as error:
-                if error.code is Code.UNAVAILABLE:
-                    raise
-                log.warning("release_not_observed", release=str(release.id), reason=error.message)
+            by_environment[release.environment_id].append(release)
+        self._seen = {each: self._seen[each] for each in by_environment if each in self._seen}
+        for environment_id, releases in by_environment.items():
+            async with self.database.read_history() as connection:
+                latest = (await observations_store.find_latest(connection, environment_id), *_versions(releases))
+            if self._seen.get(environment_id) == latest:
+                continue
+            if all([await self._observe(release) for release in releases]):
+                self._seen[environment_id] = latest
 
     async def _list_observed(self) -> list[Release]:
         async with self.database.read() as connection:
@@ -98,47 +114,54 @@ class Observer:
         self._releases = {each: self._releases[each] for each in wanted if each in self._releases}
         return [each for each in self._releases.values() if each.segments]
 
-    async def _observe(self, release: Release) -> None:
-        async with self.database.read() as connection:
-            metrics = await metrics_store.find_metrics(
-                connection, release.project_id, [guard.metric for guard in release.guards]
-            )
-        until = perf_counter() + _PIECES_SECONDS
-        more = True
-        while more and perf_counter() < until:
-            more = await self._count_some(release, metrics)
+    async def _observe(self, release: Release) -> bool:
+        """Count what is new for a release; return whether that is done, and not for another process to do."""
+        try:
+            async with self.database.read() as connection:
+                metrics = await metrics_store.find_metrics(
+                    connection, release.project_id, [guard.metric for guard in release.guards]
+                )
+            until = perf_counter() + _PIECES_SECONDS
+            progress = Progress.MORE
+            while progress is Progress.MORE and perf_counter() < until:
+                progress = await self._count_some(release, metrics)
+        except Error as error:
+            if error.code is Code.UNAVAILABLE:
+                raise
+            log.warning("release_not_observed", release=str(release.id), reason=error.message)
+            return False
+        return progress is Progress.DONE
 
-    async def _count_some(self, release: Release, metrics: dict[str, Metric]) -> bool:
-        """Count a piece of what is new, and have guards act; return whether there may be more."""
+    async def _count_some(self, release: Release, metrics: dict[str, Metric]) -> Progress:
+        """Count a piece of what is new, and have guards act."""
         async with self.database.read_history() as connection:
             observed = await observations_store.find_observed(connection, release.id)
             if observed is not None and self._is_others(observed):
-                return False
+                return Progress.OTHERS
             piece = await _read_piece(connection, release, observed, metrics) if observed is not None else None
         if observed is None:
             await begin_observing(self.database, release, release.segments[0].at)
-            return True
+            return Progress.MORE
         if piece is None:
-            if observed.holder == self.name and observed.held_until - observed.now < _RENEWED_SECONDS * 1e6:
-                await self._write(observed, None)
             await self._judge(release, metrics, observed.counted)
-            return False
+            return Progress.DONE
         if not await self._write(observed, piece.counting):
-            return False  # another process has counted it
+            return Progress.OTHERS
         await self._judge(release, metrics, piece.counting.counted)
-        return piece.more
+        return Progress.MORE if piece.more else Progress.DONE
 
     def _is_others(self, observed: Observed) -> bool:
         return observed.holder != self.name and observed.held_until > observed.now
 
-    async def _write(self, observed: Observed, counting: Counting | None) -> bool:
+    async def _write(self, observed: Observed, counting: Counting) -> bool:
+        """Write what was counted; return False, and write nothing, if another process has counted meanwhile."""
         async with self.database.write_history() as connection:
-            counted = counting.counted if counting else observed.counted
-            if not await observations_store.continue_observed(connection, observed, counted, self.name, HELD_SECONDS):
+            if not await observations_store.continue_observed(
+                connection, observed, counting.counted, self.name, HELD_SECONDS
+            ):
                 return False
-            if counting is not None:
-                await observations_store.put_exposures(connection, observed.number, counting.changed_exposures)
-                await observations_store.put_done(connection, observed.number, counting.changed_done)
+            await observations_store.put_exposures(connection, observed.number, counting.changed_exposures)
+            await observations_store.put_done(connection, observed.number, counting.changed_done)
         return True
 
     async def _judge(self, release: Release, metrics: dict[str, Metric], counted: Observations) -> None:
@@ -152,6 +175,11 @@ class Observer:
         if is_news:
             await self.act(release, verdict, metrics)
             self._releases.pop(release.id, None)
+
+
+def _versions(releases: Sequence[Release]) -> Iterator[object]:
+    """What the releases of an environment are, so that a change of one is news as well."""
+    return ((release.id, release.updated_at) for release in releases)
 
 
 async def begin_observing(database: Database, release: Release, at: datetime) -> None:
