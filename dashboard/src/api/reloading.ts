@@ -26,6 +26,9 @@ export async function loadAgain(
   if (changes?.length === 0) return;
   void cache.invalidateQueries({ queryKey: ["changes"] });
   void cache.invalidateQueries({ queryKey: ["compare", projectId] });
+  if (!changes || changes.some(({ action }) => action.startsWith("release."))) {
+    void cache.invalidateQueries({ queryKey: ["releases"] });
+  }
   const concerned = changes && concernedBy(changes);
   loadOthers(cache, projectId, concerned?.others ?? null);
   if (!concerned || concerned.flags.length + concerned.rules.length + concerned.keys.length > 2 * MOST_ONE_BY_ONE) {
@@ -50,6 +53,7 @@ function loadOthers(cache: QueryClient, projectId: string, kinds: readonly strin
     environment: environmentsQuery(projectId).queryKey,
     project: projectQuery(projectId).queryKey,
     segment: segmentsQuery(projectId).queryKey,
+    metric: ["metrics", projectId],
     view: ["views", projectId],
   };
   for (const [kind, queryKey] of Object.entries(keys)) {

@@ -1,0 +1,72 @@
+/** The metrics of a project, which applications report in events, and the unknown ones that events named. */
+
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { client } from "./client";
+import { ask } from "./problem";
+import type { components } from "./schema";
+import { ifMatch, type Tagged } from "./states";
+
+type Schemas = components["schemas"];
+export type Metric = Schemas["MetricOut"];
+export type NewMetric = Schemas["NewMetric"];
+export type UnknownMetric = Schemas["UnknownMetricOut"];
+
+const BASE = "/api/projects/{project_id}/metrics";
+const LOOK_MILLISECONDS = 10_000;
+
+export function metricsQuery(projectId: string) {
+  return queryOptions({
+    queryKey: ["metrics", projectId],
+    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal })),
+  });
+}
+
+/** The keys that events of the last 90 days named although no metric has them. */
+export function unknownMetricsQuery(projectId: string) {
+  return queryOptions({
+    queryKey: ["metrics", projectId, "unknown"],
+    queryFn: ({ signal }) =>
+      ask(
+        client.GET("/api/projects/{project_id}/unknown-metrics", {
+          params: { path: { project_id: projectId } },
+          signal,
+        }),
+      ),
+    refetchInterval: LOOK_MILLISECONDS, // applications send events at any time
+  });
+}
+
+export function useCreateMetric(projectId: string) {
+  const refresh = useRefresh(projectId);
+  return useMutation({
+    mutationFn: (body: NewMetric) => ask(client.POST(BASE, { params: { path: { project_id: projectId } }, body })),
+    onSuccess: refresh,
+  });
+}
+
+export function useUpdateMetric(projectId: string, metricId: string) {
+  const refresh = useRefresh(projectId);
+  return useMutation({
+    mutationFn: ({ tag, ...body }: Partial<Omit<NewMetric, "key" | "kind">> & Tagged) =>
+      ask(client.PUT(`${BASE}/{metric_id}`, { params: at(projectId, metricId), body, ...ifMatch(tag) })),
+    onSuccess: refresh,
+  });
+}
+
+export function useDeleteMetric(projectId: string, metricId: string) {
+  const refresh = useRefresh(projectId);
+  return useMutation({
+    mutationFn: ({ tag }: Tagged) =>
+      ask<unknown>(client.DELETE(`${BASE}/{metric_id}`, { params: at(projectId, metricId), ...ifMatch(tag) })),
+    onSuccess: refresh,
+  });
+}
+
+function at(projectId: string, metricId: string) {
+  return { path: { project_id: projectId, metric_id: metricId } };
+}
+
+function useRefresh(projectId: string) {
+  const cache = useQueryClient();
+  return () => cache.invalidateQueries({ queryKey: metricsQuery(projectId).queryKey });
+}

@@ -1,0 +1,95 @@
+/** The releases of a flag, or those of an environment that have not ended, and what was counted for them. */
+
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { isOpen } from "../lib/releaseState";
+import { client, type EnvironmentPath, type FlagPath } from "./client";
+import { refreshChanges } from "./flags";
+import { ask } from "./problem";
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+export type Release = Schemas["ReleaseOut"];
+export type ReleaseState = Release["state"];
+export type ReleaseStep = Schemas["StepOut"];
+export type NewRelease = Schemas["NewRelease"];
+export type Guard = Schemas["GuardOut"];
+export type GuardAction = Guard["action"];
+export type Results = Schemas["ResultsOut"];
+export type MetricResult = Schemas["MetricResultOut"];
+export type ArmResult = Schemas["ArmResultOut"];
+export type ChartPoint = Schemas["PointOut"];
+
+const BASE = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases";
+const ONE = `${BASE}/{release_id}` as const;
+
+/** While a release is open. A page that is not visible does not ask. */
+const LOOK_MILLISECONDS = 3_000;
+const OVERVIEW_MILLISECONDS = 30_000;
+
+export function releasesQuery(path: FlagPath) {
+  return queryOptions({
+    queryKey: ["releases", path.env_id, path.flag_id],
+    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path }, signal })),
+    refetchInterval: ({ state }) => (state.data?.some(isOpen) ? LOOK_MILLISECONDS : false),
+  });
+}
+
+/** The releases of an environment that have not ended. */
+export function openReleasesQuery(path: EnvironmentPath) {
+  return queryOptions({
+    queryKey: ["releases", path.env_id],
+    queryFn: ({ signal }) =>
+      ask(client.GET("/api/projects/{project_id}/environments/{env_id}/releases", { params: { path }, signal })),
+    refetchInterval: OVERVIEW_MILLISECONDS,
+  });
+}
+
+export function resultsQuery(path: FlagPath, release: Pick<Release, "id" | "state">) {
+  return queryOptions({
+    queryKey: ["releases", path.env_id, path.flag_id, release.id],
+    queryFn: ({ signal }) => ask(client.GET(`${ONE}/results`, { params: at(path, release.id), signal })),
+    refetchInterval: isOpen(release) ? LOOK_MILLISECONDS : false,
+  });
+}
+
+/** The users of a release, with what was counted of each, as CSV. */
+export function exportUsers(path: FlagPath, releaseId: string): Promise<Blob> {
+  return ask(client.GET(`${ONE}/users.csv`, { params: at(path, releaseId), parseAs: "blob" }));
+}
+
+export function useCreateRelease(path: FlagPath) {
+  const refresh = useRefresh(path);
+  return useMutation({
+    mutationFn: (body: NewRelease) => ask(client.POST(BASE, { params: { path }, body })),
+    onSettled: refresh,
+  });
+}
+
+export type ReleaseAct = "pause" | "resume" | "cancel";
+
+export function useActOnRelease(path: FlagPath, releaseId: string) {
+  const refresh = useRefresh(path);
+  return useMutation({
+    mutationFn: (act: ReleaseAct) => {
+      const params = at(path, releaseId);
+      switch (act) {
+        case "pause":
+          return ask(client.POST(`${ONE}/pause`, { params }));
+        case "resume":
+          return ask(client.POST(`${ONE}/resume`, { params }));
+        case "cancel":
+          return ask(client.POST(`${ONE}/cancel`, { params }));
+      }
+    },
+    onSettled: refresh,
+  });
+}
+
+function at(path: FlagPath, releaseId: string) {
+  return { path: { ...path, release_id: releaseId } };
+}
+
+function useRefresh(path: FlagPath) {
+  const cache = useQueryClient();
+  return () => Promise.all([cache.invalidateQueries({ queryKey: ["releases"] }), refreshChanges(cache, path)]);
+}
