@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import type { Change } from "../api/changes";
-import { fieldChanges, subjectOf, verbOf } from "./changes";
+import { actorInWords, fieldChanges, subjectOf, verbOf } from "./changes";
 
 const change = (values: Partial<Change>): Change => ({
   id: "1",
   at: "2026-11-20T10:00:00.000000Z",
-  actor: { id: null, email: null, token: null },
+  actor: { id: null, email: null, token: null, release: null },
   action: "flag.updated",
   resource_id: "f",
   environment_id: "e",
@@ -83,13 +83,49 @@ it("tells an account's own session from another's", () => {
     before: { id: "s", account_id: "a", device: "Firefox", last_seen_at: "then" },
     after: null,
   });
-  expect(subjectOf({ ...ended, actor: { id: "a", email: "ada@acme.com", token: null } }, new Map())).toBe(
-    "this account",
-  );
+  expect(
+    subjectOf({ ...ended, actor: { id: "a", email: "ada@acme.com", token: null, release: null } }, new Map()),
+  ).toBe("this account");
   expect(subjectOf(ended, new Map())).toBe("a");
   expect(fieldChanges(ended)).toEqual([{ field: "device", before: "Firefox", after: null }]);
 });
 
 it("shows an unknown action unchanged", () => {
   expect(verbOf(change({ action: "flag.painted", before: null }))).toBe("flag.painted");
+});
+
+it("says that a release has made a change, for whom, and which guard", () => {
+  const actor = { id: "a", email: "ada@acme.com", token: null };
+  const release = { id: "r", name: "Slow start", guard: null };
+  expect(actorInWords({ ...actor, release: null })).toBe("ada@acme.com");
+  expect(actorInWords({ ...actor, release })).toBe("Release Slow start, for ada@acme.com");
+  expect(actorInWords({ ...actor, release: { ...release, guard: "checkout-error" } })).toBe(
+    "Release Slow start (guard checkout-error), for ada@acme.com",
+  );
+  expect(actorInWords({ ...actor, release: { ...release, name: null } })).toBe("A release, for ada@acme.com");
+});
+
+it("names the flag of a release, and describes its steps and guards", () => {
+  const made = change({
+    action: "release.created",
+    before: null,
+    after: {
+      name: "Slow start",
+      state: "scheduled",
+      reason: null,
+      step: null,
+      is_late: false,
+      steps: [{ changes: { rollout_percentage: 5 }, at: null, after_seconds: 3600, least_users: null }],
+      guards: [{ metric: "checkout-error", action: "turn_off", tolerates: 0 }],
+    },
+  });
+  expect(`${verbOf(made)} ${subjectOf(made, new Map([["f", "New checkout"]]))}`).toBe("made a release of New checkout");
+  expect(fieldChanges(made)).toEqual([
+    { field: "name", before: null, after: "Slow start" },
+    { field: "state", before: null, after: "scheduled" },
+    { field: "steps", before: null, after: "Rollout 5% (1 hour after the step before)" },
+    { field: "guards", before: null, after: "checkout-error: turn off" },
+  ]);
+  const applied = change({ action: "release.step_applied", before: { step: 0 }, after: { step: 1 } });
+  expect(fieldChanges(applied)).toEqual([{ field: "step", before: "1", after: "2" }]);
 });

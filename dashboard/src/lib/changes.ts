@@ -6,6 +6,7 @@ import { t } from "../texts";
 import { changes as changeTexts } from "../texts/changes";
 import { DEFAULT_STICKINESS, prerequisiteInWords } from "./audience";
 import { clauseParts, inWords } from "./conditions";
+import { inFull, lasting } from "./time";
 
 export interface FieldChange {
   readonly field: string;
@@ -42,6 +43,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   fallthrough: "rollout",
   stickiness: DEFAULT_STICKINESS,
   keep: false,
+  is_late: false,
 };
 
 export function fieldChanges({ before, after }: Pick<Change, "before" | "after">): FieldChange[] {
@@ -67,10 +69,20 @@ export function verbOf(change: Change): string {
   return changeTexts.verbs[change.action] ?? change.action;
 }
 
-/** The name of the changed resource; for a rule, that of its flag, because few rules have names, or the flag's key. */
+/** Rules and releases: few of them have names. */
+const OF_FLAGS = /^(?:rule|release)\./;
+
+/** Who has made a change: an account, a release for its author, or the command line. */
+export function actorInWords({ email, release }: Change["actor"]): string {
+  const who = email ?? changeTexts.commandLine;
+  // The release before, which may answer during an upgrade, does not know of releases of flags.
+  return release ? changeTexts.byRelease(release.name, release.guard, who) : who;
+}
+
+/** The name of the changed resource; for a rule or a release, that of its flag, or the flag's key. */
 export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>): string {
   const resource = change.after ?? change.before ?? {};
-  if (typeof resource.name === "string" && !change.action.startsWith("rule.")) return resource.name;
+  if (typeof resource.name === "string" && !OF_FLAGS.test(change.action)) return resource.name;
   if (typeof resource.email === "string") return resource.email;
   if (change.action.startsWith("webhook.") && typeof resource.host === "string") return resource.host;
   if (change.action === "account.session_ended")
@@ -82,11 +94,17 @@ export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>
 export function valueInWords(field: string, value: unknown): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value === "string") return wordOf(field, value);
-  if (field === "keep" || field === "critical") return value === true ? changeTexts.kept.yes : changeTexts.kept.no;
+  if (field === "keep" || field === "critical" || field === "is_late")
+    return value === true ? changeTexts.kept.yes : changeTexts.kept.no;
   if (typeof value === "boolean") return value ? t.on : t.off;
-  if (typeof value === "number") return field === "rollout_percentage" ? `${value}%` : String(value);
+  if (typeof value === "number") return numberInWords(field, value);
   if (Array.isArray(value)) return value.length > 0 ? listed(field, value) : null;
   return JSON.stringify(value);
+}
+
+function numberInWords(field: string, value: number): string {
+  if (field === "step") return String(value + 1); // the first one is number 0
+  return field === "rollout_percentage" ? `${value}%` : String(value);
 }
 
 function wordOf(field: string, value: string): string {
@@ -110,7 +128,33 @@ function listed(field: string, values: readonly unknown[]): string {
         .join(", ");
     case "prerequisites":
       return (values as Prerequisite[]).map(prerequisiteInWords).join(t.conditions.and);
+    case "steps":
+      return (values as RecordedStep[]).map(stepInWords).join(", ");
+    case "guards":
+      return (values as { metric: string; action: string }[])
+        .map(({ metric, action }) => changeTexts.releaseGuard(metric, action))
+        .join(", ");
     default:
       return values.map(String).join(", ");
   }
+}
+
+/** A step of a release, as the audit trail has it. */
+interface RecordedStep {
+  readonly changes: Readonly<Record<string, unknown>>;
+  readonly at: string | null;
+  readonly after_seconds: number | null;
+}
+
+function stepInWords({ changes, at, after_seconds: after }: RecordedStep): string {
+  const said = Object.entries(changes).map(
+    ([field, value]) => `${changeTexts.fields[field] ?? field} ${recordedInWords(field, value)}`,
+  );
+  const when = at === null ? changeTexts.releaseAfter(lasting((after ?? 0) * 1000)) : changeTexts.releaseAt(inFull(at));
+  return changeTexts.releaseStep(said.join(", "), when);
+}
+
+/** Edits of rules are in no words of their own. */
+function recordedInWords(field: string, value: unknown): string {
+  return field === "rules" ? JSON.stringify(value) : (valueInWords(field, value) ?? "");
 }

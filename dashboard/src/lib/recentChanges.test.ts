@@ -5,7 +5,7 @@ import { concernedBy, newOnes } from "./recentChanges";
 const change = (id: string, action = "flag.toggled", flagId: string | null = `flag-${id}`): Change => ({
   id,
   at: "2026-01-05T10:00:00Z",
-  actor: { id: null, email: null, token: null },
+  actor: { id: null, email: null, token: null, release: null },
   action,
   resource_id: `resource-${id}`,
   environment_id: "production",

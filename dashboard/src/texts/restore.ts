@@ -2,6 +2,8 @@ const kinds: Readonly<Record<string, string>> = {
   flag: "Flag",
   rule: "Rule",
   segment: "Segment",
+  metric: "Metric",
+  release: "Release",
   project: "Project",
   environment: "Environment",
   sdk_key: "SDK key",

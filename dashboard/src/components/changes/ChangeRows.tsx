@@ -2,7 +2,7 @@
 
 import type { ReactNode } from "react";
 import type { Change } from "../../api/changes";
-import { fieldChanges, subjectOf, verbOf } from "../../lib/changes";
+import { actorInWords, fieldChanges, subjectOf, verbOf } from "../../lib/changes";
 import { exactly } from "../../lib/time";
 import { changes as changeTexts } from "../../texts/changes";
 import { restore as texts } from "../../texts/restore";
@@ -28,7 +28,7 @@ export function ChangeRows({ items, flagNames, projectId, exact = false, linked 
   return (
     <ol className={classes.list}>
       {items.map((each) => {
-        const who = each.actor.email ?? changeTexts.commandLine;
+        const who = actorInWords(each.actor);
         const subject = subjectOf(each, flagNames);
         return (
           <li key={each.id} className={classes.change}>
