@@ -23,6 +23,7 @@ import { t } from "../texts";
 import { archive } from "../texts/archive";
 import classes from "./FlagPage.module.css";
 
+const FlagReleases = lazy(() => import("../components/releases/FlagReleases"));
 const FlagHistory = lazy(() => import("../components/history/FlagHistory"));
 const ChangePages = lazy(() => import("../components/changes/ChangePages"));
 const Users = lazy(() => import("../components/history/Users"));
@@ -90,6 +91,9 @@ export function FlagPage() {
             {isLive && <Simulator {...place} rules={rules ?? []} />}
           </div>
         </Tabs.Panel>
+        <Panel tab="releases">
+          <FlagReleases {...place} rules={rules ?? []} />
+        </Panel>
         <Panel tab="history">
           <FlagHistory {...place} search={search} />
         </Panel>

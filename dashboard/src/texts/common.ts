@@ -52,6 +52,7 @@ export const shell = {
   applications: "Applications",
   allEnvironments: "All environments",
   segments: "Segments",
+  metrics: "Metrics",
   sdkKeys: "SDK keys",
   webhooks: "Webhooks",
   tokens: "Tokens",

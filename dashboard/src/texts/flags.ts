@@ -85,6 +85,7 @@ export const flag = {
   created: "Created",
   changed: "changed",
   overview: "Overview",
+  releases: "Releases",
   history: "History",
   changes: "Changes",
   code: "Use in code",

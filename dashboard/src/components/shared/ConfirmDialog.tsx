@@ -30,6 +30,8 @@ interface Props extends DialogProps {
   readonly title: string;
   readonly consequence: string;
   readonly action?: string;
+  /** What the button says that does nothing. */
+  readonly dismissal?: string;
   /** The text that must be typed to confirm. */
   readonly name?: string;
   readonly of?: Target;
@@ -45,7 +47,8 @@ export function ConfirmDialog(props: Props) {
   );
 }
 
-function Confirmation({ consequence, action = t.delete, name = "", onClose, onConfirm, of = UNCHANGING }: Props) {
+function Confirmation({ consequence, name = "", onClose, onConfirm, of = UNCHANGING, ...said }: Props) {
+  const { action = t.delete, dismissal = t.cancel } = said;
   const form = useForm({ initialValues: { typed: "" } });
   const [base] = useState(of.resource as Fields);
   const { state, note } = useNewest(of.resource);
@@ -64,7 +67,7 @@ function Confirmation({ consequence, action = t.delete, name = "", onClose, onCo
   const buttons = (busy: boolean) => (
     <Group justify="flex-end" gap="xs">
       <Button variant="default" onClick={onClose} data-autofocus={!name || undefined}>
-        {t.cancel}
+        {dismissal}
       </Button>
       <Button type="submit" color="alarm.7" disabled={form.values.typed.trim() !== name.trim()} loading={busy}>
         {action}

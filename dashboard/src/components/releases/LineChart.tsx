@@ -1,0 +1,164 @@
+/** Lines over time. Screen readers get a table with the same numbers. */
+
+import { VisuallyHidden } from "@mantine/core";
+import { type PointerEvent, useState } from "react";
+import { nearest, spread, timePlaces } from "../../lib/releaseCharts";
+import { axisLabel, inFull } from "../../lib/time";
+import { releases as texts } from "../../texts/releases";
+import classes from "./LineChart.module.css";
+
+export interface Line {
+  readonly name: string;
+  readonly colour: string;
+  /** For each moment; `places` are from 0 at the bottom to 1. */
+  readonly places: readonly number[];
+  readonly words: readonly string[];
+}
+
+export interface Mark {
+  readonly kind: "threshold" | "warning";
+  readonly name: string;
+  readonly place: number;
+}
+
+interface Props {
+  readonly label: string;
+  /** In milliseconds since 1970. */
+  readonly times: readonly number[];
+  readonly lines: readonly Line[];
+  readonly marks?: readonly Mark[];
+  /** What the top of the chart stands for. */
+  readonly most?: string;
+}
+
+const WIDTH = 1000;
+const HEIGHT = 100;
+const TOLD = 24;
+
+export function LineChart({ label, times, lines, marks = [], most }: Props) {
+  const [pointed, setPointed] = useState<number | null>(null);
+  const places = timePlaces(times);
+  const shown = Math.min(pointed ?? times.length - 1, times.length - 1);
+  const onMove = ({ currentTarget, clientX }: PointerEvent<HTMLDivElement>) => {
+    const { left, width } = currentTarget.getBoundingClientRect();
+    setPointed(nearest(places, (clientX - left) / width));
+  };
+  return (
+    <figure className={classes.figure}>
+      <figcaption className={classes.caption}>
+        <span className={classes.legend}>
+          {lines.length === 1 ? label : lines.map((line) => <Key key={line.name} line={line} />)}
+        </span>
+        <span className={classes.pointed}>
+          {pointed === null
+            ? texts.evidenceNow(wordsAt(lines, shown))
+            : texts.evidenceAt(inFull(times[shown] ?? 0), wordsAt(lines, shown))}
+        </span>
+      </figcaption>
+      <div className={classes.plot} aria-hidden onPointerMove={onMove} onPointerLeave={() => setPointed(null)}>
+        <svg className={classes.lines} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none">
+          {marks.map(({ kind, place }) => (
+            <path key={kind} className={classes.mark} data-kind={kind} d={`M0 ${down(place)}H${WIDTH}`} />
+          ))}
+          {pointed !== null && <path className={classes.guide} d={`M${right(places[shown])} 0V${HEIGHT}`} />}
+          {lines.map((line) => (
+            <polyline
+              key={line.name}
+              className={classes.line}
+              style={{ stroke: line.colour }}
+              points={line.places.map((place, index) => `${right(places[index])},${down(place)}`).join(" ")}
+            />
+          ))}
+        </svg>
+        {most !== undefined && <span className={classes.most}>{most}</span>}
+        {marks.map(({ kind, name, place }) => (
+          <span key={kind} className={classes.name} data-kind={kind} style={{ bottom: `${place * 100}%` }}>
+            {name}
+          </span>
+        ))}
+        {lines.map((line) => (
+          <span
+            key={line.name}
+            className={classes.dot}
+            style={{
+              left: `${(places[shown] ?? 1) * 100}%`,
+              bottom: `${(line.places[shown] ?? 0) * 100}%`,
+              background: line.colour,
+            }}
+          />
+        ))}
+      </div>
+      <Axis times={times} />
+      <Figures label={label} times={times} lines={lines} />
+    </figure>
+  );
+}
+
+function Key({ line }: { line: Line }) {
+  return (
+    <span>
+      <span className={classes.key} style={{ background: line.colour }} />
+      {line.name}
+    </span>
+  );
+}
+
+function Axis({ times }: { times: readonly number[] }) {
+  const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0];
+  const seconds = (last - first) / 1000 / 4;
+  return (
+    <div className={classes.axis} aria-hidden>
+      {[first, last].map((time, index) => (
+        <span key={index}>{axisLabel(time, seconds)}</span>
+      ))}
+    </div>
+  );
+}
+
+function Figures({ label, times, lines }: Pick<Props, "label" | "times" | "lines">) {
+  const told = spread(
+    times.map((_, index) => index),
+    TOLD,
+  );
+  return (
+    <VisuallyHidden>
+      <table>
+        <caption>{label}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{texts.moment}</th>
+            {lines.map(({ name }) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {told.map((index) => (
+            <tr key={index}>
+              <th scope="row">{inFull(times[index] ?? 0)}</th>
+              {lines.map(({ name, words }) => (
+                <td key={name}>{words[index]}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </VisuallyHidden>
+  );
+}
+
+function wordsAt(lines: readonly Line[], index: number): string {
+  const [only, ...others] = lines;
+  if (others.length === 0) return only?.words[index] ?? "";
+  return lines.map(({ words }) => words[index]).join(" / ");
+}
+
+function right(place: number | undefined): number {
+  return (place ?? 0) * WIDTH;
+}
+
+function down(place: number): number {
+  return (1 - place) * HEIGHT;
+}

@@ -1,0 +1,150 @@
+/** What was counted for a release: its users by arm, and each metric that is watched. */
+
+import { Alert, Stack, Text, Title } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { exportUsers, type Release, type Results as Counted, resultsQuery } from "../../api/releases";
+import { download } from "../../lib/download";
+import type { FlagPlace } from "../../lib/flagPlace";
+import { notifyRefused } from "../../lib/notify";
+import { partColour } from "../../lib/partColours";
+import { countScale } from "../../lib/releaseCharts";
+import { armInWords, percent } from "../../lib/releases";
+import { useGuard } from "../../lib/useGuard";
+import { releases as texts } from "../../texts/releases";
+import { GuardedButton } from "../shared/GuardedButton";
+import { IconAlert } from "../shared/icons";
+import { RowsSkeleton } from "../shared/PageSkeleton";
+import { LoadFailed } from "../shared/ProblemPage";
+import { GuardResult } from "./GuardResult";
+import { LineChart } from "./LineChart";
+import classes from "./Releases.module.css";
+
+type Props = Pick<FlagPlace, "path" | "flag"> & { readonly release: Release };
+
+const NEEDS = "evaluations:read";
+
+export function Results({ path, flag, release }: Props) {
+  const { reason } = useGuard({ needs: NEEDS });
+  const { data, error, refetch } = useQuery({ ...resultsQuery(path, release), enabled: reason === null });
+  const file = useMutation({
+    mutationFn: () => exportUsers(path, release.id),
+    onSuccess: (content) => download(content, texts.usersFile(flag.key)),
+    onError: (refusal) => notifyRefused(texts.notExported, refusal),
+  });
+  if (reason !== null) {
+    return (
+      <Text size="sm" c="dimmed">
+        {texts.notShown} {reason}
+      </Text>
+    );
+  }
+  if (!data) return error ? <LoadFailed error={error} onRetry={refetch} /> : <RowsSkeleton rows={4} />;
+  return (
+    <div className={classes.results}>
+      {data.split.is_wrong && (
+        <Alert color="alarm" variant="light" icon={<IconAlert />} title={texts.splitHeading}>
+          {data.split.words}
+        </Alert>
+      )}
+      <Users release={release} counted={data} />
+      {data.metrics.length > 0 && (
+        <section aria-label={texts.guards}>
+          <Title order={3} size="h2" mb="sm">
+            {texts.guards}
+          </Title>
+          {data.metrics.map((each) => (
+            <GuardResult key={each.metric} release={release} counted={data} result={each} />
+          ))}
+        </section>
+      )}
+      <div>
+        <GuardedButton needs={NEEDS} variant="default" size="xs" loading={file.isPending} onClick={() => file.mutate()}>
+          {texts.usersCsv}
+        </GuardedButton>
+      </div>
+    </div>
+  );
+}
+
+function Users({ release, counted }: { release: Release; counted: Counted }) {
+  const arms = counted.steps.at(-1)?.arms ?? [];
+  return (
+    <section aria-label={texts.usersExposed}>
+      <Title order={3} size="h2" mb="sm">
+        {texts.usersExposed}
+      </Title>
+      <div className={classes.charts}>
+        <Stack gap="sm">
+          {arms.length === 0 ? (
+            <Text size="sm" c="dimmed">
+              {texts.noUsers}
+            </Text>
+          ) : (
+            <dl className={classes.arms}>
+              {arms.map(({ name, share, users }) => (
+                <div key={name}>
+                  <dt>{armInWords(name)}</dt>
+                  <dd>
+                    <span className={classes.number}>{users.toLocaleString("en")}</span>
+                    <small>{texts.asked(percent(share))}</small>
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          )}
+          <Text size="xs" c="dimmed">
+            {texts.usersNote}
+          </Text>
+          <LeftOut counted={counted} />
+        </Stack>
+        <UsersChart release={release} counted={counted} />
+      </div>
+    </section>
+  );
+}
+
+function LeftOut({ counted }: { counted: Counted }) {
+  const notes = [
+    counted.left_out_by_rules > 0 && texts.leftOutByRules(counted.left_out_by_rules),
+    counted.in_two_arms > 0 && texts.inTwoArms(counted.in_two_arms),
+    counted.without_identifier > 0 && texts.withoutIdentifier(counted.without_identifier),
+    counted.not_counted > 0 && texts.beyond(counted.not_counted),
+  ].filter((each) => each !== false);
+  if (notes.length === 0) return null;
+  return (
+    <div>
+      <Text size="sm" fw={570}>
+        {texts.leftOut}
+      </Text>
+      <ul className={classes.notes}>
+        {notes.map((each) => (
+          <li key={each}>{each}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function UsersChart({ release, counted: { chart } }: { release: Release; counted: Counted }) {
+  const names = release.applied.findLast((each) => each.arms !== null)?.arms?.map(({ name }) => name) ?? [];
+  if (chart.length === 0 || names.length === 0) return null;
+  const all = chart.flatMap(({ users }) => users);
+  const scale = countScale(all);
+  const lines = names.map((name, arm) => {
+    const users = chart.map((point) => point.users[arm] ?? 0);
+    return {
+      name: armInWords(name),
+      colour: arm === 0 ? "var(--off)" : partColour(arm - 1),
+      places: users.map(scale),
+      words: users.map((count) => count.toLocaleString("en")),
+    };
+  });
+  return (
+    <LineChart
+      label={texts.usersExposed}
+      times={chart.map(({ at }) => Date.parse(at))}
+      lines={lines}
+      most={Math.max(1, ...all).toLocaleString("en")}
+    />
+  );
+}
