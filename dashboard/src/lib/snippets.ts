@@ -44,7 +44,8 @@ export function weightsCommand(
   return updateCommand(addressOf(origin, path), `{"variants": [\n${list.join(",\n")}]}`, token);
 }
 
-function addressOf(origin: string, path: FlagPath): string {
+/** The address of a flag in the API. */
+export function addressOf(origin: string, path: FlagPath): string {
   return `${origin}/api/projects/${path.project_id}/environments/${path.env_id}/flags/${path.flag_id}`;
 }
 
@@ -76,7 +77,8 @@ function managementCommand(address: string, body: object, token: string | null):
   -d ${shell(JSON.stringify(body))}`;
 }
 
-function shell(text: string): string {
+/** A text as one word of a shell. */
+export function shell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 

@@ -2,29 +2,63 @@
 
 import { Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { lazy } from "react";
 import type { Rule } from "../../api/client";
 import { releasesQuery } from "../../api/releases";
 import { type FlagPlace, isArchived } from "../../lib/flagPlace";
 import { isOpen } from "../../lib/releaseState";
 import { releases as texts } from "../../texts/releases";
+import { useDialog } from "../../lib/useDialog";
+import { Dialog } from "../shared/Dialog";
 import { Empty } from "../shared/Empty";
-import { IconHistory } from "../shared/icons";
+import { GuardedButton } from "../shared/GuardedButton";
+import { IconHistory, IconPlus } from "../shared/icons";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 import { EarlierReleases } from "./EarlierReleases";
+import { SectionHeading } from "../shared/SectionHeading";
+import { Unfold } from "../shared/Unfold";
 import { ReleaseCard } from "./ReleaseCard";
 import classes from "./Releases.module.css";
+
+const ScheduleForm = lazy(() => import("./ScheduleForm"));
+const StepByStep = lazy(() => import("./StepByStep"));
 
 type Props = FlagPlace & { readonly rules: readonly Rule[] };
 
 export default function FlagReleases({ rules, ...place }: Props) {
   const { path, flag } = place;
+  const scheduling = useDialog();
   const { data: releases, error, refetch } = useQuery(releasesQuery(path));
   if (!releases) return error ? <LoadFailed error={error} onRetry={refetch} /> : <RowsSkeleton rows={5} height={48} />;
   const open = releases.find(isOpen);
   const ended = releases.filter((each) => !isOpen(each));
   return (
     <div className={classes.page}>
+      {!isArchived(flag) && (
+        <section aria-label={texts.heading}>
+          <SectionHeading
+            title={texts.heading}
+            intro={texts.intro}
+            action={
+              <GuardedButton
+                needs="flags:write"
+                refusal={open ? texts.hasOpen : null}
+                variant="default"
+                size="xs"
+                leftSection={<IconPlus size={14} />}
+                onClick={scheduling.open}
+                flex="none"
+              >
+                {texts.newSchedule}
+              </GuardedButton>
+            }
+          />
+          <Dialog title={texts.scheduleHeading(flag.name)} {...scheduling.props}>
+            <ScheduleForm path={path} enabled={flag.enabled} rules={rules} onClose={scheduling.props.onClose} />
+          </Dialog>
+        </section>
+      )}
       {open ? (
         <ReleaseCard path={path} flag={flag} release={open} rules={rules} />
       ) : (
@@ -33,6 +67,17 @@ export default function FlagReleases({ rules, ...place }: Props) {
           title={texts.emptyHeading}
           text={isArchived(flag) ? texts.emptyArchived : texts.emptyText}
         />
+      )}
+      {!isArchived(flag) && (
+        <section aria-label={texts.stepByStep}>
+          <Title order={2}>{texts.stepByStep}</Title>
+          <Text size="sm" c="dimmed">
+            {texts.stepByStepIntro}
+          </Text>
+          <Unfold label={texts.showCall}>
+            <StepByStep path={path} flag={flag} />
+          </Unfold>
+        </section>
       )}
       {ended.length > 0 && (
         <section aria-label={texts.earlier}>

@@ -1,0 +1,91 @@
+/** The call that releases the flag step by step, from a preset. The dashboard cannot make it, because it sets shares. */
+
+import { MultiSelect, NativeSelect, SegmentedControl, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { metricsQuery } from "../../api/metrics";
+import type { FlagPlace } from "../../lib/flagPlace";
+import {
+  CALL_LANGUAGES,
+  type CallLanguage,
+  comparesVariants,
+  type Preset,
+  presetRelease,
+  PRESETS,
+  releaseCall,
+  SPANS,
+} from "../../lib/releaseCalls";
+import { releases as texts } from "../../texts/releases";
+import { Command } from "../shared/Command";
+import { AnchorLink } from "../shared/links";
+import classes from "./StepByStep.module.css";
+
+type Props = Pick<FlagPlace, "path" | "flag">;
+
+/** How many metrics are chosen at first: more guards need more evidence each. */
+const CHOSEN_AT_FIRST = 3;
+const GUARDS_MAX = 10;
+
+export default function StepByStep({ path, flag }: Props) {
+  const { data: metrics } = useQuery(metricsQuery(path.project_id));
+  const [preset, setPreset] = useState<Preset>("ramp");
+  const [language, setLanguage] = useState<CallLanguage>("curl");
+  const [span, setSpan] = useState<number>(3_600);
+  const [chosen, setChosen] = useState<string[] | null>(null);
+  const watched = chosen ?? (metrics ?? []).slice(0, CHOSEN_AT_FIRST).map(({ key }) => key);
+  const body = presetRelease(preset, flag, watched, span);
+  return (
+    <Stack gap="sm">
+      <div className={classes.fields}>
+        <NativeSelect
+          label={texts.preset}
+          value={preset}
+          data={PRESETS.map((value) => ({
+            value,
+            label: value === "experiment" && comparesVariants(flag) ? texts.variantsExperiment : texts.presets[value],
+          }))}
+          onChange={({ currentTarget: { value } }) => setPreset(PRESETS.find((each) => each === value) ?? "ramp")}
+        />
+        {preset !== "experiment" && (
+          <NativeSelect
+            label={texts.stepSpan}
+            value={String(span)}
+            data={SPANS.map((value) => ({ value: String(value), label: texts.spans[value] }))}
+            onChange={({ currentTarget: { value } }) => setSpan(Number(value))}
+          />
+        )}
+        <MultiSelect
+          label={texts.watch}
+          description={texts.watchHint}
+          inputWrapperOrder={["label", "input", "description"]}
+          maxValues={GUARDS_MAX}
+          value={watched}
+          data={(metrics ?? []).map(({ key, name }) => ({ value: key, label: name }))}
+          onChange={setChosen}
+        />
+      </div>
+      {metrics?.length === 0 && (
+        <Text size="sm">
+          {texts.noMetrics}{" "}
+          <AnchorLink to="/projects/$projectId/metrics" params={{ projectId: path.project_id }}>
+            {texts.toMetrics}
+          </AnchorLink>
+        </Text>
+      )}
+      <Command
+        label={texts.call(texts.languages[language])}
+        text={texts.stepByStepText}
+        needs="flags:write"
+        command={(token) => releaseCall(language, window.location.origin, path, body, token)}
+      >
+        <SegmentedControl
+          size="xs"
+          aria-label={texts.language}
+          value={language}
+          onChange={setLanguage}
+          data={CALL_LANGUAGES.map((value) => ({ value, label: texts.languages[value] }))}
+        />
+      </Command>
+    </Stack>
+  );
+}
