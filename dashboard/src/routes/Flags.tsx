@@ -9,6 +9,7 @@ import type { Flag } from "../api/client";
 import { flagsQuery } from "../api/flags";
 import { useSwitchFlag } from "../api/switching";
 import { summaryQuery } from "../api/history";
+import { openReleasesQuery } from "../api/releases";
 import { rulesByFlagQuery } from "../api/rules";
 import { Empty } from "../components/shared/Empty";
 import { FlagFilters } from "../components/flags/FlagFilters";
@@ -30,6 +31,7 @@ import { useDialog } from "../lib/useDialog";
 import { useGuard } from "../lib/useGuard";
 import { useHere } from "../lib/useHere";
 import { t } from "../texts";
+import { flagList } from "../texts/flagList";
 
 const SelectionBar = lazy(() => import("../components/flags/SelectionBar"));
 const ViewsMenu = lazy(() => import("../components/flags/ViewsMenu"));
@@ -54,6 +56,8 @@ export function Flags() {
     ...summaryQuery(path, "day", { flags: flags?.length ?? 0 }),
     enabled: flags !== undefined,
   });
+  const { data: open } = useQuery(openReleasesQuery(path));
+  const releases = useMemo(() => new Map(open?.map((each) => [each.flag_id, each.state])), [open]);
   const rows = useMemo(() => rowsOf(flags ?? [], rules, summary), [flags, rules, summary]);
   const wanted = useDeferredValue(search);
   const { favourites, onMark } = useFavourites(project.id);
@@ -133,7 +137,14 @@ export function Flags() {
             owners={flags.flatMap((flag) => flag.owner ?? [])}
           />
           {found.length > 0 ? (
-            <FlagTable rows={found} search={input} chosen={chosenIds} favourites={favourites} on={on} />
+            <FlagTable
+              rows={found}
+              search={input}
+              chosen={chosenIds}
+              favourites={favourites}
+              releases={releases}
+              on={on}
+            />
           ) : (
             <Empty icon={<IconFunnelOff size={22} />} title={t.flags.noMatch} text={t.flags.noMatchText}>
               <Button variant="default" onClick={clear}>
@@ -172,6 +183,13 @@ export function Flags() {
           params={{ projectId: project.id, environmentId: environment.id }}
         >
           {t.flags.cleanup}
+        </AnchorLink>
+        {" · "}
+        <AnchorLink
+          to="/projects/$projectId/environments/$environmentId/releases"
+          params={{ projectId: project.id, environmentId: environment.id }}
+        >
+          {flagList.openReleases}
         </AnchorLink>
         {" · "}
         <AnchorLink to="/projects/$projectId/flags" params={{ projectId: project.id }}>

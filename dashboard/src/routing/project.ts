@@ -53,6 +53,11 @@ const segments = createRoute({
   path: "/segments",
   component: lazyPage(() => import("../routes/Segments"), "Segments"),
 });
+const metrics = createRoute({
+  getParentRoute: () => project,
+  path: "/metrics",
+  component: lazyPage(() => import("../routes/Metrics"), "Metrics"),
+});
 const projectFlags = createRoute({
   getParentRoute: () => project,
   path: "/flags",
@@ -148,6 +153,11 @@ const changes = createRoute({
   path: "/changes",
   component: lazyPage(() => import("../routes/Changes"), "Changes"),
 });
+const releases = createRoute({
+  getParentRoute: () => environment,
+  path: "/releases",
+  component: lazyPage(() => import("../routes/Releases"), "Releases"),
+});
 const applications = createRoute({
   getParentRoute: () => environment,
   path: "/applications",
@@ -173,6 +183,7 @@ export const projectRoutes = project.addChildren([
   settings,
   projectFlags,
   segments,
+  metrics,
   audit,
   user,
   compare,
@@ -181,5 +192,16 @@ export const projectRoutes = project.addChildren([
   projectTokens,
   sdkKeys,
   webhooks,
-  environment.addChildren([flags, archivedFlags, flag, flagByKey, history, recorded, changes, applications, cleanup]),
+  environment.addChildren([
+    flags,
+    archivedFlags,
+    flag,
+    flagByKey,
+    history,
+    recorded,
+    changes,
+    releases,
+    applications,
+    cleanup,
+  ]),
 ]);

@@ -24,6 +24,8 @@ interface Props {
   readonly on: RowActs;
   readonly isChosen: boolean;
   readonly isFavourite: boolean;
+  /** The state of its open release, if it has one. */
+  readonly release: string | undefined;
 }
 
 /** What can be done in a row. */
@@ -34,7 +36,7 @@ export interface RowActs {
   readonly onTag: (tag: string) => void;
 }
 
-export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFocus, on, ...is }: Props) {
+export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFocus, on, release, ...is }: Props) {
   const { flag, rulesInForce, day } = row;
   const link = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
@@ -76,6 +78,7 @@ export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFo
           >
             {flag.name}
           </Link>
+          {release !== undefined && <ReleaseMark flag={flag} state={release} />}
           <FavouriteStar name={flag.name} on={is.isFavourite} onChange={(wanted) => on.onMark(row, wanted)} />
         </div>
         <div className={classes.details}>
@@ -96,6 +99,23 @@ export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFo
     </div>
   );
 });
+
+/** Leads to the open release. */
+function ReleaseMark({ flag, state }: { flag: Row["flag"]; state: string }) {
+  const words = texts.release[state] ?? state;
+  return (
+    <Link
+      to="/projects/$projectId/environments/$environmentId/flags/$flagId"
+      params={{ projectId: flag.project_id, environmentId: flag.environment_id, flagId: flag.id }}
+      search={{ tab: "releases" }}
+      aria-label={texts.releaseOf(flag.name, words)}
+      className={classes.release}
+      data-state={state}
+    >
+      {words}
+    </Link>
+  );
+}
 
 const TAGS_IN_A_ROW = 3;
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });

@@ -21,12 +21,14 @@ interface Props {
   readonly chosen: ReadonlySet<string>;
   /** The keys of the favourites. */
   readonly favourites: ReadonlySet<string>;
+  /** The states of open releases, by the ids of their flags. */
+  readonly releases: ReadonlyMap<string, string>;
   readonly on: RowActs;
 }
 
 const HEADER_HEIGHT = 132; // the headers of the page and the table, which cover the rows
 
-export function FlagTable({ rows, search, chosen, favourites, on }: Props) {
+export function FlagTable({ rows, search, chosen, favourites, releases, on }: Props) {
   const list = useRef<HTMLDivElement>(null);
   const narrow = useMediaQuery("(max-width: 48em)", false, { getInitialValueInEffect: false });
   const [margin, setMargin] = useState(0);
@@ -72,6 +74,7 @@ export function FlagTable({ rows, search, chosen, favourites, on }: Props) {
                 on={on}
                 isChosen={chosen.has(row.flag.id)}
                 isFavourite={favourites.has(row.flag.key)}
+                release={releases.get(row.flag.id)}
               />
             )
           );

@@ -21,6 +21,7 @@ import { BY_KEY, useShownFlag } from "../../lib/useShownFlag";
 import { t } from "../../texts";
 import { cleanup } from "../../texts/cleanup";
 import { compare } from "../../texts/compare";
+import { flagList } from "../../texts/flagList";
 import { palette } from "../../texts/palette";
 import { people } from "../../texts/people";
 import classes from "./Palette.module.css";
@@ -164,6 +165,7 @@ function usePageActions(projectId: string | null, environmentId: string | null):
     { id: "flags", label: t.shell.flags, onClick: () => navigate({ to: BASE, params }) },
     { id: "history", label: t.shell.history, onClick: () => navigate({ to: `${BASE}/history`, params }) },
     { id: "changes", label: t.shell.changes, onClick: () => navigate({ to: `${BASE}/changes`, params }) },
+    { id: "releases", label: flagList.openReleases, onClick: () => navigate({ to: `${BASE}/releases`, params }) },
     { id: "cleanup", label: cleanup.heading, onClick: () => navigate({ to: `${BASE}/cleanup`, params }) },
   ];
   return [
@@ -180,6 +182,11 @@ function usePageActions(projectId: string | null, environmentId: string | null):
             id: "segments",
             label: t.shell.segments,
             onClick: () => navigate({ to: "/projects/$projectId/segments", params }),
+          },
+          {
+            id: "metrics",
+            label: t.shell.metrics,
+            onClick: () => navigate({ to: "/projects/$projectId/metrics", params }),
           },
           {
             id: "compare",

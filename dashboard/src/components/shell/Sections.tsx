@@ -12,6 +12,7 @@ const BASE = "/projects/$projectId/environments/$environmentId";
 const OF_ENVIRONMENTS = ["history", "changes", "applications"] as const;
 const OF_PROJECTS = [
   ["segments", t.shell.segments],
+  ["metrics", t.shell.metrics],
   ["members", t.shell.members],
   ["sdk-keys", t.shell.sdkKeys],
   ["tokens", t.shell.tokens],
