@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { Change } from "../api/changes";
-import { actorInWords, fieldChanges, subjectOf, verbOf } from "./changes";
+import { fieldChanges } from "./changes";
+import { actorInWords, subjectOf, verbOf } from "./changeSentences";
 
 const change = (values: Partial<Change>): Change => ({
   id: "1",

@@ -60,36 +60,6 @@ export function fieldChanges({ before, after }: Pick<Change, "before" | "after">
     .filter((change) => change.before !== change.after);
 }
 
-/** The action, as in "ada@acme.com turned on New checkout". */
-export function verbOf(change: Change): string {
-  const [only, ...others] = fieldChanges(change);
-  const isSwitch = only?.field === "enabled" && others.length === 0 && change.before !== null && change.after !== null;
-  if (isSwitch && change.action.startsWith("flag."))
-    return only.after === t.on ? changeTexts.turnedOn : changeTexts.turnedOff;
-  return changeTexts.verbs[change.action] ?? change.action;
-}
-
-/** Rules and releases: few of them have names. */
-const OF_FLAGS = /^(?:rule|release)\./;
-
-/** Who has made a change: an account, a release for its author, or the command line. */
-export function actorInWords({ email, release }: Change["actor"]): string {
-  const who = email ?? changeTexts.commandLine;
-  // The release before, which may answer during an upgrade, does not know of releases of flags.
-  return release ? changeTexts.byRelease(release.name, release.guard, who) : who;
-}
-
-/** The name of the changed resource; for a rule or a release, that of its flag, or the flag's key. */
-export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>): string {
-  const resource = change.after ?? change.before ?? {};
-  if (typeof resource.name === "string" && !OF_FLAGS.test(change.action)) return resource.name;
-  if (typeof resource.email === "string") return resource.email;
-  if (change.action.startsWith("webhook.") && typeof resource.host === "string") return resource.host;
-  if (change.action === "account.session_ended")
-    return change.resource_id === change.actor.id ? changeTexts.ownAccount : change.resource_id;
-  return change.flag_id === null ? "" : (flagNames.get(change.flag_id) ?? change.flag_key ?? changeTexts.goneFlag);
-}
-
 /** A field's value; null if there is none. */
 export function valueInWords(field: string, value: unknown): string | null {
   if (value === null || value === undefined) return null;
@@ -150,8 +120,12 @@ function stepInWords({ changes, at, after_seconds: after }: RecordedStep): strin
   const said = Object.entries(changes).map(
     ([field, value]) => `${changeTexts.fields[field] ?? field} ${recordedInWords(field, value)}`,
   );
-  const when = at === null ? changeTexts.releaseAfter(lasting((after ?? 0) * 1000)) : changeTexts.releaseAt(inFull(at));
+  const when = at === null ? afterInWords(after ?? 0) : changeTexts.releaseAt(inFull(at));
   return changeTexts.releaseStep(said.join(", "), when);
+}
+
+function afterInWords(seconds: number): string {
+  return seconds === 0 ? changeTexts.releaseAtOnce : changeTexts.releaseAfter(lasting(seconds * 1000));
 }
 
 /** Edits of rules are in no words of their own. */

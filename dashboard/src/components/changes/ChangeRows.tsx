@@ -2,9 +2,10 @@
 
 import type { ReactNode } from "react";
 import type { Change } from "../../api/changes";
-import { actorInWords, fieldChanges, subjectOf, verbOf } from "../../lib/changes";
+import { fieldChanges } from "../../lib/changes";
+import { actorInWords, subjectOf, verbOf } from "../../lib/changeSentences";
 import { exactly } from "../../lib/time";
-import { changes as changeTexts } from "../../texts/changes";
+import { changeSentences as sentences } from "../../texts/changeSentences";
 import { restore as texts } from "../../texts/restore";
 import { When } from "../shared/When";
 import classes from "./ChangeRows.module.css";
@@ -35,7 +36,7 @@ export function ChangeRows({ items, flagNames, projectId, exact = false, linked 
             <div className={classes.sentence}>
               <span>
                 <span className={classes.who}>{who}</span>
-                {each.actor.token && changeTexts.withToken(each.actor.token.name)} {verbOf(each)}{" "}
+                {each.actor.token && sentences.withToken(each.actor.token.name)} {verbOf(each)}{" "}
                 <span className={classes.what}>{linked ? linked(each, subject) : subject}</span>
                 {each.restores !== null && <span className={classes.restores}> ({texts.restores})</span>}
               </span>

@@ -1,0 +1,35 @@
+/** Changes as sentences: who has done what to which resource. */
+
+import type { Change } from "../api/changes";
+import { t } from "../texts";
+import { changeSentences as texts } from "../texts/changeSentences";
+import { fieldChanges } from "./changes";
+
+/** The action, as in "ada@acme.com turned on New checkout". */
+export function verbOf(change: Change): string {
+  const [only, ...others] = fieldChanges(change);
+  const isSwitch = only?.field === "enabled" && others.length === 0 && change.before !== null && change.after !== null;
+  if (isSwitch && change.action.startsWith("flag.")) return only.after === t.on ? texts.turnedOn : texts.turnedOff;
+  return texts.verbs[change.action] ?? change.action;
+}
+
+/** Rules and releases: few of them have names. */
+const OF_FLAGS = /^(?:rule|release)\./;
+
+/** Who has made a change: an account, a release for its author, or the command line. */
+export function actorInWords({ email, release }: Change["actor"]): string {
+  const who = email ?? texts.commandLine;
+  // The release before, which may answer during an upgrade, does not know of releases of flags.
+  return release ? texts.byRelease(release.name, release.guard, who) : who;
+}
+
+/** The name of the changed resource; for a rule or a release, that of its flag, or the flag's key. */
+export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>): string {
+  const resource = change.after ?? change.before ?? {};
+  if (typeof resource.name === "string" && !OF_FLAGS.test(change.action)) return resource.name;
+  if (typeof resource.email === "string") return resource.email;
+  if (change.action.startsWith("webhook.") && typeof resource.host === "string") return resource.host;
+  if (change.action === "account.session_ended")
+    return change.resource_id === change.actor.id ? texts.ownAccount : change.resource_id;
+  return change.flag_id === null ? "" : (flagNames.get(change.flag_id) ?? change.flag_key ?? texts.goneFlag);
+}
