@@ -75,7 +75,7 @@ async def test_axe_finds_nothing_on_pages_with_content(person: Person) -> None:
     await person.turn_to(f"{environment_page(environment)}/history")
     await page.get_by_text("1 on, 1 off").first.click()
     await check_in_both_schemes(person, "history")
-    for tab in ("overview", "history", "changes", "code"):
+    for tab in ("overview", "releases", "history", "changes", "code"):
         await open_and_check(person, f"{flag_page(flag)}?tab={tab}", "New checkout")
     await person.turn_to(flag_page(flag))
     await person.press("Set the rollout")

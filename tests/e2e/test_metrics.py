@@ -93,7 +93,7 @@ async def test_a_key_that_events_named_becomes_a_metric(ada: Person) -> None:
             await asyncio.sleep(POLL_SECONDS)
     dialog = ada.page.get_by_role("dialog")
     await ada.page.goto(page_of(project))
-    unknown = ada.page.get_by_role("region", name="Unknown metrics").first
+    unknown = ada.page.get_by_role("region", name="Unknown metrics")
     await expect(unknown.get_by_role("row").filter(has_text="refunds")).to_contain_text("Production2")
     await check_in_both_schemes(ada, "unknown metrics")
     await ada.press("Create the metric refunds")

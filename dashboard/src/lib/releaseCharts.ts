@@ -4,11 +4,13 @@
 const LEAST_EVIDENCE = 0.1;
 /** How far the scale extends beyond the threshold. */
 const BEYOND = 3;
+/** Evidence above this power of the threshold is drawn at the top, so that the threshold can still be told from 1. */
+const MOST_POWER = 2;
 
 /** A logarithmic scale for evidence, on which the threshold and its warning line have their places. */
 export function evidenceScale(values: readonly number[], threshold: number): (value: number) => number {
   const bottom = Math.log(LEAST_EVIDENCE);
-  const top = Math.log(Math.max(threshold * BEYOND, ...values));
+  const top = Math.log(Math.max(threshold * BEYOND, Math.min(threshold ** MOST_POWER, Math.max(...values))));
   return (value) => within((Math.log(Math.max(value, LEAST_EVIDENCE)) - bottom) / (top - bottom));
 }
 

@@ -6,6 +6,7 @@ import {
   changesInWords,
   conditionInWords,
   digits,
+  evidenceInWords,
   isObserved,
   isSchedule,
   nameOf,
@@ -86,6 +87,8 @@ describe("the steps of a release", () => {
     const step = { changes: {}, after_seconds: 5400, least_users: 500 };
     expect(conditionInWords({ step, place: 2 })).toBe("90 minutes after step 2, and after 500 new users");
     expect(conditionInWords({ step: { changes: {}, after_seconds: 60 }, place: 0 })).toBe("1 minute after it was made");
+    expect(conditionInWords({ step: { changes: {}, after_seconds: 0 }, place: 0 })).toBe("at once");
+    expect(conditionInWords({ step: { changes: {}, after_seconds: 0 }, place: 1 })).toBe("right after step 1");
   });
 });
 
@@ -145,4 +148,8 @@ it("writes numbers with three digits that count", () => {
 
 it("names arms as people do", () => {
   expect(["on", "off", "blue"].map(armInWords)).toEqual(["With the flag", "Without the flag", "With blue"]);
+});
+
+it("does not say how far evidence is beyond all doubt", () => {
+  expect([0, 0.5, 40, 1e18].map(evidenceInWords)).toEqual(["less than 0.01", "0.5", "40", "more than 1,000,000"]);
 });

@@ -99,17 +99,14 @@ function ruleEditInWords({ id, enabled, delete: isDeleted }: RuleEdit, rules: re
 /** When a step that is not due yet begins: "1 hour after step 2, and after 500 new users". */
 export function conditionInWords({ step, place }: Pick<StepPlace, "step" | "place">): string {
   const parts: string[] = [];
-  if (step.after_seconds !== null && step.after_seconds !== undefined) {
-    parts.push(
-      place === 0 ? texts.afterCreation(spanInWords(step.after_seconds)) : afterStep(step.after_seconds, place),
-    );
-  }
+  if (typeof step.after_seconds === "number") parts.push(afterInWords(step.after_seconds, place));
   if (step.least_users) parts.push(texts.leastUsers(step.least_users));
   return parts.join(texts.and);
 }
 
-function afterStep(seconds: number, place: number): string {
-  return texts.afterStep(spanInWords(seconds), place);
+function afterInWords(seconds: number, place: number): string {
+  if (place === 0) return seconds === 0 ? texts.atOnce : texts.afterCreation(spanInWords(seconds));
+  return seconds === 0 ? texts.afterStepAtOnce(place) : texts.afterStep(spanInWords(seconds), place);
 }
 
 const SPANS = [
@@ -163,4 +160,13 @@ export function digits(number: number): string {
 /** The same with its sign, as of a difference. */
 export function signed(number: number): string {
   return number > 0 ? `+${digits(number)}` : digits(number);
+}
+
+const MOST_EVIDENCE = 1_000_000;
+const LEAST_EVIDENCE = 0.01;
+
+/** Evidence, of which people need not know how far beyond all doubt it is. */
+export function evidenceInWords(evidence: number): string {
+  if (evidence > MOST_EVIDENCE) return texts.moreThan(digits(MOST_EVIDENCE));
+  return evidence < LEAST_EVIDENCE ? texts.lessThan(digits(LEAST_EVIDENCE)) : digits(evidence);
 }

@@ -1,7 +1,7 @@
 /** Moments as fields for times have them, in the time zone of this device, and the changes that can be scheduled. */
 
 import type { NewRelease } from "../api/releases";
-import { exactly } from "./time";
+import { utcOffset } from "./time";
 
 const HOUR_MILLISECONDS = 3_600_000;
 
@@ -52,7 +52,9 @@ export function inUtc(at: Date): string {
 
 /** The time zone of this device at a moment, such as "Europe/Berlin, UTC+01:00". */
 export function zoneAt(at: Date): string {
-  return `${Intl.DateTimeFormat().resolvedOptions().timeZone}, ${exactly(at.getTime()).slice(20)}`;
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const offset = utcOffset(at);
+  return zone === offset ? zone : `${zone}, ${offset}`;
 }
 
 export function scheduleOf({ rule, to, name, whenLate }: ScheduleDraft, at: Date): NewRelease {

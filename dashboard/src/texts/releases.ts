@@ -55,6 +55,8 @@ export const releases = {
   switchRule: (rule: string, on: boolean) => `${on ? "Turn on" : "Turn off"} the rule ${rule}`,
   and: ", and ",
   afterCreation: (span: string) => `${span} after it was made`,
+  atOnce: "at once",
+  afterStepAtOnce: (step: number) => `right after step ${step}`,
   afterStep: (span: string, step: number) => `${span} after step ${step}`,
   leastUsers: (users: number) => `after ${many(users, "new user", "new users")}`,
   waitsForResume: "When the release is resumed",
@@ -77,14 +79,13 @@ export const releases = {
   // Results
   results: "Results",
   notShown: "Your role does not show results.",
-  users: "Users",
   usersExposed: "Users exposed",
+  usersChartNote: "The chart adds up the steps: a user who was seen in two steps counts in both.",
   usersNote:
     "A user is counted at the first recorded evaluation in a step whose result came from the rollout or from the weights of variants.",
   withFlag: "With the flag",
   withoutFlag: "Without the flag",
   withVariant: (key: string) => `With ${key}`,
-  ofUsers: (share: string) => `${share} of users now`,
   asked: (share: string) => `asked for: ${share}`,
   noUsers: "No users have been counted yet. They are counted as applications evaluate the flag.",
   notCounted: "Nothing is counted for this release, because it has no guards.",
@@ -111,7 +112,7 @@ export const releases = {
   tolerates: (share: string) => `Tolerates ${share} more.`,
   acted: "acted",
   warning: "Warning",
-  fine: "No evidence",
+  fine: "No sign of harm",
   evidence: "Evidence that it is worse",
   evidenceNote: (rate: string) =>
     `The higher the line, the less likely is a harmless flag. Of a hundred harmless releases, at most ${rate} ever reach the threshold, however often anyone looks.`,
@@ -121,27 +122,27 @@ export const releases = {
   warningLine: (value: string) => `Warning line ${value}: no further step begins above it`,
   evidenceAt: (when: string, value: string) => `${when}: ${value}`,
   evidenceNow: (value: string) => `Now: ${value}`,
+  moreThan: (value: string) => `more than ${value}`,
+  lessThan: (value: string) => `less than ${value}`,
   moment: "Moment",
   byStep: "By step",
   allSteps: "All steps",
   compared: (arm: string, control: string) => `${arm} compared to ${control.toLowerCase()}`,
-  rateCell: (rate: string, events: string, users: string) => `${rate} (${events} of ${users})`,
-  meanCell: (mean: string, users: string) => `${mean} (${users} users)`,
+  ofUsers: (events: number, users: number) => `${events.toLocaleString("en")} of ${many(users, "user", "users")}`,
+  users: (users: number) => many(users, "user", "users"),
   none: "–",
   ratio: (estimate: string, low: string, high: string) =>
     `${estimate} times the rate. The true number is between ${low} and ${high}.`,
   difference: (estimate: string, low: string, high: string) =>
     `A difference of ${estimate}. The true difference is between ${low} and ${high}.`,
   notKnown: "Not enough users yet to say how large the difference is.",
-  intervalNote: (sure: string) =>
-    `These ranges hold with ${sure} certainty at all times together, however often you look.`,
+  intervalNote: (sure: string) => `It is in this range with a certainty of ${sure}, however often you look.`,
   meanNote:
     "For means this is an approximation that is good from about a hundred users with and a hundred without the flag.",
   calculated: (metric: string) => `Numbers of ${metric}`,
   usersCsv: "Download users as CSV",
   usersFile: (flag: string) => `${flag}-users.csv`,
   notExported: "The users could not be downloaded",
-  alarms: "What happened",
 
   // Schedules
   newSchedule: "Schedule a change",
@@ -191,8 +192,6 @@ export const releases = {
   languages: { curl: "curl", python: "Python" },
 
   // Elsewhere
-  open: (state: string) => `Release: ${state.toLowerCase()}`,
-  openOf: (flag: string, state: string) => `${flag} has a release: ${state.toLowerCase()}`,
   overview: "Open releases",
   overviewIntro: "The releases of flags in this environment that have not ended.",
   overviewEmptyHeading: "No release is open",

@@ -78,11 +78,11 @@ export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFo
           >
             {flag.name}
           </Link>
-          {release !== undefined && <ReleaseMark flag={flag} state={release} />}
           <FavouriteStar name={flag.name} on={is.isFavourite} onChange={(wanted) => on.onMark(row, wanted)} />
         </div>
         <div className={classes.details}>
           <code className={classes.key}>{flag.key}</code>
+          {release !== undefined && <ReleaseMark flag={flag} state={release} />}
           {flag.description && <span className={classes.description}>{flag.description}</span>}
           <Tags tags={flag.tags} most={TAGS_IN_A_ROW} onChoose={on.onTag} />
         </div>

@@ -69,7 +69,7 @@ export function SendEvents({ project, environments, metrics }: Props) {
         />
         <Text size="xs" c="dimmed">
           {project.sdk_key === null ? texts.key(NO_KEY) : texts.ownKey}{" "}
-          <AnchorLink to="/projects/$projectId/sdk-keys" params={{ projectId: project.id }} inherit>
+          <AnchorLink to="/projects/$projectId/sdk-keys" params={{ projectId: project.id }} inherit underline="always">
             {texts.toKeys}
           </AnchorLink>
           {". "}

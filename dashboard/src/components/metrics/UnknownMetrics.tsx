@@ -24,7 +24,7 @@ export default function UnknownMetrics({ projectId, environments }: Props) {
   return (
     <>
       {unknown && unknown.length > 0 && (
-        <section aria-label={texts.unknown}>
+        <div>
           <Title order={2} mt="xl">
             {texts.unknown}
           </Title>
@@ -33,7 +33,13 @@ export default function UnknownMetrics({ projectId, environments }: Props) {
           </Text>
           <Sheet
             label={texts.unknown}
-            columns={[texts.unknownKey, texts.unknownEnvironment, texts.unknownEvents, texts.unknownLast, texts.create]}
+            columns={[
+              texts.unknownKey,
+              texts.unknownEnvironment,
+              texts.unknownEvents,
+              texts.unknownLast,
+              texts.unknownAction,
+            ]}
             rows={unknown.map(({ environment_id: environmentId, metric, events, last_at: at }) => ({
               key: `${environmentId} ${metric}`,
               cells: [
@@ -58,7 +64,7 @@ export default function UnknownMetrics({ projectId, environments }: Props) {
               ],
             }))}
           />
-        </section>
+        </div>
       )}
       <MetricDialog projectId={projectId} named={last} opened={wanted !== null} onClose={() => setWanted(null)} />
     </>

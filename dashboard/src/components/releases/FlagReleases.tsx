@@ -16,7 +16,6 @@ import { IconHistory, IconPlus } from "../shared/icons";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 import { EarlierReleases } from "./EarlierReleases";
-import { SectionHeading } from "../shared/SectionHeading";
 import { Unfold } from "../shared/Unfold";
 import { ReleaseCard } from "./ReleaseCard";
 import classes from "./Releases.module.css";
@@ -37,23 +36,25 @@ export default function FlagReleases({ rules, ...place }: Props) {
     <div className={classes.page}>
       {!isArchived(flag) && (
         <section aria-label={texts.heading}>
-          <SectionHeading
-            title={texts.heading}
-            intro={texts.intro}
-            action={
-              <GuardedButton
-                needs="flags:write"
-                refusal={open ? texts.hasOpen : null}
-                variant="default"
-                size="xs"
-                leftSection={<IconPlus size={14} />}
-                onClick={scheduling.open}
-                flex="none"
-              >
-                {texts.newSchedule}
-              </GuardedButton>
-            }
-          />
+          <div className={classes.head}>
+            <div className={classes.names}>
+              <Title order={2}>{texts.heading}</Title>
+              <Text c="dimmed" size="sm">
+                {texts.intro}
+              </Text>
+            </div>
+            <GuardedButton
+              needs="flags:write"
+              refusal={open ? texts.hasOpen : null}
+              variant="default"
+              size="xs"
+              leftSection={<IconPlus size={14} />}
+              onClick={scheduling.open}
+              flex="none"
+            >
+              {texts.newSchedule}
+            </GuardedButton>
+          </div>
           <Dialog title={texts.scheduleHeading(flag.name)} {...scheduling.props}>
             <ScheduleForm path={path} enabled={flag.enabled} rules={rules} onClose={scheduling.props.onClose} />
           </Dialog>

@@ -3,7 +3,7 @@
 import { Badge, Group, Text, Title } from "@mantine/core";
 import type { ArmResult, MetricResult, Release, Results } from "../../api/releases";
 import { evidenceScale, warningLine } from "../../lib/releaseCharts";
-import { armInWords, digits, percent, signed } from "../../lib/releases";
+import { armInWords, digits, evidenceInWords, percent, signed } from "../../lib/releases";
 import { releases as texts } from "../../texts/releases";
 import { When } from "../shared/When";
 import { LineChart } from "./LineChart";
@@ -22,7 +22,7 @@ export function GuardResult({ release, counted, result }: Props) {
     <section className={classes.guard} aria-label={result.name}>
       <div>
         <Group gap="xs">
-          <Title order={4} size="h3" className="break">
+          <Title order={4} size="md" className="break">
             {result.name}
           </Title>
           <Verdict result={result} />
@@ -35,7 +35,7 @@ export function GuardResult({ release, counted, result }: Props) {
       <div className={classes.charts}>
         <div>
           <MetricTable result={result} />
-          <Comparison result={result} />
+          <Comparison release={release} result={result} />
         </div>
         <EvidenceChart release={release} counted={counted} result={result} />
       </div>
@@ -58,7 +58,7 @@ function Verdict({ result }: { result: MetricResult }) {
   );
 }
 
-function Comparison({ result }: { result: MetricResult }) {
+function Comparison({ release, result }: Pick<Props, "release" | "result">) {
   const [control, ...others] = result.arms;
   if (!control) return null;
   return (
@@ -68,6 +68,11 @@ function Comparison({ result }: { result: MetricResult }) {
           {texts.compared(armInWords(arm.name), armInWords(control.name))}: {comparedInWords(arm, result.unit)}
         </Text>
       ))}
+      {others.some(({ ratio, difference }) => ratio ?? difference) && (
+        <Text size="xs" c="dimmed">
+          {texts.intervalNote(percent(1 - release.false_alarm_rate / release.guards.length))}
+        </Text>
+      )}
     </>
   );
 }
@@ -96,7 +101,7 @@ function EvidenceChart({ release, counted, result }: Props) {
             name: texts.evidence,
             colour: "var(--mantine-color-text)",
             places: values.map(scale),
-            words: values.map(digits),
+            words: values.map(evidenceInWords),
           },
         ]}
         marks={[

@@ -3,14 +3,15 @@
 import type { ArmResult, MetricResult } from "../../api/releases";
 import { armInWords, digits, percent } from "../../lib/releases";
 import { releases as texts } from "../../texts/releases";
-import classes from "../shared/Sheet.module.css";
+import sheet from "../shared/Sheet.module.css";
+import classes from "./Releases.module.css";
 
 export function MetricTable({ result }: { result: MetricResult }) {
   const names = result.arms.map(({ name }) => name);
   return (
     // Focusable, because scrollable content must be scrollable by keyboard.
-    <section className={classes.scroll} tabIndex={0} aria-label={texts.calculated(result.name)}>
-      <table className={classes.sheet}>
+    <section className={sheet.scroll} tabIndex={0} aria-label={texts.calculated(result.name)}>
+      <table className={sheet.sheet}>
         <thead>
           <tr>
             <th scope="col">{texts.byStep}</th>
@@ -49,18 +50,20 @@ interface CellsProps {
 function Cells({ names, arms, unit }: CellsProps) {
   return names.map((name) => (
     <td key={name} className="numbers">
-      {cellOf(
-        arms.find((arm) => arm.name === name),
-        unit,
-      )}
+      <Cell arm={arms.find((arm) => arm.name === name)} unit={unit} />
     </td>
   ));
 }
 
-function cellOf(arm: ArmResult | undefined, unit: string | null): string {
-  if (!arm) return texts.none;
-  const users = arm.users.toLocaleString("en");
-  if (arm.rate !== null) return texts.rateCell(percent(arm.rate), arm.users_with_events.toLocaleString("en"), users);
-  if (arm.mean === null) return texts.none;
-  return texts.meanCell(`${digits(arm.mean)}${unit === null ? "" : ` ${unit}`}`, users);
+function Cell({ arm, unit }: { arm: ArmResult | undefined; unit: string | null }) {
+  if (!arm || (arm.rate === null && arm.mean === null)) return texts.none;
+  return (
+    <>
+      {arm.rate !== null && percent(arm.rate)}
+      {arm.mean !== null && `${digits(arm.mean)}${unit === null ? "" : ` ${unit}`}`}
+      <small className={classes.of}>
+        {arm.rate === null ? texts.users(arm.users) : texts.ofUsers(arm.users_with_events, arm.users)}
+      </small>
+    </>
+  );
 }

@@ -125,7 +125,8 @@ function LeftOut({ counted }: { counted: Counted }) {
   );
 }
 
-function UsersChart({ release, counted: { chart } }: { release: Release; counted: Counted }) {
+function UsersChart({ release, counted }: { release: Release; counted: Counted }) {
+  const { chart } = counted;
   const names = release.applied.findLast((each) => each.arms !== null)?.arms?.map(({ name }) => name) ?? [];
   if (chart.length === 0 || names.length === 0) return null;
   const all = chart.flatMap(({ users }) => users);
@@ -140,11 +141,18 @@ function UsersChart({ release, counted: { chart } }: { release: Release; counted
     };
   });
   return (
-    <LineChart
-      label={texts.usersExposed}
-      times={chart.map(({ at }) => Date.parse(at))}
-      lines={lines}
-      most={Math.max(1, ...all).toLocaleString("en")}
-    />
+    <div>
+      <LineChart
+        label={texts.usersExposed}
+        times={chart.map(({ at }) => Date.parse(at))}
+        lines={lines}
+        most={Math.max(1, ...all).toLocaleString("en")}
+      />
+      {counted.steps.length > 1 && (
+        <Text size="xs" c="dimmed">
+          {texts.usersChartNote}
+        </Text>
+      )}
+    </div>
   );
 }

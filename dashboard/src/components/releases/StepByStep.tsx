@@ -67,7 +67,12 @@ export default function StepByStep({ path, flag }: Props) {
       {metrics?.length === 0 && (
         <Text size="sm">
           {texts.noMetrics}{" "}
-          <AnchorLink to="/projects/$projectId/metrics" params={{ projectId: path.project_id }}>
+          <AnchorLink
+            to="/projects/$projectId/metrics"
+            params={{ projectId: path.project_id }}
+            inherit
+            underline="always"
+          >
             {texts.toMetrics}
           </AnchorLink>
         </Text>
