@@ -7301,6 +7301,11 @@ export interface components {
              */
             not_counted: number;
             split: components["schemas"]["SplitOut"];
+            /**
+             * Next Step Waits For
+             * @description What holds the next step back when its time has come: the step before has not exposed enough new users, or the evidence of a guard is above its warning line.
+             */
+            next_step_waits_for: ("users" | "evidence") | null;
             /** Steps */
             steps: components["schemas"]["ExposedStepOut"][];
             /** Metrics */

@@ -110,7 +110,7 @@ class Counting:
                 return
             counted.users += 1
             self._put(unit, Exposure(seen.step, seen.step, seen.arm, seen.at))
-            self._count(seen, is_new=True)
+            self._count(seen, None, is_new=True)
             self.opened[unit] = None
         elif present.arm == ASIDE or seen.step < present.step:
             return
@@ -120,7 +120,7 @@ class Counting:
                 counted.ruled -= 1
             first = seen.step if was_left_out else present.first_step
             self._put(unit, Exposure(first, seen.step, seen.arm, seen.at))
-            self._count(seen, is_new=was_left_out)
+            self._count(seen, present, is_new=was_left_out)
             self.opened[unit] = None
         elif seen.arm == present.arm:
             if seen.at < present.at:
@@ -181,16 +181,20 @@ class Counting:
         counted.exposed[present.step][present.arm] -= 1
         if present.first_step == present.step:
             counted.new[present.step][present.arm] -= 1
+            counted.entered[present.step][present.arm] -= 1
         counted.aside += 1
         self._put(unit, Exposure(present.first_step, present.step, ASIDE, present.at))
         self.opened.pop(unit, None)
         self.aside.append(unit)
 
-    def _count(self, seen: Seen, *, is_new: bool) -> None:
+    def _count(self, seen: Seen, before: Exposure | None, *, is_new: bool) -> None:
         if seen.arm == RULED:
             self.counted.ruled += 1
             return
         self.counted.exposed[seen.step][seen.arm] += 1
+        name = self._name(seen.step, seen.arm)
+        if before is None or before.arm == RULED or self._name(before.step, before.arm) != name:
+            self.counted.entered[seen.step][seen.arm] += 1
         if is_new:
             self.counted.new[seen.step][seen.arm] += 1
 
@@ -199,6 +203,10 @@ class Counting:
 
     def _do(self, key: tuple[int, str], done: Done) -> None:
         self.done[key] = self.changed_done[key] = done
+
+    def _name(self, step: int, arm: int) -> str:
+        arms = self.timeline.segments[step].arms
+        return arms.names[arm] if arms else ""
 
     def _cell(self, metric: int, step: int, arm: int) -> Cell:
         return self.counted.metrics[metric].cells[step][arm]

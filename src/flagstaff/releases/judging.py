@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from math import log
 
 from flagstaff.metrics.metrics import Better, Kind, Metric
@@ -14,6 +15,15 @@ from flagstaff.releases.statistics.split import ArmSplit
 
 WARNING = 0.5
 """The share of the threshold, on the log scale, from which no step begins."""
+
+
+class Hold(StrEnum):
+    """Why a step waits."""
+
+    USERS = "users"
+    """The step before has not exposed enough new users."""
+    EVIDENCE = "evidence"
+    """The evidence of a guard is above its warning line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +56,28 @@ def judge(release: Release, counted: Observations, metrics: Mapping[str, Metric]
         Judgement(guard, _evidence(release.segments, guard, metrics.get(guard.metric), counted, place), threshold)
         for place, guard in enumerate(release.guards)
     ]
+
+
+def find_hold(release: Release, counted: Observations, metrics: Mapping[str, Metric]) -> Hold | None:
+    """Why the next step does not begin although its time may have come; None if nothing holds it back."""
+    step = release.next_step
+    if step is None or not release.segments:
+        return None
+    wanted = release.steps[step].least_users
+    if wanted and count_new(release, counted) < wanted:
+        return Hold.USERS
+    if is_split_wrong(release, counted):
+        return None
+    acted = {alarm.metric for alarm in release.alarms}
+    warnings = [each for each in judge(release, counted, metrics) if each.is_warning and each.guard.metric not in acted]
+    return Hold.EVIDENCE if warnings else None
+
+
+def count_new(release: Release, counted: Observations) -> int:
+    """The users whom the step in force has exposed for the first time, also before a pause."""
+    step = release.segments[-1].step
+    new = zip(release.segments, counted.new, strict=False)
+    return sum(sum(users) for applied, users in new if applied.step == step)
 
 
 def log_split_evidence(release: Release, counted: Observations) -> float:

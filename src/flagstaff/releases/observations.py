@@ -75,7 +75,8 @@ class Observations:
     """The counts of a release and the positions up to which its environment's history was read.
 
     `exposed` has, by segment (a step that was in force) and arm, the users who were exposed in it, and `new` those who
-    were exposed for the first time. Events with ids up to `first_event` are from before the release.
+    were exposed for the first time. `entered` has those who were not in an arm of this name just before, so that its sum
+    counts each user of an arm once. Events with ids up to `first_event` are from before the release.
     """
 
     segment: int = 0
@@ -85,6 +86,7 @@ class Observations:
     began_at: int = 0
     exposed: list[list[int]] = field(default_factory=list)
     new: list[list[int]] = field(default_factory=list)
+    entered: list[list[int]] = field(default_factory=list)
     ruled: int = 0
     aside: int = 0
     unnamed: int = 0
@@ -101,6 +103,7 @@ class Observations:
             if place == len(self.exposed):
                 self.exposed.append([0] * width)
                 self.new.append([0] * width)
+                self.entered.append([0] * width)
         while len(self.metrics) < metrics:
             self.metrics.append(MetricCounts())
         for metric in self.metrics:

@@ -361,6 +361,6 @@ def _add_point(release: Release, counted: Observations, metrics: dict[str, Metri
         counted.every = 0  # the last point of the chart is the one at which a guard acts
     else:
         counted.every = max(counted.every, _POINTS_EVERY_SECONDS)
-    users = [sum(column) for column in zip(*[each for each in counted.exposed if each], strict=False)]
+    users = [sum(column) for column in zip(*[each for each in counted.entered if each], strict=False)]
     evidence = [round(each.log_evidence, 4) for each in judgements]
     counted.add_point(Point(now // 1_000_000, evidence, users))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import exp
 
 from flagstaff.metrics.metrics import Kind, Metric
-from flagstaff.releases.judging import Judgement, judge, log_split_evidence, moments_of
+from flagstaff.releases.judging import Hold, Judgement, find_hold, judge, log_split_evidence, moments_of
 from flagstaff.releases.observations import Cell, Observations
 from flagstaff.releases.releases import Alarm, Applied, Release
 from flagstaff.releases.statistics import binary, means, split
@@ -70,6 +70,7 @@ class Results:
     metrics: Sequence[MetricResult]
     split_evidence: float
     is_split_wrong: bool
+    hold: Hold | None
 
 
 def find_results(release: Release, counted: Observations, metrics: Mapping[str, Metric]) -> Results:
@@ -93,7 +94,8 @@ def find_results(release: Release, counted: Observations, metrics: Mapping[str, 
         for place, each in enumerate(judge(release, counted, metrics))
         if each.guard.metric in metrics
     ]
-    return Results(release, counted, found, exp(min(log_evidence, _LOG_MAX)), is_wrong)
+    hold = find_hold(release, counted, metrics) if release.is_open else None
+    return Results(release, counted, found, exp(min(log_evidence, _LOG_MAX)), is_wrong, hold)
 
 
 def _metric(
@@ -152,8 +154,8 @@ def _arms_together(
             if applied.arms is None or name not in applied.arms.names:
                 continue
             arm = applied.arms.names.index(name)
-            cell, exposed, new = cells[arm], counted.exposed[at], counted.new[at]
-            users += exposed[arm]
+            cell, new = cells[arm], counted.new[at]
+            users += counted.entered[at][arm]
             with_events += cell.users
             events += cell.events
             here = moments_of(cell, new[arm], kind)

@@ -129,6 +129,10 @@ class ResultsOut(BaseModel):
     without_identifier: int = Field(description="Evaluations whose user is not known.")
     not_counted: int = Field(description="Users beyond the bound of five million.")
     split: SplitOut
+    next_step_waits_for: Literal["users", "evidence"] | None = Field(
+        description="What holds the next step back when its time has come: the step before has not exposed enough new "
+        "users, or the evidence of a guard is above its warning line."
+    )
     steps: list[ExposedStepOut]
     metrics: list[MetricResultOut]
     chart: list[PointOut]
@@ -187,6 +191,7 @@ def _view(results: Results) -> dict[str, Any]:
             "threshold": 1 / split.ALPHA,
             "words": SPLIT_WRONG if results.is_split_wrong else None,
         },
+        "next_step_waits_for": results.hold,
         "steps": [
             {
                 "step": applied.step,

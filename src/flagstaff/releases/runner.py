@@ -22,7 +22,7 @@ from flagstaff.projects import projects_store
 from flagstaff.projects.access import FlagPath
 from flagstaff.releases import observations_store, releases_store
 from flagstaff.releases.guardian import actor_of, write_release
-from flagstaff.releases.judging import is_split_wrong, judge
+from flagstaff.releases.judging import find_hold
 from flagstaff.releases.observations import Observations
 from flagstaff.releases.observer import begin_observing
 from flagstaff.releases.releases import (
@@ -231,24 +231,11 @@ async def _has_work(connection: Connection, release: Release, counted: Observati
 
 async def _is_held_back(connection: Connection, release: Release, counted: Observations | None) -> bool:
     """Whether the next step waits for users, or for the evidence of a guard to fall below its warning line."""
-    step = release.next_step
-    if counted is None or step is None or not release.segments:
+    if counted is None:
         return False
-    wanted = release.steps[step].least_users
-    if wanted and _count_new(release, counted) < wanted:
-        return True
-    if is_split_wrong(release, counted):
-        return False
-    keys, acted = [guard.metric for guard in release.guards], {alarm.metric for alarm in release.alarms}
+    keys = [guard.metric for guard in release.guards]
     metrics = await metrics_store.find_metrics(connection, release.project_id, keys)
-    return any(each.is_warning for each in judge(release, counted, metrics) if each.guard.metric not in acted)
-
-
-def _count_new(release: Release, counted: Observations) -> int:
-    """The users whom the step in force has exposed for the first time, also before a pause."""
-    step = release.segments[-1].step
-    new = zip(release.segments, counted.new, strict=False)
-    return sum(sum(users) for applied, users in new if applied.step == step)
+    return find_hold(release, counted, metrics) is not None
 
 
 def find_due(release: Release, clock: datetime) -> Due | None:

@@ -22,7 +22,7 @@ def say_guard(
     """What a guard has found: the metric, the users, the events, the evidence and its threshold."""
     if metric.kind is Kind.BINARY:
         splits = event_splits(segments, counted, place)
-        exposed = [users for users in counted.exposed if users]
+        exposed = [users for users in counted.entered if users]
         treated, control = sum(each.treated for each in splits), sum(each.control for each in splits)
         found = (
             f"{treated:,} of {sum(sum(each[1:]) for each in exposed):,} users with the flag and {control:,} of "
@@ -84,7 +84,7 @@ def _say_arm(name: str) -> str:
 def say_number(number: float) -> str:
     """A number with three digits that count."""
     if number >= 1e6:
-        return f"{number:.1e}"
+        return "more than a million"
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 

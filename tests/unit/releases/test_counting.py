@@ -99,7 +99,12 @@ def test_a_user_is_new_once_and_exposed_once_in_each_step() -> None:
         work.expose("ada", seen)
     assert work.counted.new[:2] == [[1, 0], [0, 0]]
     assert work.counted.exposed[:2] == [[1, 0], [0, 1]]
-    assert (work.counted.users, work.counted.aside) == (1, 0)
+    assert work.counted.entered[:2] == [[1, 0], [0, 1]]
+    work.expose("grace", Seen(0, 1, 1))
+    work.expose("grace", Seen(1, 1, HOUR))
+    assert work.counted.exposed[:2] == [[1, 1], [0, 2]]
+    assert work.counted.entered[:2] == [[1, 1], [0, 1]]
+    assert (work.counted.users, work.counted.aside) == (2, 0)
 
 
 def test_a_user_who_is_seen_in_two_arms_of_a_step_is_set_aside_with_what_was_counted() -> None:

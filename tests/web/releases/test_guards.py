@@ -245,7 +245,8 @@ async def test_a_step_waits_for_users_and_for_the_evidence_to_fall(
     release = await create_release(ada, flag, HALF, step, LATER, guards=[{**TURN_OFF, "action": "notify"}])
     await until_step(ada, release, 0)
     await expose(ada, project, people(0, 19))
-    await until_results(ada, release, lambda found: found["users"] == 19)
+    results = await until_results(ada, release, lambda found: found["users"] == 19)
+    assert results["next_step_waits_for"] == "users"
     assert len((await read_release(ada, release))["applied"]) == 1
     await expose(ada, project, people(19, 20))
     moved = await until_step(ada, release, 1)
