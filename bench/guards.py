@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from math import ceil, log, sqrt
 from statistics import NormalDist, median
 
+from flagstaff.releases.judging import COUNTED_LEAST
 from flagstaff.releases.statistics import binary, means
 from flagstaff.releases.statistics.binary import EventSplit
-from flagstaff.releases.statistics.means import BURN_IN, MeanSplit, Moments, find_scale
+from flagstaff.releases.statistics.means import BURN_IN, MeanSplit, Moments, Scale, find_scale
 
 ALPHA = 0.05
 USERS = 30_000
@@ -102,34 +103,48 @@ def z_score(counts: Sequence[Sequence[int]], exposed: Sequence[Sequence[int]]) -
 
 
 def run_mean(
-    generator: random.Random, draw: Callable[[random.Random], float], shares: Sequence[float], factor: float = 1.0
+    generator: random.Random,
+    draw: Callable[[random.Random], float],
+    shares: Sequence[float],
+    factor: float = 1.0,
+    *,
+    counts: bool = False,
+    harm_is_more: bool = True,
 ) -> int | None:
-    """After how many users a guard of a latency acts, if it does. The level rises by half in the course of a run."""
+    """After how many users a guard of a number acts, if it does. A latency rises by half in the course of a run."""
     first: list[tuple[int, int, float]] = []
     sums = [[[0, 0.0, 0.0], [0, 0.0, 0.0]] for _ in shares]
     scale, threshold = None, -log(ALPHA)
 
-    def add(step: int, arm: int, number: float, limit: float) -> None:
-        of, kept = sums[step][arm], min(number, limit)
+    def add(step: int, arm: int, number: float, scale: Scale) -> None:
+        of, kept = sums[step][arm], scale.cut(number)
         of[0] += 1
         of[1] += kept
         of[2] += kept * kept
 
+    with_events = [0 for _ in shares]
     for place in range(USERS):
         step = place * len(shares) // USERS
         has_flag = generator.random() < shares[step]
-        number = draw(generator) * (1 + 0.5 * place / USERS) * (factor if has_flag else 1.0)
+        drift = 1.0 if counts else 1 + 0.5 * place / USERS
+        number = draw(generator) * drift * (factor if has_flag else 1.0)
+        with_events[step] += number > 0
         if scale is None:
             first.append((step, has_flag, number))
             if len(first) == BURN_IN:
-                scale = find_scale([each for *_, each in first])
+                numbers = [each for *_, each in first if each or not counts]
+                scale = find_scale(numbers or [1.0], len(first) - len(numbers), grow=counts)
                 for each in first:
-                    add(*each, scale.limit)
+                    add(*each, scale)
             continue
-        add(step, has_flag, number, scale.limit)
+        add(step, has_flag, number, scale)
         if (place + 1) % LOOK_EVERY == 0:
-            steps = [MeanSplit(Moments(*map(float, of[1])), Moments(*map(float, of[0]))) for of in sums]  # type: ignore[arg-type]
-            if means.log_evidence(steps, deviation=scale.deviation, harm_is_more=True) >= threshold:
+            steps = [
+                MeanSplit(Moments(int(treated[0]), *treated[1:]), Moments(int(control[0]), *control[1:]))
+                for (control, treated), share, many in zip(sums, shares, with_events, strict=True)
+                if not counts or many * min(share, 1 - share) >= COUNTED_LEAST
+            ]
+            if means.log_evidence(steps, deviation=scale.deviation, harm_is_more=harm_is_more) >= threshold:
                 return place + 1
     return None
 
@@ -142,6 +157,11 @@ def lognormal(generator: random.Random) -> float:
 def pareto(generator: random.Random) -> float:
     """A latency with a heavy tail, whose variance is infinite."""
     return 50 * generator.paretovariate(1.9)
+
+
+def rare_count(generator: random.Random) -> float:
+    """How often something rare happened to a user: to one of fifty, and mostly once."""
+    return float(generator.choice((1, 1, 1, 2, 5))) if generator.random() < 0.02 else 0.0
 
 
 def fixed_sample(base: float, ratio: float, share: float) -> int:
@@ -186,6 +206,14 @@ def main() -> None:
     ):
         generator = random.Random(f"{options.seed} {name}")
         acted = sum(run_mean(generator, draw, shares) is not None for _ in range(options.runs))
+        print_rate(name, acted, options.runs)
+    for share, harm_is_more in ((0.01, False), (0.05, False), (0.05, True), (0.5, False), (0.95, True)):
+        name = f"count, 1 of 50 users, {share:.0%} with the flag, harm is {'more' if harm_is_more else 'fewer'}"
+        generator = random.Random(f"{options.seed} {name}")
+        acted = sum(
+            run_mean(generator, rare_count, (share,), counts=True, harm_is_more=harm_is_more) is not None
+            for _ in range(options.runs)
+        )
         print_rate(name, acted, options.runs)
     print(f"\nharmful flags, {options.power_runs} runs, base rate 2 %")
     for ratio, share in ((1.5, 0.5), (2.0, 0.5), (3.0, 0.5), (1.5, 0.1), (2.0, 0.1), (3.0, 0.1)):

@@ -45,6 +45,12 @@ async def count_rows(database: Database) -> dict[str, int]:
         tables.dropped_reports,
         tables.reported_counts,
         tables.reported_windows,
+        tables.event_ids,
+        tables.events,
+        tables.exposures,
+        tables.observed_releases,
+        tables.unknown_metrics,
+        tables.user_events,
     }
     others |= {tables.deliveries, tables.delivered}
     async with database.read_history() as connection:

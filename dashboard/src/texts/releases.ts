@@ -80,7 +80,11 @@ export const releases = {
   results: "Results",
   notShown: "Your role does not show results.",
   usersExposed: "Users exposed",
-  usersChartNote: "The chart adds up the steps: a user who was seen in two steps counts in both.",
+  waitsFor: {
+    users: "The next step waits until this one has enough new users.",
+    evidence: "The next step waits because a metric is above its warning line.",
+    split: "The next step waits because the users are not split as this one asks.",
+  },
   usersNote:
     "A user is counted at the first recorded evaluation in a step whose result came from the rollout or from the weights of variants.",
   withFlag: "With the flag",

@@ -17,5 +17,6 @@ def csv_line(cells: Iterable[Any]) -> str:
 
 
 def _text(cell: Any) -> str:
-    text = "" if cell is None else str(cell)
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    if isinstance(cell, str) and cell.startswith(_FORMULA):
+        return f"'{cell}"
+    return "" if cell is None else str(cell)

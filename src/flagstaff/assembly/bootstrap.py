@@ -81,7 +81,7 @@ class Flagstaff:
         self.hooks = build_hooks(foundation, mails)
         build_notifications(foundation, mails)
         managed = build_flags(foundation)
-        build_releases(foundation, managed.flags, managed.rules)
+        build_releases(foundation, managed.flags, managed.rules, passed_time)
         build_notices(
             foundation,
             self.cluster.serving_instances,

@@ -1,5 +1,8 @@
 """Builds metrics, and releases with what runs and watches them."""
 
+from collections.abc import Callable
+from datetime import datetime
+
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.targeting.rules_service import Rules
@@ -14,13 +17,13 @@ from flagstaff.releases.runner import RUN_SECONDS, Runner
 from flagstaff.values.quotas import metrics_per_project
 
 
-def build_releases(foundation: Foundation, flags: Flags, rules: Rules) -> None:
+def build_releases(foundation: Foundation, flags: Flags, rules: Rules, passed_time: Callable[[], datetime]) -> None:
     """Metrics, and releases with what runs and watches them. Every instance does, and one worker in each."""
     database, now = foundation.database, foundation.now
     quota = metrics_per_project(foundation.settings.max_metrics_per_project)
     runner, guardian = Runner(database, now, flags, rules), Guardian(database, now, flags)
     observer = Observer(database, database.instance, guardian.act)
-    retention = ReleaseRetention(database)
+    retention = ReleaseRetention(database, passed_time)
     foundation.services += [
         Metrics(database, now, quota, releases_store.list_watched),
         Releases(database, now),

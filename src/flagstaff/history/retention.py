@@ -13,7 +13,7 @@ import structlog
 from flagstaff.database.database import Database
 from flagstaff.history import history_days
 from flagstaff.history.store import batches, deletions, events, partitions, rollups, user_rollups
-from flagstaff.metrics.events import EVENTS_KEPT_DAYS
+from flagstaff.metrics.events import EVENTS_KEPT_DAYS, IDS_KEPT_DAYS
 from flagstaff.projects import environments_store
 from flagstaff.values.errors import Code, Error
 
@@ -116,7 +116,7 @@ class HistoryRetention:
         delete_batches = partial(deletions.delete_batches, before=passed - BATCHES_REMEMBERED)
         events_from = passed - timedelta(days=EVENTS_KEPT_DAYS)
         delete_events = partial(events.delete_events, before=events_from, keep_max=self.max_events)
-        delete_event_ids = partial(events.delete_event_ids, before=events_from)
+        delete_event_ids = partial(events.delete_event_ids, before=passed - timedelta(days=IDS_KEPT_DAYS))
         delete_unknown = partial(events.delete_unknown_metrics, before=events_from)
         await _do_all(
             [

@@ -20,8 +20,8 @@ ATTRIBUTES_BODY = 64 * _KIB
 """Contexts whose members are all attributes: tens of thousands would take many milliseconds to read."""
 CONTEXT_BODY = 256 * _KIB
 """Contexts, such as those of evaluations."""
-EVENTS_BODY = 512 * _KIB
-"""A thousand events of metrics, with half a kilobyte each."""
+EVENTS_BODY = 256 * _KIB
+"""A thousand events of metrics, with a quarter of a kilobyte each."""
 CONDITIONS_BODY = 512 * _KIB
 """Conditions have lists of up to 10,000 values: enough for so many UUIDs."""
 

@@ -8,10 +8,13 @@ from uuid import UUID
 EVENT_AGE_MAX_SECONDS = 86_400
 EVENT_AHEAD_MAX_SECONDS = 60
 EVENTS_KEPT_DAYS = 90
+IDS_KEPT_DAYS = 7
+"""For how long a repetition of an event with an id is recognised."""
 UNKNOWN_MAX = 100
 """How many different unknown metrics are counted for an environment."""
 ID_MAX_LENGTH = 255
-_MARK = "\x1f"  # separates the name of an attribute from its value
+MARK = "\x1f"
+"""Stands before the name of an attribute in a unit, and before its value."""
 
 
 EventRow = tuple[str, str, int, float | None, str | None]
@@ -53,7 +56,7 @@ def unit_of(identifier: str, attribute: str | None = None) -> str:
 
     It is the identifier itself, or for a flag whose stickiness is an attribute, the attribute's name and value.
     """
-    return identifier if attribute is None else f"{_MARK}{attribute}{_MARK}{identifier}"
+    return identifier if attribute is None else f"{MARK}{attribute}{MARK}{identifier}"
 
 
 def digest_id(metric: str, given: str) -> str:

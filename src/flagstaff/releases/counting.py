@@ -24,7 +24,7 @@ from flagstaff.releases.observations import (
     Observations,
 )
 from flagstaff.releases.releases import Applied
-from flagstaff.releases.statistics.means import BURN_IN, find_scale
+from flagstaff.releases.statistics.means import BURN_IN, Scale, find_scale
 
 _BY_RULE = frozenset(RULE_OUTCOMES.values())
 _BY_ROLLOUT = {Outcome.NOT_IN_ROLLOUT: "off", Outcome.IN_ROLLOUT: "on"}
@@ -152,12 +152,12 @@ class Counting:
         before = done or Done(exposure.step, exposure.arm, 0, 0.0)
         after = Done(before.step, before.arm, before.events + 1, before.total + value)
         self._do(key, after)
-        cell, limit = self._cell(event.metric, after.step, after.arm), self.counted.metrics[event.metric].limit
+        cell, scale = self._cell(event.metric, after.step, after.arm), self.counted.metrics[event.metric].scale
         if before.events:
-            _add(cell, number_of(before, kind), limit, -1)
+            _add(cell, number_of(before, kind), scale, -1)
         else:
             cell.users += 1
-        _add(cell, number_of(after, kind), limit, 1)
+        _add(cell, number_of(after, kind), scale, 1)
         cell.events += 1
         return True
 
@@ -168,11 +168,11 @@ class Counting:
                 done = self.done.get((metric, unit))
                 if done is None or not done.events:
                     continue
-                cell, limit = self._cell(metric, done.step, done.arm), self.counted.metrics[metric].limit
+                cell, scale = self._cell(metric, done.step, done.arm), self.counted.metrics[metric].scale
                 cell.users -= 1
                 cell.events -= done.events
                 if kind is not Kind.BINARY:
-                    _add(cell, number_of(done, kind), limit, -1)
+                    _add(cell, number_of(done, kind), scale, -1)
                 self._do((metric, unit), Done(done.step, done.arm, 0, 0.0))
         self.aside.clear()
 
@@ -219,7 +219,7 @@ def number_of(done: Done, kind: Kind) -> float:
 
 def needs_scale(counts: MetricCounts, new_users: int, kind: Kind) -> bool:
     """Whether there are enough users to find the scale of a metric, which was not found yet."""
-    if kind is Kind.BINARY or counts.limit is not None:
+    if kind is Kind.BINARY or counts.scale is not None:
         return False
     with_events = sum(cell.users for step in counts.cells for cell in step)
     users = with_events if kind is Kind.VALUE else new_users
@@ -231,17 +231,18 @@ def set_scale(counts: MetricCounts, done: Iterable[Done], new_users: int, kind: 
     found = [each for each in done if each.events]
     numbers = [number_of(each, kind) for each in found]
     # Users without an event count as 0 if events are counted.
-    scale = find_scale(numbers, zeros=max(0, new_users - len(numbers)) if kind is Kind.COUNT else 0)
-    counts.limit, counts.deviation = scale.limit, scale.deviation
+    counts.scale = find_scale(
+        numbers, zeros=max(0, new_users - len(numbers)) if kind is Kind.COUNT else 0, grow=kind is Kind.COUNT
+    )
     for step in counts.cells:
         for cell in step:
             cell.total = cell.squares = 0.0
     for each, number in zip(found, numbers, strict=True):
-        _add(counts.cells[each.step][each.arm], number, scale.limit, 1)
+        _add(counts.cells[each.step][each.arm], number, counts.scale, 1)
 
 
-def _add(cell: Cell, number: float, limit: float | None, sign: int) -> None:
-    kept = number if limit is None else min(number, limit)
+def _add(cell: Cell, number: float, scale: Scale | None, sign: int) -> None:
+    kept = number if scale is None else scale.cut(number)
     cell.total += sign * kept
     cell.squares += sign * kept * kept
 

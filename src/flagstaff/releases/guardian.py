@@ -88,7 +88,7 @@ class Guardian:
             "release_guard_acted", release=str(release.id), metric=guard.metric, action=guard.action, words=words
         )
         actor = actor_of(release, guard.metric)
-        return await write_release(transaction, actor, action, release, after.with_due(at), self.now())
+        return await write_release(transaction, actor, action, release, after.with_due(at), self.now(), knows_all=False)
 
     async def _turn_off(self, transaction: Transaction, release: Release, metric: str) -> None:
         path = FlagPath(release.project_id, release.environment_id, release.flag_id)
@@ -102,7 +102,9 @@ class Guardian:
         alarm = Alarm(None, None, at, 1 / split.ALPHA, 1 / split.ALPHA, SPLIT_WRONG)
         log.warning("release_split_wrong", release=str(release.id), users=verdict.counted.new)
         after = replace(release, alarms=(*release.alarms, alarm))
-        await write_release(transaction, actor_of(release), "release.warned", release, after, self.now())
+        await write_release(
+            transaction, actor_of(release), "release.warned", release, after, self.now(), knows_all=False
+        )
 
 
 def actor_of(release: Release, guard: str | None = None) -> Actor:
@@ -111,9 +113,19 @@ def actor_of(release: Release, guard: str | None = None) -> Actor:
 
 
 async def write_release(
-    transaction: Transaction, actor: Actor, action: str, before: Release, after: Release, now: datetime
+    transaction: Transaction,
+    actor: Actor,
+    action: str,
+    before: Release,
+    after: Release,
+    now: datetime,
+    *,
+    knows_all: bool = True,
 ) -> Release:
-    """Write a change of a release, which knows all changes of its flag up to this one."""
+    """Write a change of a release. With `knows_all`, it knows all changes of its flag up to this one.
+
+    Otherwise the runner still looks at those that others have made.
+    """
     connection = transaction.connection
     after = replace(after, updated_at=later_than(before.updated_at, now))
     flag = await flags_store.get_flag(connection, before.project_id, before.environment_id, before.flag_id)
@@ -122,6 +134,7 @@ async def write_release(
     )
     await record(transaction, change)
     assert transaction.change is not None
-    after = replace(after, mark=transaction.change)
+    if knows_all:
+        after = replace(after, mark=transaction.change)
     await releases_store.update_release(connection, after)
     return after

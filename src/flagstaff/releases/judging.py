@@ -13,12 +13,17 @@ from flagstaff.releases.statistics.binary import EventSplit
 from flagstaff.releases.statistics.means import MeanSplit, Moments
 from flagstaff.releases.statistics.split import ArmSplit
 
+COUNTED_LEAST = 20
+"""The users with an event of a count that are expected in the smaller group of a step from which the step counts."""
 WARNING = 0.5
 """The share of the threshold, on the log scale, from which no step begins."""
 
 
 class Hold(StrEnum):
     """Why a step waits."""
+
+    SPLIT = "split"
+    """The users are not split as asked, so nothing is known of what the step before does."""
 
     USERS = "users"
     """The step before has not exposed enough new users."""
@@ -63,11 +68,11 @@ def find_hold(release: Release, counted: Observations, metrics: Mapping[str, Met
     step = release.next_step
     if step is None or not release.segments:
         return None
+    if is_split_wrong(release, counted):
+        return Hold.SPLIT
     wanted = release.steps[step].least_users
     if wanted and count_new(release, counted) < wanted:
         return Hold.USERS
-    if is_split_wrong(release, counted):
-        return None
     acted = {alarm.metric for alarm in release.alarms}
     warnings = [each for each in judge(release, counted, metrics) if each.is_warning and each.guard.metric not in acted]
     return Hold.EVIDENCE if warnings else None
@@ -109,11 +114,16 @@ def mean_splits(segments: Sequence[Applied], counted: Observations, metric: int,
     """The numbers of a metric by step: all arms but the control together."""
     found = []
     for place, (applied, cells) in enumerate(zip(segments, counted.metrics[metric].cells, strict=False)):
-        if applied.arms:
+        if applied.arms and (kind is not Kind.COUNT or _has_many(cells, applied.arms.treated_share)):
             new = counted.new[place]
             of_arms = [moments_of(cell, users, kind) for cell, users in zip(cells, new, strict=True)]
             found.append(MeanSplit(_together(of_arms[1:]), of_arms[0]))
     return found
+
+
+def _has_many(cells: Sequence[Cell], share: float) -> bool:
+    """Whether so many users had an event that several in each group are expected: for fewer, a mean is not normal."""
+    return sum(cell.users for cell in cells) * min(share, 1 - share) >= COUNTED_LEAST
 
 
 def moments_of(cell: Cell, users: int, kind: Kind) -> Moments:
@@ -136,12 +146,12 @@ def _evidence(
     if metric.kind is Kind.BINARY:
         steps = event_splits(segments, counted, place)
         return binary.log_evidence(steps, harm_is_more=harm_is_more, tolerates=guard.tolerates)
-    deviation = counted.metrics[place].deviation
-    if deviation is None:
+    scale = counted.metrics[place].scale
+    if scale is None:
         return 0.0
     return means.log_evidence(
         mean_splits(segments, counted, place, metric.kind),
-        deviation=deviation,
+        deviation=scale.deviation,
         harm_is_more=harm_is_more,
         tolerates=guard.tolerates,
     )

@@ -8,6 +8,7 @@ page costs the same with a thousand users and with a million.
 from dataclasses import dataclass, field
 
 from flagstaff.releases.releases import Arms
+from flagstaff.releases.statistics.means import Scale
 
 EXPOSED_MAX = 5_000_000
 """How many users are counted for a release; further ones are not, which the results say."""
@@ -40,7 +41,7 @@ class Done:
 class Cell:
     """The users of an arm in a step who had events of a metric: how many, and the sum of their numbers and squares.
 
-    A user's number is the mean of the values, or the count; it is cut off at the scale's limit.
+    A user's number is the mean of the values, or the count; it is cut off at the scale's limits.
     """
 
     users: int = 0
@@ -54,8 +55,7 @@ class MetricCounts:
     """What was counted of a metric: cells by step and arm. The scale is found among the first users."""
 
     cells: list[list[Cell]] = field(default_factory=list)
-    limit: float | None = None
-    deviation: float | None = None
+    scale: Scale | None = None
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class Observations:
     """The counts of a release and the positions up to which its environment's history was read.
 
     `exposed` has, by segment (a step that was in force) and arm, the users who were exposed in it, and `new` those who
-    were exposed for the first time. `entered` has those who were not in an arm of this name just before, so that its sum
+    were exposed for the first time. `entered` has those who were in no arm of this name just before, so that its sum
     counts each user of an arm once. Events with ids up to `first_event` are from before the release.
     """
 
@@ -95,6 +95,11 @@ class Observations:
     metrics: list[MetricCounts] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
     every: int = 0
+
+    def fits(self, arms: list[Arms | None]) -> bool:
+        """Whether these counts are of such steps: not if the configuration was restored to another state."""
+        widths = [len(each.names) if each else 0 for each in arms]
+        return len(self.exposed) <= len(arms) and [len(each) for each in self.exposed] == widths[: len(self.exposed)]
 
     def prepare(self, arms: list[Arms | None], metrics: int) -> None:
         """Add what segments and metrics lack."""

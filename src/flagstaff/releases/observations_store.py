@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import dialect, tables
 from flagstaff.database.clock import DatabaseNow
+from flagstaff.history.store.segments import CONTINUED_SIZE
 from flagstaff.releases.observations import Done, Exposure, Observations
 
 _MICROSECONDS = 1_000_000
@@ -47,6 +48,16 @@ _newest_segment = (
     .where(_environments.environment_id == sa.bindparam("environment_id"))
     .order_by(_segments.id.desc())
     .limit(1)
+)
+_continued = (
+    sa.select(_segments.id, _segments.size)
+    .join_from(tables.recorded_environments, tables.segments, _segments.environment == _environments.number)
+    .where(
+        _environments.environment_id == sa.bindparam("environment_id"),
+        _segments.id <= sa.bindparam("until"),
+        _segments.id > _environments.counted_segment,
+        _segments.size < sa.bindparam("below"),
+    )
 )
 _last_event = (
     sa.select(sa.func.max(_events.id))
@@ -124,7 +135,16 @@ async def create_observed(connection: AsyncConnection, release_id: UUID, environ
     first = (await connection.execute(_first_segment, wanted)).scalar()
     last = (await connection.execute(_last_segment, wanted)).scalar() or 0
     event = (await connection.execute(_last_event, wanted)).scalar() or 0
-    begun = Observations(segment=last if first is None else first - 1, event=event, first_event=event, began_at=since)
+    segment = last if first is None else first - 1
+    # Batches may continue these with evaluations of the release.
+    unfinished = await connection.execute(_continued, {**wanted, "until": segment, "below": CONTINUED_SIZE})
+    begun = Observations(
+        segment=segment,
+        unfinished={row.id: row.size for row in unfinished},
+        event=event,
+        first_event=event,
+        began_at=since,
+    )
     row = {
         "release_id": release_id,
         "environment_id": environment_id,
@@ -226,16 +246,20 @@ async def list_numbers(connection: AsyncConnection) -> dict[UUID, int]:
     }
 
 
-async def delete_some(connection: AsyncConnection, number: int, limit: int) -> bool:
-    """Delete some of what was counted for a release, and at the end its sums; return whether there may be more."""
+async def delete_users(connection: AsyncConnection, number: int, limit: int) -> bool:
+    """Delete some of the users who were counted for a release; return whether there may be more."""
     for table in (tables.exposures, tables.user_events):
         keys = sa.select(table.c.unit).where(table.c.release == number).distinct().limit(limit)
         units = (await connection.execute(keys)).scalars().all()
         if units:
             await connection.execute(table.delete().where(table.c.release == number, table.c.unit.in_(units)))
             return True
-    await connection.execute(tables.observed_releases.delete().where(_observed.number == number))
     return False
+
+
+async def delete_observed(connection: AsyncConnection, number: int) -> None:
+    """Delete the sums of a release."""
+    await connection.execute(tables.observed_releases.delete().where(_observed.number == number))
 
 
 def _parts(units: Collection[str]) -> Iterable[list[str]]:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, auto
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import NamedTuple
 from uuid import UUID
 
@@ -51,7 +51,10 @@ log = structlog.get_logger(__name__)
 LOOK_SECONDS = 0.2
 HELD_SECONDS = 3.0
 """After how long without a write another process takes over."""
+FAILED_SECONDS = 30.0
+"""For how long a release rests that could not be observed."""
 EVENTS_AT_ONCE = 2_000
+_IDENTIFIER_MAX_LENGTH = 1024  # as in events; the history also holds what no column of text can
 _PIECES_SECONDS = 0.15  # for one release in one look
 _POINTS_EVERY_SECONDS = 5
 
@@ -87,6 +90,7 @@ class Observer:
     act: Act
     _releases: dict[UUID, Release] = field(default_factory=dict, init=False)
     _seen: dict[UUID, tuple[object, ...]] = field(default_factory=dict, init=False)
+    _rests_until: dict[UUID, float] = field(default_factory=dict, init=False)
 
     async def look(self) -> None:
         """Count what is new for each release that is to be observed; nothing where nothing is new."""
@@ -112,10 +116,13 @@ class Observer:
                     if found is not None:
                         self._releases[release_id] = found
         self._releases = {each: self._releases[each] for each in wanted if each in self._releases}
+        self._rests_until = {each: at for each, at in self._rests_until.items() if each in wanted}
         return [each for each in self._releases.values() if each.segments]
 
     async def _observe(self, release: Release) -> bool:
         """Count what is new for a release; return whether that is done, and not for another process to do."""
+        if self._rests_until.get(release.id, 0.0) > monotonic():
+            return False
         try:
             async with self.database.read() as connection:
                 metrics = await metrics_store.find_metrics(
@@ -125,10 +132,11 @@ class Observer:
             progress = Progress.MORE
             while progress is Progress.MORE and perf_counter() < until:
                 progress = await self._count_some(release, metrics)
-        except Error as error:
-            if error.code is Code.UNAVAILABLE:
+        except Exception as error:
+            if isinstance(error, Error) and error.code is Code.UNAVAILABLE:
                 raise
-            log.warning("release_not_observed", release=str(release.id), reason=error.message)
+            log.exception("release_not_observed", release=str(release.id))
+            self._rests_until[release.id] = monotonic() + FAILED_SECONDS
             return False
         return progress is Progress.DONE
 
@@ -145,13 +153,21 @@ class Observer:
         if piece is None:
             await self._judge(release, metrics, observed.counted)
             return Progress.DONE
-        if not await self._write(observed, piece.counting):
+        if not await self._is_current(release) or not await self._write(observed, piece.counting):
             return Progress.OTHERS
         await self._judge(release, metrics, piece.counting.counted)
         return Progress.MORE if piece.more else Progress.DONE
 
     def _is_others(self, observed: Observed) -> bool:
         return observed.holder != self.name and observed.held_until > observed.now
+
+    async def _is_current(self, release: Release) -> bool:
+        """Whether no step has begun since the release was read: what was read of the history may be of that step."""
+        async with self.database.read() as connection:
+            if await releases_store.find_updated_at(connection, release.id) == release.updated_at:
+                return True
+        self._releases.pop(release.id, None)
+        return False
 
     async def _write(self, observed: Observed, counting: Counting) -> bool:
         """Write what was counted; return False, and write nothing, if another process has counted meanwhile."""
@@ -220,9 +236,12 @@ async def _read_piece(
     is_moved = position.segment > counted.segment or dict(position.unfinished) != counted.unfinished
     if not found and not has_events and not is_moved:
         return None
+    arms = [each.arms for each in segments]
+    if not counted.fits(arms):
+        raise ValueError("what was counted is of other steps: one of the databases was restored to an earlier state")
     # The sums are altered in place: they were decoded for this look.
     counting = Counting(counted, release.flag_id, timeline, [_kind(metrics, guard.metric) for guard in release.guards])
-    counted.prepare([each.arms for each in segments], len(release.guards))
+    counted.prepare(arms, len(release.guards))
     places = {guard.metric: place for place, guard in enumerate(release.guards) if guard.metric in metrics}
     await _count_evaluations(connection, observed, counting, number, found, places)
     more_segments = counted.segment < position.segment < last_segment
@@ -285,7 +304,7 @@ def _read_segment(segment: FollowedSegment, counting: Counting) -> Iterator[tupl
     position = next((place for place, flag in enumerate(layout.recorded) if flag.id == counting.flag_id), None)
     if position is None:
         return
-    width, stickiness = layout.width, timeline.segments[-1].stickiness
+    width = layout.width
     users, emails, times, recorded = columns.users, columns.emails, columns.times, columns.recorded
     for offset in segment.offsets:
         at = times[offset] // 1000
@@ -293,6 +312,7 @@ def _read_segment(segment: FollowedSegment, counting: Counting) -> Iterator[tupl
         arm = timeline.find_arm(at, decision)
         if arm is None:
             continue
+        stickiness = timeline.segments[arm[0]].stickiness
         if stickiness == DEFAULT_STICKINESS:
             unit = users[offset] or (emails[offset] or "").lower()
         else:
@@ -310,7 +330,8 @@ def _sticky_unit(segment: FollowedSegment, offset: int, stickiness: str) -> str:
     email = (columns.emails[offset] or "").lower()
     values = attributes_of(BUILT_IN & {stickiness}, "", custom, columns.users[offset], email)
     identifier = read_identifier(values.get(stickiness))
-    return unit_of(identifier, stickiness) if identifier else ""
+    is_sound = "\0" not in identifier and 0 < len(identifier) <= _IDENTIFIER_MAX_LENGTH
+    return unit_of(identifier, stickiness) if is_sound else ""
 
 
 async def _count_events(

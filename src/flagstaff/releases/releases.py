@@ -20,6 +20,9 @@ WATCHED_FOR = timedelta(days=90)
 """For how long the last step of a release is watched: as long as events are kept."""
 LATE_AFTER = timedelta(minutes=1)
 """How long after its time a step is late."""
+APPLIED_MAX = 200
+"""How often a release can be paused by conflicts and resumed: each time it counts anew."""
+_DIVIDING = frozenset({"rollout_percentage", "variants", "stickiness", "bucketing_key", "fallthrough"})
 NAMED_RULES = "rules"
 """The name under which a step's changes have those of rules."""
 FALSE_ALARM_RATE = 0.05
@@ -187,8 +190,12 @@ class Release:
 
     @property
     def fields(self) -> frozenset[str]:
-        """The fields of the flag that it changes, and `enabled`, which a guard changes."""
-        return frozenset(name for step in self.steps for name in step.changes if name != NAMED_RULES) | {"enabled"}
+        """The fields of the flag that it changes, and `enabled`, which a guard changes.
+
+        If users are counted for it, also those that decide how users are divided.
+        """
+        own = frozenset(name for step in self.steps for name in step.changes if name != NAMED_RULES) | {"enabled"}
+        return own | _DIVIDING if self.is_observed else own
 
     @property
     def changes_rules(self) -> bool:
@@ -219,12 +226,15 @@ class Release:
         return self.counts_from + timedelta(seconds=wanted.after_seconds or 0)
 
     def with_due(self, now: datetime) -> "Release":
-        """The same with the time at which it is to be looked at next."""
+        """The same with the time at which it is to be looked at next, which is not before now.
+
+        A step is late if nobody looks for a while after that.
+        """
         if self.state not in (State.SCHEDULED, State.RUNNING):
             return replace(self, due_at=None)
         step = self.next_step
         if step is not None:
-            return replace(self, due_at=self.due_of(step))
+            return replace(self, due_at=max(self.due_of(step), now))
         running = self.running
         return replace(self, due_at=(running.at if running else now) + WATCHED_FOR)
 

@@ -303,6 +303,8 @@ class ReleaseOut(TaggedOut):
 
 def view_release(release: Release) -> dict[str, Any]:
     """A release as responses have it."""
+    step = release.next_step
+    due_at = release.due_of(step) if release.due_at is not None and step is not None else release.due_at
     return {
         "id": release.id,
         "project_id": release.project_id,
@@ -354,7 +356,7 @@ def view_release(release: Release) -> dict[str, Any]:
             for each in release.alarms
         ],
         "next_step": release.next_step if release.is_open else None,
-        "due_at": release.due_at and format_moment(release.due_at),
+        "due_at": due_at and format_moment(due_at),
         "ended_at": release.ended_at and format_moment(release.ended_at),
         "created_at": format_moment(release.created_at),
         "updated_at": format_moment(release.updated_at),

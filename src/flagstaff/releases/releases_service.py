@@ -30,6 +30,7 @@ from flagstaff.releases import releases_store
 from flagstaff.releases.guardian import write_release
 from flagstaff.releases.releases import (
     AHEAD_MAX,
+    APPLIED_MAX,
     FALSE_ALARM_RATE,
     NAMED_RULES,
     Applied,
@@ -212,6 +213,10 @@ class Releases:
             if release.state is not State.PAUSED:
                 return release
             flag = await open_live_flag(connection, actor, path, Permission.FLAGS_WRITE)
+            if len(release.applied) >= APPLIED_MAX:
+                raise Error(
+                    Code.CONFLICT, "The release was paused by conflicts too often. Cancel it, and make another."
+                )
             clock = await releases_store.read_clock(connection)
             paused_for = clock - (release.paused_at or clock)
             resumed = replace(
@@ -315,10 +320,14 @@ async def _require_rules(connection: Connection, flag: Flag, step: Step) -> None
 
 
 def _require_times(release: Release, clock: datetime) -> None:
-    previous = None
+    previous, earliest = None, clock
     for place, step in enumerate(release.steps):
         if step.at is None:
+            earliest += timedelta(seconds=step.after_seconds or 0)
             continue
+        if place and step.at < earliest:
+            raise invalid_field(f"steps.{place}.at", "must not be before the step before can begin")
+        earliest = step.at
         if step.at <= clock:
             raise invalid_field(f"steps.{place}.at", "must be in the future")
         if step.at > clock + AHEAD_MAX:
@@ -334,7 +343,12 @@ def _with_present(release: Release, flag: Flag, clock: datetime) -> tuple[Applie
     if running is None:
         return release.applied
     arms = arms_of(flag)
-    if arms == running.arms and flag.rollout_percentage == running.rollout_percentage:
+    is_same = (arms, flag.rollout_percentage, flag.stickiness) == (
+        running.arms,
+        running.rollout_percentage,
+        running.stickiness,
+    )
+    if is_same:
         return release.applied
     present = Applied(
         step=running.step,

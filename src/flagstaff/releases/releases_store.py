@@ -173,6 +173,24 @@ async def update_release(connection: AsyncConnection, release: Release) -> None:
     await connection.execute(_update, {"of_release": release.id, **values})
 
 
+async def postpone(connection: AsyncConnection, release_id: UUID, seconds: float) -> None:
+    """Look at a release that is due again in some seconds, unless it was changed meanwhile."""
+    later = DatabaseNow() + int(seconds * 1_000_000)
+    of_release = sa.and_(_columns.id == release_id, _is_open, _columns.due_at <= DatabaseNow())
+    await connection.execute(tables.releases.update().where(of_release).values(due_at=later))
+
+
+async def find_updated_at(connection: AsyncConnection, release_id: UUID) -> datetime | None:
+    """When a release was last changed; None if it does not exist."""
+    query = sa.select(_columns.updated_at).where(_columns.id == release_id)
+    return (await connection.execute(query)).scalar_one_or_none()
+
+
+async def list_ended(connection: AsyncConnection, before: datetime) -> set[UUID]:
+    """The releases that ended before a moment."""
+    return set((await connection.execute(sa.select(_columns.id).where(_columns.ended_at < before))).scalars())
+
+
 async def delete_oldest(connection: AsyncConnection, flag_id: UUID, kept: int) -> None:
     """Delete the releases of a flag that have ended, beyond the newest."""
     ended = sa.select(_columns.id).where(_columns.flag_id == flag_id, ~_is_open)

@@ -1,6 +1,6 @@
 """The results of a release, from what was counted: rates and means by arm and step, and intervals. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 
@@ -10,7 +10,7 @@ from flagstaff.releases.observations import Cell, Observations
 from flagstaff.releases.releases import Alarm, Applied, Release
 from flagstaff.releases.statistics import binary, means, split
 from flagstaff.releases.statistics.binary import EventSplit
-from flagstaff.releases.statistics.means import MeanSplit, Moments
+from flagstaff.releases.statistics.means import MeanSplit, Moments, Scale
 from flagstaff.releases.wording import say_result
 
 _LOG_MAX = 690.0
@@ -73,27 +73,25 @@ class Results:
     hold: Hold | None
 
 
-def find_results(release: Release, counted: Observations, metrics: Mapping[str, Metric]) -> Results:
-    """The results of a release; of metrics that were deleted there are none."""
-    counted.prepare([each.arms for each in release.segments], len(release.guards))
+def finding_results(
+    release: Release, counted: Observations, metrics: Mapping[str, Metric]
+) -> Generator[None, None, Results]:
+    """The results of a release, in small steps; of metrics that were deleted there are none."""
+    arms = [each.arms for each in release.segments]
+    if not counted.fits(arms):
+        counted = Observations()
+    counted.prepare(arms, len(release.guards))
     log_evidence = log_split_evidence(release, counted)
     is_wrong = (
         any(alarm.metric is None for alarm in release.alarms) or exp(min(log_evidence, _LOG_MAX)) >= 1 / split.ALPHA
     )
     alarms = {alarm.metric: alarm for alarm in release.alarms}
-    found = [
-        _metric(
-            release,
-            counted,
-            place,
-            each,
-            metrics[each.guard.metric],
-            alarms.get(each.guard.metric),
-            is_split_wrong=is_wrong,
-        )
-        for place, each in enumerate(judge(release, counted, metrics))
-        if each.guard.metric in metrics
-    ]
+    found = []
+    for place, each in enumerate(judge(release, counted, metrics)):
+        yield
+        if each.guard.metric in metrics:
+            metric, alarm = metrics[each.guard.metric], alarms.get(each.guard.metric)
+            found.append((yield from _metric(release, counted, place, each, metric, alarm, is_split_wrong=is_wrong)))
     hold = find_hold(release, counted, metrics) if release.is_open else None
     return Results(release, counted, found, exp(min(log_evidence, _LOG_MAX)), is_wrong, hold)
 
@@ -107,7 +105,7 @@ def _metric(
     alarm: Alarm | None,
     *,
     is_split_wrong: bool,
-) -> MetricResult:
+) -> Generator[None, None, MetricResult]:
     alpha = release.false_alarm_rate / len(release.guards)
     segments = release.segments
     steps = [
@@ -121,7 +119,8 @@ def _metric(
         for at, (applied, cells) in enumerate(zip(segments, counted.metrics[place].cells, strict=False))
         if applied.arms
     ]
-    arms = _arms_together(segments, counted, place, metric.kind, alpha)
+    yield
+    arms = yield from _arms_together(segments, counted, place, metric.kind, alpha)
     words = say_result(metric, arms, judgement, alarm, release.false_alarm_rate, is_split_wrong=is_split_wrong)
     return MetricResult(metric, judgement, alarm, arms, steps, words)
 
@@ -141,11 +140,12 @@ def _arm(name: str, exposed: int, new: int, cell: Cell, kind: Kind) -> ArmResult
 
 def _arms_together(
     segments: Sequence[Applied], counted: Observations, place: int, kind: Kind, alpha: float
-) -> list[ArmResult]:
+) -> Generator[None, None, list[ArmResult]]:
     """Each arm in all steps that have it, by name, compared with the control of the same steps."""
     names = list(dict.fromkeys(name for applied in segments if applied.arms for name in applied.arms.names))
     found = []
     for name in names:
+        yield
         users = with_events = events = 0
         moments = Moments()
         splits: list[EventSplit] = []
@@ -174,7 +174,7 @@ def _arms_together(
                 with_events / users if is_binary and users else None,
                 None if is_binary else moments.mean,
                 _ratio(splits, alpha) if is_binary else None,
-                None if is_binary else _difference(mean_splits, counted.metrics[place].deviation, alpha),
+                None if is_binary else _difference(mean_splits, counted.metrics[place].scale, alpha),
             )
         )
     return found
@@ -182,10 +182,12 @@ def _arms_together(
 
 def _ratio(splits: Sequence[EventSplit], alpha: float) -> Interval | None:
     estimate = binary.most_likely_ratio(splits)
+    if estimate is None:
+        return None
     interval = binary.ratio_interval(splits, alpha)
-    return None if estimate is None or interval is None else Interval(estimate, *interval)
+    return None if interval is None else Interval(estimate, *interval)
 
 
-def _difference(splits: Sequence[MeanSplit], deviation: float | None, alpha: float) -> Interval | None:
-    found = means.difference_interval(splits, deviation=deviation, alpha=alpha) if deviation else None
+def _difference(splits: Sequence[MeanSplit], scale: Scale | None, alpha: float) -> Interval | None:
+    found = means.difference_interval(splits, deviation=scale.deviation, alpha=alpha) if scale else None
     return Interval(*found) if found else None

@@ -18,6 +18,7 @@ from flagstaff.database.tables import moment
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
+from flagstaff.metrics.events import MARK
 from flagstaff.projects.permissions import Permission
 from flagstaff.releases.observations import ASIDE, RULED
 from flagstaff.releases.releases import Release
@@ -129,9 +130,9 @@ class ResultsOut(BaseModel):
     without_identifier: int = Field(description="Evaluations whose user is not known.")
     not_counted: int = Field(description="Users beyond the bound of five million.")
     split: SplitOut
-    next_step_waits_for: Literal["users", "evidence"] | None = Field(
+    next_step_waits_for: Literal["users", "evidence", "split"] | None = Field(
         description="What holds the next step back when its time has come: the step before has not exposed enough new "
-        "users, or the evidence of a guard is above its warning line."
+        "users, the evidence of a guard is above its warning line, or users are not split as asked."
     )
     steps: list[ExposedStepOut]
     metrics: list[MetricResultOut]
@@ -222,7 +223,7 @@ Service = Annotated[ReleaseResults, Depends(service(ReleaseResults))]
 
 
 @router.get("/results", response_model=ResultsOut, responses=problems(401, 404, 503))
-@reads(Permission.EVALUATIONS_READ)
+@reads(Permission.EVALUATIONS_READ, takes_long=True)
 async def get_release_results(path: FlagIds, release_id: Id, actor: CurrentActor, results: Service) -> Response:
     """The results of a release up to now. You may look as often as you like: the false alarm rate still holds."""
     return json_response(_view(await results.get_results(actor, path, release_id)))
@@ -266,4 +267,9 @@ def _cells(release: Release, user: ExposedUser) -> tuple[Any, ...]:
     done = [user.done.get(place) for place in range(len(release.guards))]
     counts = (value for each in done for value in ((each.events, each.total) if each else (0, 0)))
     first, last = (segments[place].step if place < len(segments) else "" for place in (user.first_step, user.step))
-    return (user.unit, first, last, name, format_moment(moment(user.at)), *counts)
+    return (_say_unit(user.unit), first, last, name, format_moment(moment(user.at)), *counts)
+
+
+def _say_unit(unit: str) -> str:
+    """A user's identifier, or with a stickiness the attribute's name and value."""
+    return unit[1:].replace(MARK, "=", 1) if unit.startswith(MARK) else unit

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from flagstaff.audit.changes import Actor
+from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database.database import Database
 from flagstaff.metrics import metrics_store
 from flagstaff.metrics.metrics import Metric
@@ -14,7 +15,7 @@ from flagstaff.projects.permissions import Permission
 from flagstaff.releases import observations_store, releases_store
 from flagstaff.releases.observations import Done, Observations
 from flagstaff.releases.releases import Release
-from flagstaff.releases.results import Results, find_results
+from flagstaff.releases.results import Results, finding_results
 
 _USERS_AT_ONCE = 400
 
@@ -41,7 +42,7 @@ class ReleaseResults:
         release, metrics = await self._open(actor, path, release_id)
         async with self.database.read_history() as connection:
             observed = await observations_store.find_observed(connection, release_id)
-        return find_results(release, observed.counted if observed else Observations(), metrics)
+        return await in_pieces(finding_results(release, observed.counted if observed else Observations(), metrics))
 
     async def open_users(
         self, actor: Actor, path: FlagPath, release_id: UUID

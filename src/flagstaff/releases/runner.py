@@ -42,6 +42,8 @@ from flagstaff.values.errors import Code, Error
 log = structlog.get_logger(__name__)
 
 RUN_SECONDS = 0.5
+HELD_SECONDS, FAILED_SECONDS = 2.0, 30.0
+"""After how long a release is looked at again whose step is held back, and one that could not be advanced."""
 _AT_ONCE = 100
 _CHANGES_AT_ONCE = 200
 _TRANSIENT = (Code.UNAVAILABLE, Code.LIMITED)
@@ -67,16 +69,17 @@ class Runner:
     rules: Rules
 
     async def run_due(self) -> None:
-        """Advance each release that is due, and each whose flag was changed."""
+        """Advance each release that is due, and each whose flag was changed. One that fails does not stop others."""
         async with self.database.read() as connection:
             wanting = await releases_store.list_wanting(connection, _AT_ONCE)
         for release_id in wanting:
             try:
                 await self._advance(release_id)
-            except Error as error:
-                if error.code in _TRANSIENT:
+            except Exception as error:
+                if isinstance(error, Error) and error.code in _TRANSIENT:
                     raise
-                log.warning("release_not_advanced", release=str(release_id), reason=error.message)
+                log.exception("release_not_advanced", release=str(release_id))
+                await self._look_later(release_id, FAILED_SECONDS)
 
     async def _advance(self, release_id: UUID) -> None:
         async with self.database.read() as connection:
@@ -85,8 +88,10 @@ class Runner:
             return
         counted = await self._prepare(release)
         async with self.database.read() as connection:
-            if not await _has_work(connection, release, counted):
-                return
+            has_work = await _has_work(connection, release, counted)
+        if not has_work:
+            await self._look_later(release_id, HELD_SECONDS)
+            return
         try:
             async with self.database.shared_transaction() as transaction:
                 await self._advance_locked(transaction, release, counted)
@@ -94,6 +99,11 @@ class Runner:
             if error.code in _TRANSIENT:
                 raise
             await self._fail(release, error)
+
+    async def _look_later(self, release_id: UUID, seconds: float) -> None:
+        """Look at a release again in some seconds, so that those that wait do not stand before others."""
+        async with self.database.transaction() as transaction:
+            await releases_store.postpone(transaction.connection, release_id, seconds)
 
     async def _prepare(self, release: Release) -> Observations | None:
         """What was counted for a release; counting begins before its first step is applied."""
@@ -243,15 +253,16 @@ def find_due(release: Release, clock: datetime) -> Due | None:
     step = release.next_step
     if step is None or release.due_of(step) > clock:
         return None
-    folded = []
+    # Since `due_at` somebody would have looked: a step that was held back is not late.
+    is_late = release.due_at is not None and clock - release.due_at > LATE_AFTER
+    folded: list[int] = []
     # Only times can be over together: `after_seconds` count from when the step before was applied.
-    while step + 1 < len(release.steps) and (at := release.steps[step + 1].at) is not None and at <= clock:
+    while is_late and step + 1 < len(release.steps) and (at := release.steps[step + 1].at) is not None and at <= clock:
         if release.steps[step + 1].least_users:
             break
         folded.append(step)
         step += 1
-    due_at = release.due_of(step)
-    return Due(step, tuple(folded), due_at, is_late=clock - due_at > LATE_AFTER or bool(folded))
+    return Due(step, tuple(folded), release.due_of(step), is_late=is_late)
 
 
 def find_conflict(release: Release, made: Sequence[MadeChange]) -> str | None:

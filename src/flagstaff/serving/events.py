@@ -11,6 +11,7 @@ from typing import Annotated
 import msgspec
 from starlette.types import Receive, Scope, Send
 
+from flagstaff.concurrency.pacing import Turns
 from flagstaff.evaluation.attributes import read_identifier
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.targeting import attributes_of
@@ -18,7 +19,7 @@ from flagstaff.evaluation.targets import BUILT_IN
 from flagstaff.http.bodies import read_body
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.limits import Limits, admit
-from flagstaff.http.nesting import require_simple
+from flagstaff.http.nesting import require_shallow
 from flagstaff.http.operations import EVENTS_BODY, Endpoint
 from flagstaff.metrics.event_buffer import EventBuffer
 from flagstaff.metrics.events import (
@@ -41,7 +42,10 @@ from flagstaff.values.text import check_text
 PATH = "/sdk/v1/events"
 ENDPOINT = Endpoint(PATH, EVENTS_BODY, others=(PATH,))
 EVENTS_MAX = 1_000
+UNITS_MAX = 10
+"""For how many attributes by which flags are sticky an event counts, at most."""
 VALUE_MAX = 1e15
+_EVENTS_AT_ONCE = 100
 _MICROSECONDS = 1_000_000
 
 _encode = msgspec.json.Encoder().encode
@@ -90,16 +94,16 @@ class EventsRoute:
         access = self._sdk_keys.known.get(sdk_key) or await self._sdk_keys.open(sdk_key)
         if access is None or (access.environment is not None and not self._sdk_keys.use(access)):
             raise no_key()
-        await send_accepted(self.accept(access, body), send)
+        await send_accepted(await self.accept(access, body), send)
 
-    def accept(self, access: Access, body: bytes) -> bytes:
+    async def accept(self, access: Access, body: bytes) -> bytes:
         """Record the events in a body, and return the answer, which names those that were ignored.
 
         Raises:
             Error: INVALID for a body of another form, FORBIDDEN or NOT_FOUND (the environment), UNAVAILABLE if too many
                 events wait to be stored.
         """
-        require_simple(body)
+        require_shallow(body)
         try:
             request = _decode(body)
         except msgspec.ValidationError as error:
@@ -109,7 +113,11 @@ class EventsRoute:
         environment = environment_in(access, request.environment)
         self._buffer.require_room(len(request.events))
         checked = _Checked(environment, has_escapes=b"\\" in body)
-        checked.add_all(request.events)
+        turns = Turns()
+        for start in range(0, len(request.events), _EVENTS_AT_ONCE):
+            checked.add_all(request.events[start : start + _EVENTS_AT_ONCE], start)
+            await turns.give()
+        self._buffer.require_room(len(checked.rows))
         self._buffer.record(environment.environment_id, checked.rows, checked.unknown)
         accepted = len(request.events) - len(checked.ignored)
         return _encode({"accepted": accepted, "ignored": checked.ignored})
@@ -125,17 +133,18 @@ class _Checked:
         self._kinds: Mapping[str, Kind] = environment.metrics
         targeting = environment.targeting
         self._sticky = targeting.identifiers if targeting else frozenset[str]()
+        self._built_in = self._sticky & BUILT_IN
         self._is_plain = not self._sticky and not has_escapes
         self._now = time()
         self._now_micros = int(self._now * _MICROSECONDS)
 
-    def add_all(self, events: Sequence[Event]) -> None:
-        """Add events. Most are plain: a user had something now."""
+    def add_all(self, events: Sequence[Event], first: int) -> None:
+        """Add some events, of which the first has this index. Most are plain: a user had something now."""
         plain = {key for key, kind in self._kinds.items() if kind is not Kind.VALUE} if self._is_plain else set()
         append, now = self.rows.append, self._now_micros
-        for index, event in enumerate(events):
+        for index, event in enumerate(events, first):
             unit = event.user_id
-            is_plain = event.metric in plain and event.value is None and event.at is None and event.id is None
+            is_plain = event.metric in plain and event.value is None and event.at is None and not event.id
             if is_plain and unit and len(unit) <= IDENTIFIER_MAX_LENGTH:
                 append((event.metric, unit, now, None, None))
                 continue
@@ -161,7 +170,7 @@ class _Checked:
                 return "at is more than a minute ahead of the server's clock"
             at = int(seconds * _MICROSECONDS)
         digest = None
-        if event.id is not None:
+        if event.id:
             if len(event.id) > ID_MAX_LENGTH:
                 return f"id has more than {ID_MAX_LENGTH} characters"
             digest = digest_id(metric, event.id)
@@ -175,8 +184,10 @@ class _Checked:
         units = [unit] if unit else []
         if self._sticky:
             email = event.user_email.lower() if event.user_email else ""
-            values = attributes_of(self._sticky & BUILT_IN, "", event.attributes or {}, event.user_id, email)
-            found = ((name, read_identifier(values.get(name))) for name in sorted(self._sticky))
+            given = event.attributes or {}
+            values = attributes_of(self._built_in, "", given, event.user_id, email)
+            names = sorted(self._built_in | (self._sticky & given.keys()))[:UNITS_MAX]
+            found = ((name, read_identifier(values.get(name))) for name in names)
             units += [unit_of(identifier, name) for name, identifier in found if identifier]
         if not units:
             return "it names no user: give a user_id, a user_email or the attribute that a flag's stickiness names"

@@ -169,7 +169,8 @@ def test_a_scale_is_found_among_the_first_users_and_counts_them_again() -> None:
     assert not needs_scale(counts, 10_000, Kind.BINARY)
     assert needs_scale(counts, 0, Kind.VALUE)
     set_scale(counts, done, 0, Kind.VALUE)
-    assert counts.limit == 5.0
+    assert counts.scale is not None
+    assert (counts.scale.low, counts.scale.high) == (1.0, 5.0)
     assert sum(cell.total for cell in counts.cells[0]) == sum(min(each.total, 5.0) for each in done)
     assert not needs_scale(counts, 0, Kind.VALUE)
 

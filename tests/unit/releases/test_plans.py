@@ -1,5 +1,6 @@
 """What a release plans: arms, times, and what somebody else's change means for it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -8,7 +9,21 @@ import pytest
 
 from flagstaff.flags.flags import Fallthrough, Flag
 from flagstaff.flags.variants import Variant
-from flagstaff.releases.releases import Applied, Release, State, Step, WhenLate, arms_of, plan
+from flagstaff.metrics.metrics import Better, Kind, Metric
+from flagstaff.releases.judging import Hold, find_hold
+from flagstaff.releases.observations import Observations
+from flagstaff.releases.releases import (
+    Action,
+    Applied,
+    Arms,
+    Guard,
+    Release,
+    State,
+    Step,
+    WhenLate,
+    arms_of,
+    plan,
+)
 from flagstaff.releases.releases_store import MadeChange
 from flagstaff.releases.runner import find_conflict, find_due
 from tests.support.builders import make_environment, make_flag
@@ -72,7 +87,7 @@ def release(*steps: Step, applied: tuple[Applied, ...] = (), state: State = Stat
         mark=0,
         created_at=NOW,
         updated_at=NOW,
-    )
+    ).with_due(NOW)
 
 
 def at(**shift: float) -> Step:
@@ -102,6 +117,40 @@ def test_a_step_is_due_at_its_time_and_takes_those_along_whose_times_are_over(
 ) -> None:
     due = find_due(release(*steps), NOW + timedelta(seconds=elapsed))
     assert (due and (due.step, due.folded, due.is_late)) == found
+
+
+def test_a_step_that_was_held_back_is_not_late_when_it_begins() -> None:
+    waiting = replace(release(at(hours=1), at(hours=2)), due_at=NOW + timedelta(hours=5))
+    due = find_due(waiting, NOW + timedelta(hours=5, seconds=3))
+    assert due is not None
+    assert (due.step, due.folded, due.is_late) == (0, (), False)
+
+
+def watched(*new: int) -> tuple[Release, Observations]:
+    """A release at 50 % whose next step waits for ten users, and the users of both arms."""
+    arms = Arms(("off", "on"), (0.5, 0.5), by_variant=False)
+    applied = (Applied(0, NOW, NOW, arms=arms, rollout_percentage=50),)
+    steps = (after(0), Step({"rollout_percentage": 100}, after_seconds=0, least_users=10))
+    found = replace(release(*steps, applied=applied), guards=(Guard("errors", Action.TURN_OFF),))
+    counted = Observations()
+    counted.prepare([arms], 1)
+    counted.new[0] = list(new)
+    return found, counted
+
+
+METRIC = Metric(uuid4(), uuid4(), "errors", "Errors", None, Kind.BINARY, Better.DOWN, None, NOW, NOW)
+
+
+@pytest.mark.parametrize(
+    ("new", "treated", "hold"),
+    [((4, 5), 0, Hold.USERS), ((5, 5), 0, None), ((20, 20), 6, Hold.EVIDENCE), ((900, 100), 0, Hold.SPLIT)],
+)
+def test_a_step_waits_for_users_for_the_evidence_and_for_the_split(
+    new: tuple[int, int], treated: int, hold: Hold | None
+) -> None:
+    found, counted = watched(*new)
+    counted.metrics[0].cells[0][1].users = treated
+    assert find_hold(found, counted, {"errors": METRIC}) is hold
 
 
 def test_after_the_last_step_nothing_is_due() -> None:

@@ -141,9 +141,28 @@ def test_the_scale_is_the_quantile_and_the_deviation_of_what_is_cut_off_there() 
     generator = random.Random(7)
     numbers = [generator.paretovariate(1.5) for _ in range(1000)]
     scale = find_scale(numbers)
-    assert scale.limit == pytest.approx(quantiles(numbers, n=100)[-1], rel=0.05)
-    assert scale.deviation == pytest.approx(stdev(min(number, scale.limit) for number in numbers))
-    assert find_scale([2.0, 4.0], zeros=3).deviation == pytest.approx(stdev([2.0, 4.0, 0, 0, 0]))
+    first, *_, last = quantiles(numbers, n=100)
+    assert (scale.low, scale.high) == (pytest.approx(first, rel=0.05), pytest.approx(last, rel=0.05))
+    assert scale.deviation == pytest.approx(stdev(map(scale.cut, numbers)))
+    assert [scale.cut(each) for each in (-1e15, 1e15)] == [scale.low, scale.high]
+
+
+def test_the_limit_of_counts_leaves_room_for_them_to_grow() -> None:
+    scale = find_scale([1.0, 1.0, 2.0, 4.0], zeros=3, grow=True)
+    assert (scale.low, scale.high) == (0.0, 40.0)
+    assert find_scale([1.0, 1.0], grow=True).high == 10.0
+    assert scale.deviation == pytest.approx(stdev([1.0, 1.0, 2.0, 4.0, 0, 0, 0]))
+
+
+def test_an_arm_without_an_event_by_chance_does_not_make_the_difference_certain() -> None:
+    steps = [MeanSplit(Moments(50, 0, 0), moments_of([1.0] * 20 + [0.0] * 930))]
+    assert means.log_evidence(steps, deviation=0.14, harm_is_more=False) < log(2)
+
+
+def pooled(one: Moments, other: Moments) -> float:
+    """The variance of two samples with means of their own."""
+    squares = sum((each.users - 1) * each.variance for each in (one, other))
+    return squares / (one.users + other.users - 2)
 
 
 def mixture_by_integration(score: float, information: float, prior: float) -> float:
@@ -164,7 +183,7 @@ def test_evidence_of_means_is_the_mixture_over_effects_on_the_harmful_side(shift
     treated = moments_of([generator.gauss(100 + shift, 20) for _ in range(400)])
     control = moments_of([generator.gauss(100, 20) for _ in range(600)])
     steps = [MeanSplit(treated, control)]
-    spread = treated.variance / treated.users + control.variance / control.users
+    spread = pooled(treated, control) * (1 / treated.users + 1 / control.users)
     difference = (treated.total / treated.users) - (control.total / control.users)
     naive = mixture_by_integration(difference / spread, 1 / spread, 0.1 * 20)
     assert exp(means.log_evidence(steps, deviation=20, harm_is_more=True)) == pytest.approx(naive, rel=1e-4)
@@ -182,7 +201,7 @@ def test_steps_are_combined_by_the_inverse_of_their_variances() -> None:
     steps = [step(100, 100), step(300, 200)]  # the level drifts, which pooled means would take for an effect
     weights, differences = [], []
     for each in steps:
-        weights.append(1 / (each.treated.variance / each.treated.users + each.control.variance / each.control.users))
+        weights.append(1 / (pooled(each.treated, each.control) * (1 / each.treated.users + 1 / each.control.users)))
         differences.append(each.treated.total / each.treated.users - each.control.total / each.control.users)
     found = means.difference_interval(steps, deviation=10, alpha=0.05)
     assert found is not None

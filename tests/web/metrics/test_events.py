@@ -86,7 +86,7 @@ async def test_a_body_of_another_form_is_refused_as_a_whole(
 
 
 async def test_a_body_beyond_the_bound_is_refused(client: Caller, sdk_key: str) -> None:
-    answer = await client.post(PATH, content=b" " * (512 * 1024 + 1), headers={"x-sdk-key": sdk_key})
+    answer = await client.post(PATH, content=b" " * (256 * 1024 + 1), headers={"x-sdk-key": sdk_key})
     assert answer.status_code == 413
 
 

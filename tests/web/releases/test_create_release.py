@@ -81,8 +81,13 @@ async def test_a_release_that_cannot_be_is_refused_by_field(
 
 
 async def test_times_come_one_after_the_other(ada: Caller, path: str) -> None:
+    late = {"after_seconds": 7200, "changes": {"enabled": True}}
+    answer = await ada.post(path, json={"steps": [late, {"at": soon(hours=1), "changes": {"enabled": True}}]})
+    assert list(field_errors(answer)) == ["steps.1.at"]
     steps = [{"at": soon(hours=hours), "changes": {"enabled": True}} for hours in (2, 1)]
-    assert field_errors(await ada.post(path, json={"steps": steps})) == {"steps.1.at": "must be after the step before"}
+    assert field_errors(await ada.post(path, json={"steps": steps})) == {
+        "steps.1.at": "must not be before the step before can begin"
+    }
 
 
 async def test_a_release_elsewhere_is_not_found(ada: Caller, eve: Caller, flag: Json, path: str) -> None:

@@ -269,6 +269,52 @@ async def test_the_users_of_a_release_are_exported_with_what_they_did(
     assert [line.split(",")[5] for line in lines] == ["0", "1"]
 
 
+async def test_an_identifier_that_no_text_can_hold_is_counted_as_unknown_and_stops_no_release(
+    ada: Caller, project: Json, environment: Json, flag: Json, metric: Json
+) -> None:
+    assert metric
+    sticky = await ada.create_flag(environment, key="sticky", enabled=False, stickiness="company")
+    release = await begin(ada, sticky, TURN_OFF)
+    other = await begin(ada, flag, TURN_OFF)
+    for company in ("acme", "x\0y", "x" * 1025):
+        context = {"user_id": "ada", "custom_attributes": {"company": company}}
+        assert (await ada.evaluate(project["sdk_key"], context=context)).status_code == 200
+    results = await until_results(ada, release, lambda found: found["without_identifier"] >= 1)
+    assert results["users"] == 1
+    await until_results(ada, other, lambda found: found["users"] == 1)
+    await evaluate_users(ada, project["sdk_key"], ["grace"], "new-checkout")
+    await until_results(ada, other, lambda found: found["users"] == 2)
+
+
+async def test_a_release_of_a_flag_that_is_evaluated_already_misses_nobody(
+    flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json, metric: Json
+) -> None:
+    assert metric
+    flag = await ada.create_flag(environment, rollout_percentage=50)
+    await evaluate_users(ada, project["sdk_key"], people(0, 10), flag["key"])
+    await until_stored(flagstaff)
+    step = {"after_seconds": 0, "changes": {"rollout_percentage": 50}}
+    release = await create_release(ada, flag, step, LATER, guards=[TURN_OFF])
+    await until_step(ada, release, 0)
+    await evaluate_users(ada, project["sdk_key"], people(100, 130), flag["key"])
+    await until_results(ada, release, lambda found: found["users"] == 30)
+
+
+async def test_a_change_of_how_users_are_divided_pauses_a_release_that_watches(
+    ada: Caller, environment: Json, metric: Json
+) -> None:
+    assert metric
+    flag = await ada.create_flag(environment, enabled=False, rollout_percentage=50)
+    only_on = {"after_seconds": 0, "changes": {"enabled": True}}
+    release = await create_release(ada, flag, only_on, guards=[{**TURN_OFF, "action": "notify"}])
+    await until_step(ada, release, 0)
+    await ada.put(flag_path(flag), json={"rollout_percentage": 20})
+    paused = await until_state(ada, release, "paused")
+    assert paused["reason"] == "ada@example.com changed rollout_percentage, which this release changes too."
+    resumed = (await ada.post(f"{release_path(release)}/resume")).json()
+    assert resumed["applied"][-1]["arms"] == [{"name": "off", "share": 0.8}, {"name": "on", "share": 0.2}]
+
+
 async def test_without_events_or_users_there_are_results_that_say_so(ada: Caller, flag: Json, metric: Json) -> None:
     assert metric
     release = await create_release(ada, flag, {**HALF, "after_seconds": 3600}, guards=[TURN_OFF])

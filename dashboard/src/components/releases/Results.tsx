@@ -95,6 +95,7 @@ function Users({ release, counted }: { release: Release; counted: Counted }) {
           <Text size="xs" c="dimmed">
             {texts.usersNote}
           </Text>
+          {counted.next_step_waits_for !== null && <Text size="sm">{texts.waitsFor[counted.next_step_waits_for]}</Text>}
           <LeftOut counted={counted} />
         </Stack>
         <UsersChart release={release} counted={counted} />
@@ -141,18 +142,11 @@ function UsersChart({ release, counted }: { release: Release; counted: Counted }
     };
   });
   return (
-    <div>
-      <LineChart
-        label={texts.usersExposed}
-        times={chart.map(({ at }) => Date.parse(at))}
-        lines={lines}
-        most={Math.max(1, ...all).toLocaleString("en")}
-      />
-      {counted.steps.length > 1 && (
-        <Text size="xs" c="dimmed">
-          {texts.usersChartNote}
-        </Text>
-      )}
-    </div>
+    <LineChart
+      label={texts.usersExposed}
+      times={chart.map(({ at }) => Date.parse(at))}
+      lines={lines}
+      most={Math.max(1, ...all).toLocaleString("en")}
+    />
   );
 }

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from flagstaff.database import tables
 
-Kind = Literal["uuid", "integer", "boolean", "text", "bytes", "json"]
+Kind = Literal["uuid", "integer", "boolean", "number", "text", "bytes", "json"]
 Row = dict[str, Any]
 Progress = Callable[[str, int], None]  # called with a table's full name and the number of further rows done
 
@@ -24,6 +24,7 @@ _SQL_TYPES: dict[Kind, type[sa.types.TypeEngine[Any]] | sa.types.TypeEngine[Any]
     "uuid": sa.Uuid,
     "integer": sa.BigInteger,
     "boolean": sa.Boolean,
+    "number": sa.Float,
     "text": sa.Text,
     "bytes": sa.LargeBinary,
     "json": sa.JSON(none_as_null=True),
@@ -32,6 +33,7 @@ _PYTHON_TYPES: dict[Kind, Any] = {
     "uuid": UUID | None,
     "integer": int | None,
     "boolean": bool | None,
+    "number": float | None,
     "text": str | None,
     "bytes": bytes | None,
     "json": Any,
@@ -118,6 +120,8 @@ def _kind(type_: sa.types.TypeEngine[Any]) -> Kind:
             return "uuid"
         case sa.Boolean():
             return "boolean"
+        case sa.Float():
+            return "number"
         case sa.Integer() | tables.Moment():
             return "integer"
         case sa.Text():

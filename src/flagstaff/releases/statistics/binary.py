@@ -7,13 +7,16 @@ about the shares of the events, and steps with different shares can be multiplie
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, log
 
 RATIOS: tuple[float, ...] = tuple(1.1 * (6 / 1.1) ** (place / 11) for place in range(12))
 """The ratios of rates that the evidence bets on, evenly spaced on the log scale from 1.1 to 6."""
 
 _RATIO_MAX = 1000.0
-_HALVINGS = 50
+_HALVINGS = 40
+_END_HALVINGS = 14  # of an interval: a thousandth of the ratio
+_INTERVAL_RATIOS = (*RATIOS[::2], *(1 / ratio for ratio in RATIOS[::2]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +76,16 @@ def ratio_interval(steps: Sequence[EventSplit], alpha: float) -> tuple[float, fl
     centre = most_likely_ratio(steps)
     if centre is None:
         return None
-    both = [*RATIOS, *(1 / ratio for ratio in RATIOS)]
-    limit = -log(alpha)
+    limit, merged = -log(alpha), _by_share(steps)
 
     def is_refuted(at: float) -> bool:
         ratio = exp(at)
-        return _mixture(steps, ratio, [ratio * each for each in both]) >= limit
+        return _mixture(merged, ratio, [ratio * each for each in _INTERVAL_RATIOS]) >= limit
 
     def find_end(inside: float, outside: float) -> float:
         if not is_refuted(outside):
             return exp(outside)
-        for _ in range(_HALVINGS):
+        for _ in range(_END_HALVINGS):
             middle = (inside + outside) / 2
             inside, outside = (inside, middle) if is_refuted(middle) else (middle, outside)
         return exp(outside)
@@ -98,9 +100,25 @@ def _mixture(steps: Sequence[EventSplit], base: float, ratios: Sequence[float]) 
     return most + log(sum(exp(each - most) for each in bets) / len(bets))
 
 
+def _by_share(steps: Sequence[EventSplit]) -> list[EventSplit]:
+    """The same steps, those with the same share as one: the likelihood only depends on shares."""
+    found: dict[float, EventSplit] = {}
+    for step in steps:
+        known = found.get(step.share, EventSplit(0, 0, step.share))
+        found[step.share] = EventSplit(known.treated + step.treated, known.control + step.control, step.share)
+    return list(found.values())
+
+
 def _log_bet(step: EventSplit, ratio: float, base: float) -> float:
-    bet, fair = _share(step.share, ratio), _share(step.share, base)
-    return step.treated * log(bet / fair) + step.control * log((1 - bet) / (1 - fair))
+    won, lost = _stakes(step.share, ratio, base)
+    return step.treated * won + step.control * lost
+
+
+@lru_cache(maxsize=4096)
+def _stakes(share: float, ratio: float, base: float) -> tuple[float, float]:
+    """The logarithms by which an event of a user with the flag, and without it, multiplies a bet."""
+    bet, fair = _share(share, ratio), _share(share, base)
+    return log(bet / fair), log((1 - bet) / (1 - fair))
 
 
 def _share(share: float, ratio: float) -> float:

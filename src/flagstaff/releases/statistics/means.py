@@ -2,12 +2,12 @@
 
 It is asymptotic: the bound on false alarms holds the better, the more users there are, and not for few. So there is no
 evidence before `BURN_IN` users, and an arm of a step counts only from `USERS_LEAST` users. Each user counts once, in
-the step in which it was first exposed, so that steps are independent. Numbers are cut off at a quantile (winsorised),
-which is found among the first users and then stays: one user of a heavy tail would otherwise decide.
+the step in which it was first exposed, so that steps are independent. Numbers are cut off at quantiles (winsorised),
+which are found among the first users and then stay: one user of a heavy tail would otherwise decide.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import erfc, exp, inf, log, sqrt
 
 BURN_IN = 500
@@ -15,7 +15,8 @@ BURN_IN = 500
 USERS_LEAST = 50
 """The number of users in each arm of a step from which the step counts."""
 QUANTILE = 0.99
-"""The quantile of the first users' numbers at which numbers are cut off."""
+"""The quantile of the first users' numbers at which numbers are cut off, and 1 minus it on the other side."""
+_GROWTH = 10.0
 _EFFECT = 0.1
 """The effect that is found soonest, in standard deviations."""
 
@@ -51,24 +52,35 @@ class MeanSplit:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What the first users say: where numbers are cut off, and their standard deviation."""
+    """What the first users say: where numbers are cut off on both sides, and their standard deviation."""
 
-    limit: float
+    low: float
+    high: float
     deviation: float
 
+    def cut(self, number: float) -> float:
+        """A number within the limits."""
+        return min(max(number, self.low), self.high)
 
-def find_scale(numbers: Sequence[float], zeros: int = 0) -> Scale:
+
+def find_scale(numbers: Sequence[float], zeros: int = 0, *, grow: bool = False) -> Scale:
     """The scale of the numbers of the first users, of both arms together, and of as many more users with a zero.
 
-    The limit is a quantile of the numbers themselves. There must be two users at least.
+    The limits are quantiles of the numbers themselves. Counts `grow`: those of the first users are still low, so their
+    upper limit is ten times as high, and at least ten. There must be two users at least.
     """
     ordered = sorted(numbers)
-    limit = ordered[min(len(ordered) - 1, int(QUANTILE * len(ordered)))]
-    cut = [min(each, limit) for each in ordered]
+    last = len(ordered) - 1
+    low, high = (
+        ordered[last - min(last, int(QUANTILE * len(ordered)))],
+        ordered[min(last, int(QUANTILE * len(ordered)))],
+    )
+    scale = Scale(0.0, max(10.0, _GROWTH * high), 0.0) if grow else Scale(low, high, 0.0)
+    cut = list(map(scale.cut, ordered))
     users = len(cut) + zeros
     mean = sum(cut) / users
     squares = sum((each - mean) ** 2 for each in cut) + zeros * mean**2
-    return Scale(limit, sqrt(squares / (users - 1)))
+    return replace(scale, deviation=sqrt(squares / (users - 1)))
 
 
 def log_evidence(steps: Sequence[MeanSplit], *, deviation: float, harm_is_more: bool, tolerates: float = 0.0) -> float:
@@ -117,7 +129,10 @@ def _combine(steps: Sequence[MeanSplit], *, sign: int, weight: float) -> tuple[f
         treated, control = step.treated, step.control
         if treated.users < USERS_LEAST or control.users < USERS_LEAST:
             continue
-        variance = treated.variance / treated.users + weight**2 * control.variance / control.users
+        # Both arms have one variance if the flag does not matter. Of a small arm alone it may be 0 by chance.
+        freedom = treated.users + control.users - 2
+        pooled = ((treated.users - 1) * treated.variance + (control.users - 1) * control.variance) / freedom
+        variance = pooled * (1 / treated.users + weight**2 / control.users)
         if variance <= 0:
             continue
         difference = treated.total / treated.users - weight * control.total / control.users
