@@ -6,6 +6,7 @@ Servers are real processes on all cores, and everything is on loopback.
 import argparse
 import asyncio
 import os
+import random
 import secrets
 import sqlite3
 import statistics
@@ -34,6 +35,7 @@ from tests.support.postgres import PostgresServer
 from tests.support.releases import (
     create_metric,
     create_release,
+    read_release,
     read_results,
     release_path,
     send_events,
@@ -53,6 +55,7 @@ ENVIRON = {
 EVENTS, EACH = 100_000, 100
 TRIALS = 20
 EVALUATIONS, SECONDS = 50, 10
+RATE, TURNS, BUSY_SECONDS = 300, 10, 120
 HALF: Json = {"after_seconds": 0, "changes": {"enabled": True, "rollout_percentage": 50}}
 LATER: Json = {"after_seconds": 80_000, "changes": {"rollout_percentage": 100}}
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -74,8 +77,11 @@ async def main() -> None:
             await execute(postgres, "CREATE DATABASE flagstaff")
             stores = [Store(postgres.url("flagstaff"), data / name) for name in "abc"]
             rows.append(("3 instances, PostgreSQL", "", *await _decide(stores)))
+            print_table(("from the deciding event to off everywhere", "", "p50 ms", "p99 ms"), rows)
+            await execute(postgres, "CREATE DATABASE busy")
+            stores = [Store(postgres.url("busy"), data / name) for name in ("x", "y", "z")]
+            print_table((f"3 instances, {RATE} users a second", "", "ended", "after s", "users"), await _busy(stores))
             postgres.delete()
-        print_table(("from the deciding event to off everywhere", "", "p50 ms", "p99 ms"), rows)
 
 
 async def _cost(data: Path) -> tuple[str, str, str, str]:
@@ -143,6 +149,57 @@ async def _send_forever(url: str, key: str) -> None:
         while True:
             await application.post("/sdk/v1/events", json=body)
             await asyncio.sleep(0.02)
+
+
+async def _busy(stores: Sequence[Store]) -> list[tuple[str, str, str, str, str]]:
+    """Two releases beside each other, of which one doubles the rate of errors from 2 %."""
+    async with AsyncExitStack() as stack:
+        servers = [await stack.enter_async_context(ServerProcess(each, ENVIRON, command=COMMAND)) for each in stores]
+        callers = [await stack.enter_async_context(RemoteCaller(each.url)) for each in servers]
+        ada = callers[0]
+        await ada.sign_up()
+        for caller in callers[1:]:
+            await caller.log_in()
+        project = await ada.create_project()
+        environment = await ada.get_environment(project)
+        guards = [{"metric": "errors", "action": "turn_off"}]
+        await create_metric(ada, project)
+        harmful = await ada.create_flag(environment, key="harmful", enabled=False)
+        harmless = await ada.create_flag(environment, key="harmless", enabled=False)
+        steps = [
+            {"after_seconds": 0, "changes": {"enabled": True, "rollout_percentage": 5}},
+            *({"after_seconds": 10, "changes": {"rollout_percentage": each}} for each in (25, 50, 100)),
+        ]
+        releases = [
+            await create_release(ada, harmful, HALF, LATER, guards=guards),
+            await create_release(ada, harmless, *steps, guards=guards),
+        ]
+        for release in releases:
+            await until_step(ada, release, 0)
+        began, users = time.perf_counter(), 0
+        ended: dict[str, tuple[str, float, int]] = {}
+        generator = random.Random(7)
+        while len(ended) < len(releases) and time.perf_counter() - began < BUSY_SECONDS:
+            due = time.perf_counter() + 1 / TURNS
+            turn = [f"u-{number}" for number in range(users, users + RATE // TURNS)]
+            users += len(turn)
+            asked = (
+                callers[at % 3].evaluate(project["sdk_key"], context={"user_id": each}) for at, each in enumerate(turn)
+            )
+            answers = await asyncio.gather(*asked)
+            events = [
+                {"metric": "errors", "user_id": user}
+                for user, answer in zip(turn, answers, strict=True)
+                if generator.random() < (0.04 if answer.json()["flags"]["harmful"]["enabled"] else 0.02)
+            ]
+            await send_events(callers[users % 3], project["sdk_key"], *events)
+            if users % RATE == 0:
+                for name, release in zip(("harmful", "harmless"), releases, strict=True):
+                    state = (await read_release(ada, release))["state"]
+                    if name not in ended and state not in ("scheduled", "running"):
+                        ended[name] = state, time.perf_counter() - began, users
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        return [(name, "", state, f"{after:.0f}", f"{count:,}") for name, (state, after, count) in ended.items()]
 
 
 async def _decide(stores: Sequence[Store]) -> tuple[str, str]:
