@@ -8,8 +8,10 @@ ones the median number of users until it acts, beside the number that a test wit
 """
 
 import argparse
+import os
 import random
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from math import ceil, log, sqrt
 from statistics import NormalDist, median
@@ -26,16 +28,11 @@ RAMP = (0.01, 0.05, 0.10, 0.25, 0.50)
 """The shares of a ramp, a fifth of the users each."""
 
 
-@dataclass(frozen=True)
-class Visit:
-    """A user: the step, whether it has the flag, and the chance of an event without the flag."""
-
-    step: int
-    has_flag: bool
-    rate: float
-
+Visit = tuple[int, bool, float]
+"""A user: the step, whether it has the flag, and the chance of an event without the flag."""
 
 Traffic = Callable[[random.Random], Iterator[Visit]]
+Draw = Callable[[random.Random], float]
 
 
 def fixed(share: float, rate: float = 0.02) -> Traffic:
@@ -43,7 +40,7 @@ def fixed(share: float, rate: float = 0.02) -> Traffic:
 
     def visits(generator: random.Random) -> Iterator[Visit]:
         for _ in range(USERS):
-            yield Visit(0, generator.random() < share, rate)
+            yield 0, generator.random() < share, rate
 
     return visits
 
@@ -52,7 +49,7 @@ def ramp(generator: random.Random) -> Iterator[Visit]:
     """Five steps, while the rate of events rises from 1 to 4 %."""
     for place in range(USERS):
         step = place * len(RAMP) // USERS
-        yield Visit(step, generator.random() < RAMP[step], 0.01 + 0.03 * place / USERS)
+        yield step, generator.random() < RAMP[step], 0.01 + 0.03 * place / USERS
 
 
 def stop_and_start(generator: random.Random) -> Iterator[Visit]:
@@ -62,13 +59,8 @@ def stop_and_start(generator: random.Random) -> Iterator[Visit]:
         rate = generator.choice([0.001, 0.01, 0.05, 0.2])
         for _ in range(min(USERS - place, generator.randrange(50, 3000))):
             step = int(place >= USERS // 2)
-            yield Visit(step, generator.random() < (0.1, 0.5)[step], rate)
+            yield step, generator.random() < (0.1, 0.5)[step], rate
             place += 1
-
-
-def shares_of(traffic: Traffic) -> Sequence[float]:
-    """The shares of the steps of a traffic."""
-    return {ramp: RAMP, stop_and_start: (0.1, 0.5)}.get(traffic, (0.0,))
 
 
 def run_binary(
@@ -78,10 +70,10 @@ def run_binary(
     counts = [[0, 0] for _ in shares]
     exposed = [[0, 0] for _ in shares]
     threshold, limit, is_fooled = -log(ALPHA), NormalDist().inv_cdf(1 - ALPHA), False
-    for number, visit in enumerate(traffic(generator), 1):
-        exposed[visit.step][visit.has_flag] += 1
-        if generator.random() < visit.rate * (ratio if visit.has_flag else 1.0):
-            counts[visit.step][visit.has_flag] += 1
+    for number, (step, has_flag, rate) in enumerate(traffic(generator), 1):
+        exposed[step][has_flag] += 1
+        if generator.random() < (rate * ratio if has_flag else rate):
+            counts[step][has_flag] += 1
         if number % LOOK_EVERY == 0:
             steps = [EventSplit(of[1], of[0], share) for of, share in zip(counts, shares, strict=True)]
             if binary.log_evidence(steps, harm_is_more=True) >= threshold:
@@ -104,7 +96,7 @@ def z_score(counts: Sequence[Sequence[int]], exposed: Sequence[Sequence[int]]) -
 
 def run_mean(
     generator: random.Random,
-    draw: Callable[[random.Random], float],
+    draw: Draw,
     shares: Sequence[float],
     factor: float = 1.0,
     *,
@@ -174,72 +166,117 @@ def fixed_sample(base: float, ratio: float, share: float) -> int:
     return ceil(z**2 * (other * (1 - other) / share + base * (1 - base) / (1 - share)) / (other - base) ** 2)
 
 
+@dataclass(frozen=True)
+class Case:
+    """A simulation with a name and a seed of its own, so that it does not matter where and in which order cases run."""
+
+    name: str
+    run: Callable[[random.Random, int], str]
+    """Takes the number of runs, and returns what a row says of them."""
+
+
+def harmless_rates(traffic: Traffic, shares: Sequence[float]) -> Callable[[random.Random, int], str]:
+    """A case of a binary guard on a harmless flag."""
+
+    def run(generator: random.Random, runs: int) -> str:
+        found = [run_binary(generator, traffic, shares, peek=True) for _ in range(runs)]
+        fooled = sum(is_fooled for _, is_fooled in found)
+        alarms = sum(at is not None for at, _ in found)
+        return f"{rate_of(alarms, runs)}   the usual z-test, looked at: {fooled / runs:.1%}"
+
+    return run
+
+
+def harmless_means(draw: Draw, shares: Sequence[float], **options: bool) -> Callable[[random.Random, int], str]:
+    """A case of a guard of a value or a count on a harmless flag."""
+
+    def run(generator: random.Random, runs: int) -> str:
+        return rate_of(sum(run_mean(generator, draw, shares, **options) is not None for _ in range(runs)), runs)
+
+    return run
+
+
+def harmful_rate(ratio: float, share: float) -> Callable[[random.Random, int], str]:
+    """A case of a binary guard on a harmful flag."""
+
+    def run(generator: random.Random, runs: int) -> str:
+        found = [run_binary(generator, fixed(share), (share,), ratio)[0] for _ in range(runs)]
+        return f"{power_of(found)}   fixed sample: {fixed_sample(0.02, ratio, share):,}"
+
+    return run
+
+
+def harmful_mean(draw: Draw, factor: float) -> Callable[[random.Random, int], str]:
+    """A case of a guard of a value on a harmful flag."""
+    return lambda generator, runs: power_of([run_mean(generator, draw, (0.5,), factor) for _ in range(runs)])
+
+
+HARMLESS = [
+    Case("binary, fixed 50:50", harmless_rates(fixed(0.5), (0.5,))),
+    Case("binary, canary 10 %", harmless_rates(fixed(0.1), (0.1,))),
+    Case("binary, ramp of five steps, rate drifts 1 -> 4 %", harmless_rates(ramp, RAMP)),
+    Case("binary, traffic stops and starts", harmless_rates(stop_and_start, (0.1, 0.5))),
+    Case("value, log-normal latency, 50:50", harmless_means(lognormal, (0.5,))),
+    Case("value, log-normal latency, ramp of five steps", harmless_means(lognormal, RAMP)),
+    Case("value, heavy-tailed latency (Pareto 1.9), 50:50", harmless_means(pareto, (0.5,))),
+    Case("value, heavy-tailed latency (Pareto 1.9), ramp", harmless_means(pareto, RAMP)),
+    *(
+        Case(
+            f"count, 1 of 50 users, {share:.0%} with the flag, harm is {'more' if harm_is_more else 'fewer'}",
+            harmless_means(rare_count, (share,), counts=True, harm_is_more=harm_is_more),
+        )
+        for share, harm_is_more in ((0.01, False), (0.05, False), (0.05, True), (0.5, False), (0.95, True))
+    ),
+]
+HARMFUL = [
+    *(
+        Case(f"binary, x{ratio}, share {share:.0%}", harmful_rate(ratio, share))
+        for ratio, share in ((1.5, 0.5), (2.0, 0.5), (3.0, 0.5), (1.5, 0.1), (2.0, 0.1), (3.0, 0.1))
+    ),
+    Case("value, log-normal latency +10 %, share 50%", harmful_mean(lognormal, 1.1)),
+    Case("value, Pareto 1.9 latency +10 %, share 50%", harmful_mean(pareto, 1.1)),
+]
+
+
+def rate_of(acted: int, runs: int) -> str:
+    """The share of runs in which a guard acted, with its standard error."""
+    rate = acted / runs
+    error = sqrt(max(rate, 1 / runs) * (1 - rate) / runs)
+    return f"false alarms {rate:6.2%} ± {error:.2%}"
+
+
+def power_of(found_at: Sequence[int | None]) -> str:
+    """The share of runs in which a guard acted, and after how many users in half of all."""
+    reached = sum(each is not None for each in found_at)
+    middle = median([each if each is not None else USERS + 1 for each in found_at])
+    shown = f"{middle:,.0f}" if middle <= USERS else f"more than {USERS:,}"
+    return f"found in {reached / len(found_at):4.0%}, median users {shown}"
+
+
+CASES = [*HARMLESS, *HARMFUL]
+
+
+def run_case(place: int, runs: int, seed: int) -> str:
+    """Run a case, in a process of its own."""
+    case = CASES[place]
+    return f"  {case.name:<60} {case.run(random.Random(f'{seed} {case.name}'), runs)}"
+
+
 def main() -> None:
-    """Run all cases and print a table."""
+    """Run all cases, as many at once as there are processors, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=2000, help="harmless runs of each case")
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--power-runs", type=int, default=400, help="harmful runs of each case")
     options = parser.parse_args()
-    print(f"harmless flags, {options.runs} runs of {USERS:,} users, a look every {LOOK_EVERY}, alpha {ALPHA:.0%}")
-    harmless: list[tuple[str, Traffic, Sequence[float]]] = [
-        ("binary, fixed 50:50", fixed(0.5), (0.5,)),
-        ("binary, canary 10 %", fixed(0.1), (0.1,)),
-        ("binary, ramp of five steps, rate drifts 1 -> 4 %", ramp, RAMP),
-        ("binary, traffic stops and starts", stop_and_start, (0.1, 0.5)),
-    ]
-    for name, traffic, shares in harmless:
-        generator = random.Random(f"{options.seed} {name}")
-        found = [run_binary(generator, traffic, shares, peek=True) for _ in range(options.runs)]
-        fooled = sum(is_fooled for _, is_fooled in found)
-        print_rate(
-            name,
-            sum(at is not None for at, _ in found),
-            options.runs,
-            f"the usual z-test, looked at: {fooled / options.runs:.1%}",
-        )
-    for name, draw, shares in (
-        ("value, log-normal latency, 50:50", lognormal, (0.5,)),
-        ("value, log-normal latency, ramp of five steps", lognormal, RAMP),
-        ("value, heavy-tailed latency (Pareto 1.9), 50:50", pareto, (0.5,)),
-        ("value, heavy-tailed latency (Pareto 1.9), ramp", pareto, RAMP),
-    ):
-        generator = random.Random(f"{options.seed} {name}")
-        acted = sum(run_mean(generator, draw, shares) is not None for _ in range(options.runs))
-        print_rate(name, acted, options.runs)
-    for share, harm_is_more in ((0.01, False), (0.05, False), (0.05, True), (0.5, False), (0.95, True)):
-        name = f"count, 1 of 50 users, {share:.0%} with the flag, harm is {'more' if harm_is_more else 'fewer'}"
-        generator = random.Random(f"{options.seed} {name}")
-        acted = sum(
-            run_mean(generator, rare_count, (share,), counts=True, harm_is_more=harm_is_more) is not None
-            for _ in range(options.runs)
-        )
-        print_rate(name, acted, options.runs)
-    print(f"\nharmful flags, {options.power_runs} runs, base rate 2 %")
-    for ratio, share in ((1.5, 0.5), (2.0, 0.5), (3.0, 0.5), (1.5, 0.1), (2.0, 0.1), (3.0, 0.1)):
-        generator = random.Random(f"{options.seed} {ratio} {share}")
-        found_at = [run_binary(generator, fixed(share), (share,), ratio)[0] for _ in range(options.power_runs)]
-        print_power(f"binary, x{ratio}, share {share:.0%}", found_at, f"{fixed_sample(0.02, ratio, share):,}")
-    for name, draw in (("log-normal", lognormal), ("Pareto 1.9", pareto)):
-        generator = random.Random(f"{options.seed} {name}")
-        found_at = [run_mean(generator, draw, (0.5,), 1.1) for _ in range(options.power_runs)]
-        print_power(f"value, {name} latency +10 %, share 50%", found_at, "")
-
-
-def print_rate(name: str, acted: int, runs: int, more: str = "") -> None:
-    """A row of a harmless case."""
-    rate = acted / runs
-    error = sqrt(max(rate, 1 / runs) * (1 - rate) / runs)
-    print(f"  {name:<50} false alarms {rate:6.2%} ± {error:.2%}   {more}", flush=True)
-
-
-def print_power(name: str, found_at: Sequence[int | None], fixed_users: str) -> None:
-    """A row of a harmful case."""
-    reached = sorted(each for each in found_at if each is not None)
-    middle = median([each if each is not None else USERS + 1 for each in found_at])
-    shown = f"{middle:,.0f}" if middle <= USERS else f"more than {USERS:,}"
-    more = f"   fixed sample: {fixed_users}" if fixed_users else ""
-    print(f"  {name:<50} found in {len(reached) / len(found_at):4.0%}, median users {shown}{more}", flush=True)
+    runs = [options.runs] * len(HARMLESS) + [options.power_runs] * len(HARMFUL)
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        rows = [pool.submit(run_case, place, many, options.seed) for place, many in enumerate(runs)]
+        print(f"harmless flags, {options.runs} runs of {USERS:,} users, a look every {LOOK_EVERY}, alpha {ALPHA:.0%}")
+        for place, row in enumerate(rows):
+            if place == len(HARMLESS):
+                print(f"\nharmful flags, {options.power_runs} runs, base rate 2 %")
+            print(row.result(), flush=True)
 
 
 if __name__ == "__main__":
