@@ -98,7 +98,7 @@ async def evaluate_and_open_history(page: Page, keyboard: Keyboard) -> None:
     await keyboard.press("End", "Enter")
     await expect(page.get_by_role("tab", name="Use in code")).to_be_focused()
     await send_shown_call(page, user_email="ada@acme.com")
-    await keyboard.press("Home", "ArrowRight")
+    await keyboard.press("Home", "ArrowRight", "ArrowRight")
     await expect(page.get_by_role("tab", name="History")).to_be_focused()
 
 

@@ -51,6 +51,8 @@ def _value(column: sa.Column[Any], kind: str, number: int) -> Any:
         case "integer":
             small = not isinstance(column.type, (sa.BigInteger, tables.Moment)) or column.primary_key
             return number if small else 2**63 - number
+        case "number":
+            return -number / 3
         case "boolean":
             return number % 2 == 0
         case "bytes":

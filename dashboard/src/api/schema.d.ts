@@ -7303,9 +7303,9 @@ export interface components {
             split: components["schemas"]["SplitOut"];
             /**
              * Next Step Waits For
-             * @description What holds the next step back when its time has come: the step before has not exposed enough new users, or the evidence of a guard is above its warning line.
+             * @description What holds the next step back when its time has come: the step before has not exposed enough new users, the evidence of a guard is above its warning line, or users are not split as asked.
              */
-            next_step_waits_for: ("users" | "evidence") | null;
+            next_step_waits_for: ("users" | "evidence" | "split") | null;
             /** Steps */
             steps: components["schemas"]["ExposedStepOut"][];
             /** Metrics */

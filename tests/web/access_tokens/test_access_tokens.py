@@ -296,6 +296,7 @@ async def test_the_trail_names_the_token_and_its_account(ada: Caller, project: J
         "id": ada.account["id"],
         "email": "ada@example.com",
         "token": {"id": machine.account["id"], "name": "Release train"},
+        "release": None,
     }
     assert [(each["action"], each["actor"]["token"]) for each in (made, deleted)] == [
         ("token.created", None),
