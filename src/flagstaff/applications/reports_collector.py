@@ -3,7 +3,7 @@
 Everything is bounded: clients choose their names and what they report.
 """
 
-from asyncio import CancelledError
+from asyncio import CancelledError, Lock
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -62,6 +62,7 @@ class Applications:
         self._changed: set[tuple[UUID, tuple[str, str]]] = set()
         self._reports: list[Report] = []
         self._waiting_counts = 0
+        self._writing = Lock()
         self._asked: Counter[AskedFlag] = Counter()
         self._missing: defaultdict[UUID, set[str]] = defaultdict(set)
         self._missing_since = now()
@@ -114,7 +115,14 @@ class Applications:
             self._note(replace(known, seen_at=self._now(), streams=False))
 
     async def write(self) -> None:
-        """Store what was collected; raises Error UNAVAILABLE, and keeps it, if that is not possible."""
+        """Store what was collected; raises Error UNAVAILABLE, and keeps it, if that is not possible.
+
+        What another call is storing is stored too when this one returns.
+        """
+        async with self._writing:
+            await self._write_collected()
+
+    async def _write_collected(self) -> None:
         self._record_open_streams()
         changed, reports, asked = self._changed, self._reports, self._asked
         if not (changed or reports or asked):
