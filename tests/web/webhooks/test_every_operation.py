@@ -85,7 +85,8 @@ async def test_every_operation_on_a_project_that_writes_makes_its_event(
     body = {"url": receiver.url, "events": ["*"]}
     webhook = created(await root.post("/api/admin/webhooks", json=body))
     writes, found = writing(), {}
-    for operation in operations():
+    # Releases come first: one that goes on pauses by itself when its flag is changed.
+    for operation in sorted(operations(), key=lambda each: "/releases" not in each[1]):
         method, path, description = operation
         before = await count_messages(flagstaff, webhook["id"])
         answer = await place.call(root, operation)
