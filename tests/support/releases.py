@@ -54,6 +54,16 @@ async def until_step(caller: Caller, release: Json, step: int) -> Json:
     )
 
 
+async def until_served(caller: Caller, flag: Json) -> None:
+    """Wait until evaluations see the state of a flag that a release was read to have made.
+
+    It can be read a moment before. A change that finds its value already there is answered when it is seen everywhere.
+    """
+    name = (await caller.get(flag_path(flag))).json()["name"]
+    answer = await caller.put(flag_path(flag), json={"name": name})
+    assert answer.status_code == 200, answer.text
+
+
 async def until_results(caller: Caller, release: Json, condition: Callable[[Json], bool]) -> Json:
     """Wait until the results fulfil a condition, and return them."""
     return await until(lambda: read_results(caller, release), condition)

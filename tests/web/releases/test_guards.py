@@ -19,6 +19,7 @@ from tests.support.releases import (
     send_events,
     until,
     until_results,
+    until_served,
     until_state,
     until_step,
     until_stored,
@@ -38,7 +39,9 @@ def people(first: int, last: int) -> Sequence[str]:
 async def begin(caller: Caller, flag: Json, *guards: Json, **values: Any) -> Json:
     """A release at 50 %, whose first step was applied."""
     release = await create_release(caller, flag, HALF, LATER, guards=list(guards), **values)
-    return await until_step(caller, release, 0)
+    begun = await until_step(caller, release, 0)
+    await until_served(caller, flag)
+    return begun
 
 
 async def expose(caller: Caller, project: Json, users: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -61,6 +64,7 @@ async def test_a_flag_that_hurts_is_turned_off_and_everybody_is_told_why(
     await send_events(ada, project["sdk_key"], *errors([*treated, control[0]]))
     stopped = await until_state(ada, release, "stopped")
     assert not (await ada.get(flag_path(flag))).json()["enabled"]
+    await until_served(ada, flag)
     answers = await evaluate_users(ada, project["sdk_key"], ["u-1"], "new-checkout")
     assert answers["u-1"] == {"enabled": False, "reason": "Flag is globally disabled"}
     (alarm,) = stopped["alarms"]
@@ -229,6 +233,7 @@ async def test_variants_are_arms_and_the_first_one_is_the_control(
     running = await until_step(ada, release, 0)
     assert running["state"] == "running"
     assert running["applied"][0]["arms"] == [{"name": "blue", "share": 0.5}, {"name": "green", "share": 0.5}]
+    await until_served(ada, flag)
     found = await evaluate_users(ada, project["sdk_key"], people(0, 60), "new-checkout")
     green = [user for user, answer in found.items() if answer["variant"] == "green"]
     await send_events(ada, project["sdk_key"], *errors(green))
@@ -296,6 +301,7 @@ async def test_a_release_of_a_flag_that_is_evaluated_already_misses_nobody(
     step = {"after_seconds": 0, "changes": {"rollout_percentage": 50}}
     release = await create_release(ada, flag, step, LATER, guards=[TURN_OFF])
     await until_step(ada, release, 0)
+    await until_served(ada, flag)
     await evaluate_users(ada, project["sdk_key"], people(100, 130), flag["key"])
     await until_results(ada, release, lambda found: found["users"] == 30)
 

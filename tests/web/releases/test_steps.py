@@ -18,6 +18,7 @@ from tests.support.releases import (
     read_release,
     release_path,
     until,
+    until_served,
     until_state,
     until_step,
 )
@@ -50,6 +51,7 @@ async def test_a_schedule_changes_the_flag_at_its_moment_once(
     assert (done["next_step"], done["due_at"]) == (None, None)
     changed = await get_flag(ada, flag)
     assert (changed["enabled"], changed["description"]) == (True, "Since today.")
+    await until_served(ada, flag)
     answers = await evaluate_users(ada, project["sdk_key"], ["ada"], flag["key"])
     assert answers["ada"]["enabled"]
     made = [each for each in await list_changes() if each["flag_id"] is not None]
