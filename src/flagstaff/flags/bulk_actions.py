@@ -8,6 +8,7 @@ from enum import StrEnum
 from flagstaff.flags.flags import TAGS_MAX, Flag
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import invalid_field
+from flagstaff.values.text import name_some
 
 FLAGS_MAX = 200
 _NAMED = 5
@@ -70,8 +71,7 @@ def reason_against(before: Flag, after: Flag, users: Mapping[str, Collection[str
     needing = sorted(users.get(before.key, ()))
     if after.archived_at is None or not needing:
         return None
-    more = f" and {len(needing) - _NAMED} more" if len(needing) > _NAMED else ""
     return (
-        f"{before.key} is a prerequisite of {', '.join(needing[:_NAMED])}{more}. Choose these as well, or remove it "
+        f"{before.key} is a prerequisite of {name_some(needing, _NAMED)}. Choose these as well, or remove it "
         "from their prerequisites first."
     )

@@ -22,6 +22,7 @@ from flagstaff.values.keys import require_same_key
 from flagstaff.values.lists import WHOLE, Window
 from flagstaff.values.moments import later_than
 from flagstaff.values.quotas import Quota
+from flagstaff.values.text import name_some
 
 _NAMED_FLAGS = 20
 
@@ -120,9 +121,8 @@ class Metrics:
     async def _require_unwatched(self, connection: Connection, metric: Metric, what: str) -> None:
         flags = await self.list_watched(connection, metric.project_id, metric.key)
         if flags:
-            named = ", ".join(flags[:_NAMED_FLAGS])
-            more = f" and {len(flags) - _NAMED_FLAGS} more" if len(flags) > _NAMED_FLAGS else ""
             raise Error(
                 Code.CONFLICT,
-                f"Releases of these flags watch the metric {metric.key}: {named}{more}. Cancel them before it {what}.",
+                f"Releases of these flags watch the metric {metric.key}: {name_some(flags, _NAMED_FLAGS)}. "
+                f"Cancel them before it {what}.",
             )

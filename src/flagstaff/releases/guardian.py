@@ -19,8 +19,7 @@ from flagstaff.metrics.metrics import Metric
 from flagstaff.projects import projects_store
 from flagstaff.projects.access import FlagPath, scope_of
 from flagstaff.releases import releases_store
-from flagstaff.releases.judging import Judgement
-from flagstaff.releases.observer import Verdict
+from flagstaff.releases.judging import Judgement, Verdict
 from flagstaff.releases.releases import Action, Alarm, Release, State, record_of
 from flagstaff.releases.statistics import split
 from flagstaff.releases.wording import SPLIT_WRONG, say_guard
@@ -31,7 +30,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Guardian:
-    """Has the guards of a release act. `wake` is called when something was recorded that others are told of."""
+    """Has the guards of a release act. `now` is this instance's clock, for the times of changes."""
 
     database: Database
     now: Callable[[], datetime]
@@ -46,15 +45,14 @@ class Guardian:
             present = await releases_store.find_release(connection, release.id)
             if present is None or not present.is_open:
                 return
-            acted = {alarm.metric for alarm in present.alarms}
             at = await releases_store.read_clock(connection)
             if verdict.is_split_wrong:
-                if None not in acted:
+                if None not in present.alarmed:
                     await self._raise_split_alarm(transaction, present, verdict, at)
                 return
             for place, each in enumerate(verdict.judgements):
                 metric = metrics.get(each.guard.metric)
-                if metric is None or not each.is_reached or metric.key in acted:
+                if metric is None or not each.is_reached or metric.key in present.alarmed:
                     continue
                 words = say_guard(each, metric, release.segments, verdict.counted, place)
                 present = await self._act(transaction, present, each, words, at)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import log
+from typing import NamedTuple
 
 from flagstaff.metrics.metrics import Better, Kind, Metric
 from flagstaff.releases.observations import Cell, Observations
@@ -50,6 +51,19 @@ class Judgement:
         return self.log_evidence >= WARNING * self.log_threshold
 
 
+class Verdict(NamedTuple):
+    """The evidence of each guard, in their order, and whether the split is not as asked."""
+
+    judgements: Sequence[Judgement]
+    is_split_wrong: bool
+    counted: Observations
+
+
+def conclude(release: Release, counted: Observations, metrics: Mapping[str, Metric]) -> Verdict:
+    """What follows from what was counted."""
+    return Verdict(judge(release, counted, metrics), is_split_wrong(release, counted), counted)
+
+
 def judge(release: Release, counted: Observations, metrics: Mapping[str, Metric]) -> list[Judgement]:
     """The evidence of each guard, in their order. A guard whose metric was deleted has none.
 
@@ -73,9 +87,9 @@ def find_hold(release: Release, counted: Observations, metrics: Mapping[str, Met
     wanted = release.steps[step].least_users
     if wanted and count_new(release, counted) < wanted:
         return Hold.USERS
-    acted = {alarm.metric for alarm in release.alarms}
-    warnings = [each for each in judge(release, counted, metrics) if each.is_warning and each.guard.metric not in acted]
-    return Hold.EVIDENCE if warnings else None
+    judgements = judge(release, counted, metrics)
+    is_warned = any(each.is_warning and each.guard.metric not in release.alarmed for each in judgements)
+    return Hold.EVIDENCE if is_warned else None
 
 
 def count_new(release: Release, counted: Observations) -> int:

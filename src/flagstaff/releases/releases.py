@@ -181,12 +181,22 @@ class Release:
     @property
     def running(self) -> Applied | None:
         """The step that is in force: the last one that was applied and not skipped."""
-        return next((each for each in reversed(self.applied) if not each.is_skipped), None)
+        return self.segments[-1] if self.segments else None
 
     @property
     def segments(self) -> list[Applied]:
         """The steps that were in force, oldest first; each is in force until the next."""
         return [each for each in self.applied if not each.is_skipped]
+
+    @property
+    def watched(self) -> list[str]:
+        """The keys of the metrics that its guards watch, in their order."""
+        return [guard.metric for guard in self.guards]
+
+    @property
+    def alarmed(self) -> frozenset[str | None]:
+        """The metrics whose guards have acted; None if the split has been found wrong."""
+        return frozenset(alarm.metric for alarm in self.alarms)
 
     @property
     def fields(self) -> frozenset[str]:

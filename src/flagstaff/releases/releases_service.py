@@ -258,9 +258,10 @@ class Releases:
             _, member = await open_member(connection, actor, flag.project_id)
             environment = await environments_store.get_environment(connection, flag.project_id, flag.environment_id)
             require(member, Permission.RULES_WRITE, environment.key)
-        before, splits = flag, False
+        before, splits, divides = flag, False, False
         for place, (step, after) in enumerate(zip(release.steps, plan(flag, release.steps), strict=True)):
             splits_before, splits = splits, arms_of(after) is not None
+            divides |= splits
             if step.least_users and not splits_before:
                 raise invalid_field(
                     f"steps.{place}.least_users",
@@ -275,7 +276,6 @@ class Releases:
             except Error as error:
                 raise error.inside(f"steps.{place}.changes") from error
             before = after
-        divides = any(arms_of(each) for each in plan(flag, release.steps))
         if release.guards and not divides:
             raise invalid_field(
                 "guards",
@@ -283,9 +283,8 @@ class Releases:
             )
 
     async def _require_metrics(self, connection: Connection, release: Release) -> None:
-        keys = [guard.metric for guard in release.guards]
         known = await metrics_store.list_kinds(connection, release.project_id)
-        for place, key in enumerate(keys):
+        for place, key in enumerate(release.watched):
             if key not in known:
                 raise invalid_field(f"guards.{place}.metric", "must be the key of a metric of this project")
 

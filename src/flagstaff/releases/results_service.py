@@ -55,8 +55,7 @@ class ReleaseResults:
         async with self.database.read() as connection:
             await open_flag(connection, actor, path, Permission.EVALUATIONS_READ)
             release = await releases_store.get_release(connection, path.flag_id, release_id)
-            keys = [guard.metric for guard in release.guards]
-            return release, await metrics_store.find_metrics(connection, path.project_id, keys)
+            return release, await metrics_store.find_metrics(connection, path.project_id, release.watched)
 
     async def _list_users(self, release_id: UUID) -> AsyncIterator[Sequence[ExposedUser]]:
         after = ""

@@ -243,8 +243,7 @@ async def _is_held_back(connection: Connection, release: Release, counted: Obser
     """Whether the next step waits for users, or for the evidence of a guard to fall below its warning line."""
     if counted is None:
         return False
-    keys = [guard.metric for guard in release.guards]
-    metrics = await metrics_store.find_metrics(connection, release.project_id, keys)
+    metrics = await metrics_store.find_metrics(connection, release.project_id, release.watched)
     return find_hold(release, counted, metrics) is not None
 
 

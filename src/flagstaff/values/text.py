@@ -1,5 +1,10 @@
 """Checks for all texts. They return the value to store, or raise a ValueError that says what is accepted."""
 
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
 NAME_MAX_LENGTH = 255
 DESCRIPTION_MAX_LENGTH = 10_000
 
@@ -32,3 +37,9 @@ def check_name(value: str) -> str:
 def check_description(value: str) -> str:
     """A description: up to 10,000 characters."""
     return check_length(check_text(value), 0, DESCRIPTION_MAX_LENGTH)
+
+
+def name_some(items: Sequence[T], most: int, name: Callable[[T], str] = str) -> str:
+    """The names of the first items, and how many more there are: `a, b and 3 more`."""
+    named = ", ".join(map(name, items[:most]))
+    return f"{named} and {len(items) - most} more" if len(items) > most else named

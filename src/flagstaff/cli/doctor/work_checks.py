@@ -5,6 +5,7 @@ from flagstaff.database.database import Database
 from flagstaff.flags.work_budgets import read_works
 from flagstaff.settings import Settings
 from flagstaff.values.quotas import WorkQuota
+from flagstaff.values.text import name_some
 
 _NAMED = 5
 
@@ -21,11 +22,10 @@ async def check_condition_work(settings: Settings) -> Finding:
     if not above:
         highest = max((each.micros for each in works), default=0)
         return ok("conditions", f"at most {highest:,.0f} microseconds in an environment; {quota.maximum:,} are allowed")
-    named = ", ".join(f"{each.project_id}/{each.environment_key} ({each.micros:,.0f})" for each in above[:_NAMED])
-    more = f" and {len(above) - _NAMED} more" if len(above) > _NAMED else ""
+    named = name_some(above, _NAMED, lambda each: f"{each.project_id}/{each.environment_key} ({each.micros:,.0f})")
     return warn(
         "conditions",
-        f"{len(above)} environments are above their budget of {quota.maximum:,} microseconds: {named}{more}",
+        f"{len(above)} environments are above their budget of {quota.maximum:,} microseconds: {named}",
         "They are evaluated, but may slow others and cannot grow. Have their conditions reduced, "
         f"see GET …/condition-work, or raise {quota.setting}.",
     )

@@ -24,6 +24,7 @@ from flagstaff.values.keys import require_same_key
 from flagstaff.values.lists import WHOLE, Window
 from flagstaff.values.moments import later_than
 from flagstaff.values.quotas import CharactersQuota, Quota
+from flagstaff.values.text import name_some
 
 _NAMED_FLAGS = 20
 
@@ -142,12 +143,12 @@ class Segments:
 
 
 def _in_use(segment: Segment, flags: Sequence[SegmentUse]) -> Error:
-    named = ", ".join(
-        f"{each.flag_key} in {each.environment_key}{' (archived)' if each.is_archived else ''}"
-        for each in flags[:_NAMED_FLAGS]
+    named = name_some(
+        flags,
+        _NAMED_FLAGS,
+        lambda each: f"{each.flag_key} in {each.environment_key}{' (archived)' if each.is_archived else ''}",
     )
-    more = f" and {len(flags) - _NAMED_FLAGS} more" if len(flags) > _NAMED_FLAGS else ""
     return Error(
         Code.CONFLICT,
-        f"The segment {segment.key} is used by rules of these flags: {named}{more}. Delete or change the rules first.",
+        f"The segment {segment.key} is used by rules of these flags: {named}. Delete or change the rules first.",
     )
