@@ -164,5 +164,4 @@ async def test_a_page_that_is_opened_while_the_server_is_away_says_so_and_opens_
     assert ada.page.url != opened
 
     await server.start()
-    await ada.press("Try again")
     await ada.sees_heading("Segments")

@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
 import pytest
-import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.assembly.health import SHARED_SECONDS, Shared
@@ -21,6 +20,7 @@ from tests.support.builders import make_environment, make_flag, make_rule, store
 from tests.support.clock import Clock
 from tests.support.history import make_batch, make_layout, write
 from tests.support.holds import ask, watch_holds
+from tests.support.queries import reads
 from tests.support.sessions import PASSWORD, log_in
 from tests.web.conftest import Call
 
@@ -340,13 +340,11 @@ async def test_each_account_has_its_own_limit_wherever_it_calls_from(
 
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_API_RATE_LIMIT": "3/minute"}])
 async def test_a_request_beyond_the_limit_of_its_account_costs_no_query(flagstaff: Flagstaff, ada: Caller) -> None:
-    queries: list[str] = []
-    reader = flagstaff.database._reader.sync_engine
-    sa.event.listen(reader, "before_cursor_execute", lambda *given: queries.append(given[2]))
-    answers = [await ada.get("/api/me") for _ in range(3)]
+    with reads(flagstaff.database) as queries:
+        answers = [await ada.get("/api/me") for _ in range(3)]
     assert queries
-    queries.clear()
-    answers.append(await ada.get("/api/me"))
+    with reads(flagstaff.database) as queries:
+        answers.append(await ada.get("/api/me"))
 
     assert [each.status_code for each in answers] == [200, 200, 200, 429]
     assert queries == []

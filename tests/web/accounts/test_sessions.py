@@ -13,6 +13,7 @@ from flagstaff.identity.sessions.sessions import SESSIONS_PER_ACCOUNT, Origin
 from flagstaff.values.errors import Code, Error
 from tests.support.api import NO_IDS, Caller, Json
 from tests.support.clock import Clock
+from tests.support.queries import reads
 from tests.support.sessions import PASSWORD, log_in
 from tests.web.conftest import Call, RequestReset
 
@@ -199,10 +200,8 @@ async def test_the_last_use_is_known_to_within_minutes_and_costs_a_request_no_wr
 
 
 async def test_a_request_reads_its_session_with_its_account_in_one_query(flagstaff: Flagstaff, ada: Caller) -> None:
-    queries: list[str] = []
-    reader = flagstaff.database._reader.sync_engine
-    sa.event.listen(reader, "before_cursor_execute", lambda *given: queries.append(given[2]))
-    await ada.get("/api/me")
+    with reads(flagstaff.database) as queries:
+        await ada.get("/api/me")
     assert len([each for each in queries if "SELECT" in each and "accounts" in each]) == 1
     assert len([each for each in queries if "sessions" in each]) == 1
 

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.evaluation.history.layout import Layout, LayoutFlag
@@ -18,6 +17,7 @@ from tests.support.api import Caller, Json, created, environment_path, field_err
 from tests.support.builders import make_environment, make_flag, store_all
 from tests.support.clock import Clock
 from tests.support.history import make_batch, make_record, write
+from tests.support.queries import reads
 from tests.support.sessions import PASSWORD, log_in
 from tests.support.tokens import issue
 from tests.web.applications.conftest import make_report
@@ -194,15 +194,9 @@ async def test_a_small_part_asks_the_database_no_more_often_than_a_large_one(
     home = make_environment(UUID(environment["project_id"]), id=UUID(environment["id"]))
     await store_all(flagstaff.database, *(make_flag(home, key=f"flag-{number}") for number in range(150)))
     await grow_old()
-    queries: list[str] = []
-    for reader in {
-        flagstaff.database._reader.sync_engine,
-        flagstaff.database._history_reader.sync_engine,
-    }:
-        sa.event.listen(reader, "before_cursor_execute", lambda *given: queries.append(given[2]))
     counts = []
     for limit in (1, 100):
-        queries.clear()
-        assert (await find(ada, environment, limit=limit, reason="on_for_everyone"))["candidates"] == {}
+        with reads(flagstaff.database) as queries:
+            assert (await find(ada, environment, limit=limit, reason="on_for_everyone"))["candidates"] == {}
         counts.append(len(queries))
     assert counts[0] == counts[1] > 0
