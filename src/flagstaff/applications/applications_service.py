@@ -14,8 +14,9 @@ from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Database
 from flagstaff.database.revisions_store import find_revision
 from flagstaff.flags import flags_store
-from flagstaff.history.store import connections, reports
+from flagstaff.history.store import connections, reports, request_metrics
 from flagstaff.history.store.reports import ASKED, NO, VARIANT, YES, CountKey, CountsBound, ReportedCount, hour_start
+from flagstaff.metrics.request_metrics import KEPT
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import FlagPath, open_environment, open_flag
 from flagstaff.projects.permissions import Permission
@@ -210,12 +211,17 @@ class ApplicationReports:
         now = now or self.now()
         async with self.database.write_history() as connection:
             reported = await reports.list_reported_environments(connection)
+            measured = await request_metrics.list_measured_environments(connection)
             await connections.delete_connections_before(connection, now - CONNECTIONS_KEPT)
             await reports.forget_windows(connection, now - reports.WINDOWS_REMEMBERED)
             await reports.delete_reports_before(connection, now - self.retention)
+            await request_metrics.delete_samples_before(connection, now - min(self.retention, KEPT))
         async with self.database.read() as connection:
             # Read after what was reported, so an environment that is missing here was deleted.
             existing = await environments_store.list_environment_ids(connection)
+        for environment_id in measured - existing:
+            async with self.database.write_history() as connection:
+                await request_metrics.delete_series(connection, environment_id)
         for environment_id in reported - existing:
             more = True
             while more:

@@ -17,7 +17,7 @@ from flagstaff.api.idempotency import IdempotencyKeys
 from flagstaff.api.invalid import add_problem_handlers
 from flagstaff.api.operations import list_operations
 from flagstaff.api.revisions import RevisionHeader
-from flagstaff.applications import applications_routes, exports_routes
+from flagstaff.applications import applications_routes, exports_routes, request_metrics_routes
 from flagstaff.assembly import health
 from flagstaff.assembly.docs import add_docs
 from flagstaff.assembly.health import Shared
@@ -143,6 +143,7 @@ def create_api() -> FastAPI:
         answers_routes,
         playground_routes,
         impacts_routes,
+        request_metrics_routes,
         exports_routes,
         changes_routes,
         change_exports_routes,

@@ -8,6 +8,7 @@ from flagstaff.applications.exports_service import Exports
 from flagstaff.applications.local_flags import LocalFlagsCache
 from flagstaff.applications.local_flags_service import LocalFlagsSource
 from flagstaff.applications.reports_collector import Applications, Noted
+from flagstaff.applications.request_metrics_service import RequestMetrics
 from flagstaff.assembly.foundation import Foundation
 from flagstaff.history.store.reports import CountsBound
 
@@ -37,7 +38,7 @@ def build_applications(foundation: Foundation) -> LocalApplications:
 
     collector = Applications(store, supervisor, foundation.now)
     exports = Exports(database)
-    foundation.services += [reports, exports]
+    foundation.services += [reports, RequestMetrics(database, foundation.now), exports]
     foundation.metrics.add_counter(
         "reports_dropped", "Reported counts that were not stored.", lambda: collector.dropped
     )

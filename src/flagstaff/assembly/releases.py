@@ -14,6 +14,7 @@ from flagstaff.releases.releases_service import Releases
 from flagstaff.releases.results_service import ReleaseResults
 from flagstaff.releases.retention import PURGE_SECONDS, ReleaseRetention
 from flagstaff.releases.runner import RUN_SECONDS, Runner
+from flagstaff.releases.threshold_watch import WATCH_SECONDS, ThresholdWatch
 from flagstaff.values.quotas import metrics_per_project
 
 
@@ -32,6 +33,13 @@ def build_releases(foundation: Foundation, flags: Flags, rules: Rules, passed_ti
     foundation.periodic_tasks += [
         PeriodicTask("releases", RUN_SECONDS, runner.run_due, "applies the steps of releases", by_one_worker=True),
         PeriodicTask("guards", LOOK_SECONDS, observer.look, "watches releases", by_one_worker=True),
+        PeriodicTask(
+            "thresholds",
+            WATCH_SECONDS,
+            ThresholdWatch(database, guardian.act_beyond).watch,
+            "watches the thresholds of releases",
+            by_one_worker=True,
+        ),
         PeriodicTask(
             "releases-purge", PURGE_SECONDS, retention.purge, "deletes the users of old releases", by_one_worker=True
         ),

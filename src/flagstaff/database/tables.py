@@ -430,6 +430,7 @@ releases = sa.Table(
     sa.Column("name", sa.Text),
     _json_list("steps"),
     _json_list("guards"),
+    _json_list("thresholds"),
     sa.Column("false_alarm_rate", sa.Float, nullable=False),
     sa.Column("when_late", sa.Text, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
@@ -900,6 +901,37 @@ dropped_reports = sa.Table(
     sa.Column("environment_id", sa.Uuid, primary_key=True),
     sa.Column("hour", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("counts", sa.BigInteger, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# The series of the request metrics that applications report. `labels` is a JSON object, sorted by its keys.
+request_series = sa.Table(
+    "request_series",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("environment_id", sa.Uuid, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("labels", sa.Text, nullable=False),
+    sa.Column("help", sa.Text, nullable=False),
+    sa.Column("seen_at", Moment, nullable=False),
+    sa.UniqueConstraint(
+        "environment_id", "name", "kind", "labels", name="request_series_environment_id_name_kind_labels_unique"
+    ),
+    schema=HISTORY,
+    sqlite_autoincrement=True,
+)
+
+# What was reported of a series in a minute, which is counted from 1970; see metrics/request_metrics.py for the bounds.
+request_samples = sa.Table(
+    "request_samples",
+    metadata,
+    sa.Column("series", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("minute", sa.Integer, primary_key=True, autoincrement=False, index=True),
+    sa.Column("bound", sa.Text, primary_key=True),
+    sa.Column("amount", sa.Float, nullable=False),
+    sa.Column("times", sa.BigInteger, nullable=False),
     schema=HISTORY,
     sqlite_with_rowid=False,
 )

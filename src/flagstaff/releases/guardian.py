@@ -1,6 +1,6 @@
-"""Has guards act: the flag is turned off, or the release is paused, in the transaction that records the decision.
+"""Has guards and thresholds act: the flag is turned off, or the release is paused, with the record of the decision.
 
-A guard acts once. What it does is the release's state, so that a look after a crash finds that it was done, or does it.
+Each acts once. What it does is the release's state, so that a look after a crash finds that it was done, or does it.
 """
 
 from collections.abc import Callable
@@ -19,10 +19,10 @@ from flagstaff.metrics.metrics import Metric
 from flagstaff.projects import projects_store
 from flagstaff.projects.access import FlagPath, scope_of
 from flagstaff.releases import releases_store
-from flagstaff.releases.judging import Judgement, Verdict
+from flagstaff.releases.judging import Verdict
 from flagstaff.releases.releases import Action, Alarm, Release, State, record_of
 from flagstaff.releases.statistics import split
-from flagstaff.releases.wording import SPLIT_WRONG, say_guard
+from flagstaff.releases.wording import SPLIT_WRONG, say_guard, say_threshold
 from flagstaff.values.moments import later_than
 
 log = structlog.get_logger(__name__)
@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Guardian:
-    """Has the guards of a release act. `now` is this instance's clock, for the times of changes."""
+    """Has the guards and thresholds of a release act. `now` is this instance's clock, for the times of changes."""
 
     database: Database
     now: Callable[[], datetime]
@@ -39,13 +39,10 @@ class Guardian:
     async def act(self, release: Release, verdict: Verdict, metrics: dict[str, Metric]) -> None:
         """Have each guard act that has reached its threshold and has not acted; none while the split is wrong."""
         async with self.database.shared_transaction() as transaction:
-            connection = transaction.connection
-            if await projects_store.open_project_for_update(connection, release.project_id) is None:
+            present = await _open(transaction, release)
+            if present is None:
                 return
-            present = await releases_store.find_release(connection, release.id)
-            if present is None or not present.is_open:
-                return
-            at = await releases_store.read_clock(connection)
+            at = await releases_store.read_clock(transaction.connection)
             if verdict.is_split_wrong:
                 if None not in present.alarmed:
                     await self._raise_split_alarm(transaction, present, verdict, at)
@@ -54,45 +51,65 @@ class Guardian:
                 metric = metrics.get(each.guard.metric)
                 if metric is None or not each.is_reached or metric.key in present.alarmed:
                     continue
-                words = say_guard(each, metric, release.segments, verdict.counted, place)
-                present = await self._act(transaction, present, each, words, at)
+                alarm = Alarm(
+                    metric.key,
+                    each.guard.action,
+                    at,
+                    min(exp(min(each.log_evidence, 690.0)), 1e300),
+                    exp(each.log_threshold),
+                    say_guard(each, metric, release.segments, verdict.counted, place),
+                )
+                present = await self._act(transaction, present, alarm)
                 if not present.is_open:
                     return
 
-    async def _act(
-        self, transaction: Transaction, release: Release, judgement: Judgement, words: str, at: datetime
-    ) -> Release:
-        guard = judgement.guard
-        alarm = Alarm(
-            guard.metric,
-            guard.action,
-            at,
-            min(exp(min(judgement.log_evidence, 690.0)), 1e300),
-            exp(judgement.log_threshold),
-            words,
-        )
+    async def act_beyond(self, release: Release, place: int, value: float) -> None:
+        """Have the threshold at a place act, which a value has passed, if it has not acted."""
+        async with self.database.shared_transaction() as transaction:
+            present = await _open(transaction, release)
+            if present is None or place not in present.waiting_thresholds:
+                return
+            threshold = present.thresholds[place]
+            limit = threshold.below if threshold.above is None else threshold.above
+            assert limit is not None
+            alarm = Alarm(
+                None,
+                threshold.action,
+                await releases_store.read_clock(transaction.connection),
+                value,
+                limit,
+                say_threshold(threshold, value),
+                threshold.request_metric,
+                place,
+            )
+            await self._act(transaction, present, alarm)
+
+    async def _act(self, transaction: Transaction, release: Release, alarm: Alarm) -> Release:
+        """Do what a guard or a threshold is to do, and record its alarm; return the release as it is then."""
+        watched = alarm.metric or alarm.request_metric
         after = replace(release, alarms=(*release.alarms, alarm))
-        match guard.action:
+        match alarm.action:
             case Action.TURN_OFF:
-                after = replace(after, state=State.STOPPED, reason=words, ended_at=at)
-                await self._turn_off(transaction, release, guard.metric)
+                after = replace(after, state=State.STOPPED, reason=alarm.words, ended_at=alarm.at)
+                await self._turn_off(transaction, release, watched)
                 action = "release.stopped"
             case Action.PAUSE if release.state is not State.PAUSED:
-                after = replace(after, state=State.PAUSED, reason=words, paused_at=at)
+                after = replace(after, state=State.PAUSED, reason=alarm.words, paused_at=alarm.at)
                 action = "release.paused"
             case _:
                 action = "release.warned"
         log.warning(
-            "release_guard_acted", release=str(release.id), metric=guard.metric, action=guard.action, words=words
+            "release_guard_acted", release=str(release.id), metric=watched, action=alarm.action, words=alarm.words
         )
-        actor = actor_of(release, guard.metric)
-        return await write_release(transaction, actor, action, release, after.with_due(at), self.now(), knows_all=False)
+        actor = actor_of(release, watched)
+        after = after.with_due(alarm.at)
+        return await write_release(transaction, actor, action, release, after, self.now(), knows_all=False)
 
-    async def _turn_off(self, transaction: Transaction, release: Release, metric: str) -> None:
+    async def _turn_off(self, transaction: Transaction, release: Release, watched: str | None) -> None:
         path = FlagPath(release.project_id, release.environment_id, release.flag_id)
         flag = await flags_store.find_flag(transaction.connection, path.project_id, path.environment_id, path.flag_id)
         if flag is not None and flag.enabled and flag.archived_at is None:
-            await self.flags.toggle_flag(actor_of(release, metric), path)
+            await self.flags.toggle_flag(actor_of(release, watched), path)
 
     async def _raise_split_alarm(
         self, transaction: Transaction, release: Release, verdict: Verdict, at: datetime
@@ -103,6 +120,14 @@ class Guardian:
         await write_release(
             transaction, actor_of(release), "release.warned", release, after, self.now(), knows_all=False
         )
+
+
+async def _open(transaction: Transaction, release: Release) -> Release | None:
+    """A release as it is now, with its project locked; None if it has ended."""
+    if await projects_store.open_project_for_update(transaction.connection, release.project_id) is None:
+        return None
+    present = await releases_store.find_release(transaction.connection, release.id)
+    return present if present is not None and present.is_open else None
 
 
 def actor_of(release: Release, guard: str | None = None) -> Actor:

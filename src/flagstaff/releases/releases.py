@@ -9,8 +9,10 @@ from uuid import UUID
 
 from flagstaff.audit.recorded_values import read_value
 from flagstaff.flags.flags import Flag
+from flagstaff.metrics.request_metrics import Measure
 
-STEPS_MAX, GUARDS_MAX = 20, 10
+STEPS_MAX, GUARDS_MAX, THRESHOLDS_MAX = 20, 10, 10
+THRESHOLD_MINUTES_MAX = 60
 AHEAD_MAX = timedelta(days=366)
 AFTER_SECONDS_MAX = 90 * 86_400
 LEAST_USERS_MAX = 1_000_000
@@ -90,6 +92,29 @@ class Guard:
 
 
 @dataclass(frozen=True, slots=True)
+class Threshold:
+    """A limit for a measure of a request metric over so many whole minutes, and what happens when it is passed.
+
+    Only series with all of `labels` count. Either `above` or `below` is given. It compares nothing, and has no bound on
+    false alarms.
+    """
+
+    request_metric: str
+    measure: Measure
+    action: Action
+    minutes: int
+    labels: tuple[tuple[str, str], ...] = ()
+    above: float | None = None
+    below: float | None = None
+
+    def is_passed_by(self, value: float) -> bool:
+        """Whether a value is beyond the limit."""
+        if self.above is not None:
+            return value > self.above
+        return self.below is not None and value < self.below
+
+
+@dataclass(frozen=True, slots=True)
 class Arms:
     """The groups that a step divides users into, the control first, and the share of each. The shares add up to 1.
 
@@ -126,7 +151,11 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """A guard that has acted, or a split that is not as asked, which has no action. `words` say why."""
+    """A guard or a threshold that has acted, or a split that is not as asked, which has no action. `words` say why.
+
+    A guard has its `metric`, and a threshold its `request_metric`, whose value is the evidence, and its place among the
+    release's thresholds.
+    """
 
     metric: str | None
     action: Action | None
@@ -134,6 +163,20 @@ class Alarm:
     evidence: float
     threshold: float
     words: str
+    request_metric: str | None = None
+    place: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is wanted of a release when it is created."""
+
+    name: str | None
+    steps: tuple[Step, ...]
+    guards: tuple[Guard, ...] = ()
+    thresholds: tuple[Threshold, ...] = ()
+    false_alarm_rate: float = FALSE_ALARM_RATE
+    when_late: WhenLate = WhenLate.RUN
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +194,7 @@ class Release:
     name: str | None
     steps: tuple[Step, ...]
     guards: tuple[Guard, ...]
+    thresholds: tuple[Threshold, ...]
     false_alarm_rate: float
     when_late: WhenLate
     state: State
@@ -196,7 +240,13 @@ class Release:
     @property
     def alarmed(self) -> frozenset[str | None]:
         """The metrics whose guards have acted; None if the split has been found wrong."""
-        return frozenset(alarm.metric for alarm in self.alarms)
+        return frozenset(alarm.metric for alarm in self.alarms if alarm.request_metric is None)
+
+    @property
+    def waiting_thresholds(self) -> dict[int, Threshold]:
+        """The thresholds that have not acted, by their places."""
+        acted = {alarm.place for alarm in self.alarms}
+        return {place: each for place, each in enumerate(self.thresholds) if place not in acted}
 
     @property
     def fields(self) -> frozenset[str]:
@@ -213,20 +263,15 @@ class Release:
         return any(step.changes.get(NAMED_RULES) for step in self.steps)
 
     @property
-    def is_schedule(self) -> bool:
-        """Whether it is one step at a time, and watches nothing."""
-        return len(self.steps) == 1 and not self.guards
-
-    @property
     def is_observed(self) -> bool:
         """Whether exposures and events are counted for it."""
         return bool(self.guards) or any(step.least_users for step in self.steps)
 
     @property
     def needs_watching(self) -> bool:
-        """Whether the step in force divides users, so that guards have something to compare."""
+        """Whether it has thresholds, or the step in force divides users, so that guards have something to compare."""
         running = self.running
-        return bool(self.guards) and running is not None and running.arms is not None
+        return bool(self.thresholds) or (bool(self.guards) and running is not None and running.arms is not None)
 
     def due_of(self, step: int) -> datetime:
         """When a step that comes next is due, by its time alone."""
@@ -251,7 +296,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRecord:
-    """A release as the audit trail has it. Only its creation has the steps and guards, which never change.
+    """A release as the audit trail has it. Only its creation has the steps, guards and thresholds: they never change.
 
     `step` is the place of the last step that was applied or skipped.
     """
@@ -264,6 +309,7 @@ class ReleaseRecord:
     is_late: bool
     steps: tuple[Step, ...] | None = None
     guards: tuple[Guard, ...] | None = None
+    thresholds: tuple[Threshold, ...] | None = None
 
 
 def record_of(release: Release, *, is_new: bool = False) -> ReleaseRecord:
@@ -278,6 +324,7 @@ def record_of(release: Release, *, is_new: bool = False) -> ReleaseRecord:
         last.is_late if last else False,
         release.steps if is_new else None,
         release.guards if is_new else None,
+        release.thresholds if is_new else None,
     )
 
 

@@ -17,8 +17,9 @@ from flagstaff.http.responses import json_array_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.releases.releases import WhenLate
-from flagstaff.releases.releases_schemas import NewRelease, NewSchedules, ReleaseOut, view_release
+from flagstaff.releases.releases_schemas import NewRelease, NewSchedules
 from flagstaff.releases.releases_service import Releases
+from flagstaff.releases.releases_view_schemas import ReleaseOut, view_release
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Releases"])
 
@@ -32,20 +33,12 @@ Service = Annotated[Releases, Depends(service(Releases))]
 @router.post(_OF_FLAG, status_code=201, response_model=ReleaseOut, responses=problems(400, 401, 404, 409, 413, 503))
 @writes(Permission.FLAGS_WRITE, body_max_bytes=TEXT_BODY, reports_revision=False, repeatable=True)
 async def create_release(path: FlagIds, body: NewRelease, actor: CurrentActor, releases: Service) -> Response:
-    """Create a release of a flag: steps, each at its time, and guards. One step with `at` is a schedule.
+    """Create a release of a flag: steps, each at its time, guards and thresholds. One step with `at` is a schedule.
 
     It acts for the account that makes it. A release that changes rules also needs `rules:write`. A flag has one release
     at a time that has not ended.
     """
-    created = await releases.create_release(
-        actor,
-        path,
-        name=body.name,
-        steps=[each.read() for each in body.steps],
-        guards=body.read_guards(),
-        false_alarm_rate=body.false_alarm_rate,
-        when_late=WhenLate(body.when_late),
-    )
+    created = await releases.create_release(actor, path, body.read())
     return tagged_response(view_release(created), 201)
 
 

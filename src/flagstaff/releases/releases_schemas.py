@@ -1,10 +1,9 @@
-"""Releases in requests and responses."""
+"""Releases in requests."""
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from flagstaff.api.entity_tags import TaggedOut
 from flagstaff.api.ids import GivenId
 from flagstaff.api.schemas import (
     Body,
@@ -13,7 +12,6 @@ from flagstaff.api.schemas import (
     FallthroughName,
     FlagKey,
     GivenMoment,
-    Moment,
     Name,
     Priority,
     RolloutPercentage,
@@ -22,7 +20,6 @@ from flagstaff.api.schemas import (
     RuleValue,
     Stickiness,
     Tags,
-    Uuid,
     VariantKey,
     at_most,
     optional,
@@ -30,6 +27,7 @@ from flagstaff.api.schemas import (
 from flagstaff.flags.bulk_actions import FLAGS_MAX
 from flagstaff.flags.targeting.condition_schemas import Conditions
 from flagstaff.flags.variant_schemas import Prerequisites, Variants
+from flagstaff.metrics.request_metrics import LABELS_MAX, Measure, MeasureName
 from flagstaff.releases.releases import (
     AFTER_SECONDS_MAX,
     FALSE_ALARM_RATE,
@@ -38,24 +36,32 @@ from flagstaff.releases.releases import (
     NAMED_RULES,
     RULES_MAX,
     STEPS_MAX,
+    THRESHOLD_MINUTES_MAX,
+    THRESHOLDS_MAX,
     TOLERATES_MAX,
     Action,
     Guard,
-    Release,
+    Plan,
     Step,
+    Threshold,
+    WhenLate,
 )
-from flagstaff.values.moments import format_moment
+from flagstaff.serving.applications import TEXT_MAX_LENGTH
 
 ActionName = Literal["turn_off", "pause", "notify"]
 WhenLateName = Literal["run", "skip"]
-StateName = Literal["scheduled", "running", "paused", "done", "stopped", "cancelled", "failed"]
 _NEW_RULE = {"rule_value": None, "priority": 0, "enabled": True}
+_LIMIT_MOST = 1e15
 _RATE_LEAST, _RATE_MOST = 0.0001, 0.5
 
 
 def _whole_as_float(given: Any) -> Any:
     is_whole = isinstance(given, int) and not isinstance(given, bool) and abs(given) < 2**53
     return float(given) if is_whole else given
+
+
+LabelText = Annotated[str, Field(min_length=1, max_length=TEXT_MAX_LENGTH)]
+Limit = Annotated[float, BeforeValidator(_whole_as_float), Field(ge=-_LIMIT_MOST, le=_LIMIT_MOST)]
 
 
 class RuleEdit(Body):
@@ -162,6 +168,41 @@ class GuardBody(Body):
     ] = 0.0
 
 
+class ThresholdBody(Body):
+    """A limit for a request metric over the last whole minutes, and what happens when it is passed."""
+
+    request_metric: LabelText
+    measure: MeasureName
+    labels: Annotated[dict[LabelText, LabelText], Field(max_length=LABELS_MAX)] = Field(
+        default={}, description='Only what was reported with these labels, such as `{"new-checkout": "enabled"}`.'
+    )
+    above: Limit = optional()
+    below: Limit = optional()
+    minutes: Annotated[int, Field(ge=1, le=THRESHOLD_MINUTES_MAX)] = Field(
+        default=5, description="All of them are after the step in force began."
+    )
+    action: ActionName
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if len({"above", "below"} & self.model_fields_set) != 1:
+            raise ValueError("must have either above or below")
+        return self
+
+    def read(self) -> Threshold:
+        """The threshold as the domain has it."""
+        given = self.model_fields_set
+        return Threshold(
+            self.request_metric,
+            Measure(self.measure),
+            Action(self.action),
+            self.minutes,
+            tuple(sorted(self.labels.items())),
+            above=self.above if "above" in given else None,
+            below=self.below if "below" in given else None,
+        )
+
+
 def _check_guards(given: list[GuardBody]) -> list[GuardBody]:
     keys = [guard.metric for guard in given]
     if len(set(keys)) < len(keys):
@@ -175,6 +216,7 @@ class NewRelease(Body):
     name: Name | None = None
     steps: Annotated[list[StepBody], at_most(STEPS_MAX)] = Field(json_schema_extra={"minItems": 1})
     guards: Annotated[list[GuardBody], at_most(GUARDS_MAX)] = Field(default=[])
+    thresholds: Annotated[list[ThresholdBody], at_most(THRESHOLDS_MAX)] = Field(default=[])
     false_alarm_rate: Annotated[
         float,
         Field(
@@ -194,9 +236,16 @@ class NewRelease(Body):
         _check_guards(self.guards)
         return self
 
-    def read_guards(self) -> list[Guard]:
-        """The guards as the domain has them."""
-        return [Guard(each.metric, Action(each.action), each.tolerates) for each in self.guards]
+    def read(self) -> Plan:
+        """The release that is wanted as the domain has it."""
+        return Plan(
+            self.name,
+            tuple(each.read() for each in self.steps),
+            tuple(Guard(each.metric, Action(each.action), each.tolerates) for each in self.guards),
+            tuple(each.read() for each in self.thresholds),
+            self.false_alarm_rate,
+            WhenLate(self.when_late),
+        )
 
 
 class FlagSchedule(Body):
@@ -221,143 +270,3 @@ class NewSchedules(Body):
         if len({each.flag_id for each in self.flags}) < len(self.flags):
             raise ValueError("must not have a flag twice")
         return self
-
-
-class ArmOut(BaseModel):
-    """A group that a step divides users into."""
-
-    name: str = Field(description="`off` and `on` of a rollout, or a variant. The first one is the control.")
-    share: float
-
-
-class AppliedOut(BaseModel):
-    """A step that was applied, or skipped."""
-
-    step: int
-    at: Moment
-    due_at: Moment
-    late: bool
-    skipped: bool
-    folded: list[int] = Field(description="The steps before it whose times had passed as well.")
-    arms: list[ArmOut] | None
-
-
-class AlarmOut(BaseModel):
-    """A guard that has acted, or without a metric, a split that is not as asked."""
-
-    metric: str | None
-    action: ActionName | None
-    at: Moment
-    evidence: float
-    threshold: float
-    words: str
-
-
-class StepOut(BaseModel):
-    """A step."""
-
-    at: Moment | None = None
-    after_seconds: int | None = None
-    changes: dict[str, Any]
-    least_users: int | None = None
-
-
-class GuardOut(BaseModel):
-    """A guard."""
-
-    metric: str
-    action: ActionName
-    tolerates: float
-
-
-class ReleaseAuthor(BaseModel):
-    """The account that made the release, and for which it acts."""
-
-    id: Uuid | None
-    email: str | None
-
-
-class ReleaseOut(TaggedOut):
-    """A release of a flag."""
-
-    id: Uuid
-    project_id: Uuid
-    environment_id: Uuid
-    flag_id: Uuid
-    name: str | None
-    steps: list[StepOut]
-    guards: list[GuardOut]
-    false_alarm_rate: float
-    when_late: WhenLateName
-    state: StateName
-    reason: str | None = Field(description="Why it is paused, stopped, cancelled or failed.")
-    author: ReleaseAuthor
-    applied: list[AppliedOut]
-    alarms: list[AlarmOut]
-    next_step: int | None
-    due_at: Moment | None = Field(description="When the next step is due, or after the last, when watching ends.")
-    ended_at: Moment | None
-    created_at: Moment
-    updated_at: Moment
-
-
-def view_release(release: Release) -> dict[str, Any]:
-    """A release as responses have it."""
-    step = release.next_step
-    due_at = release.due_of(step) if release.due_at is not None and step is not None else release.due_at
-    return {
-        "id": release.id,
-        "project_id": release.project_id,
-        "environment_id": release.environment_id,
-        "flag_id": release.flag_id,
-        "name": release.name,
-        "steps": [
-            {
-                "at": each.at and format_moment(each.at),
-                "after_seconds": each.after_seconds,
-                "changes": each.changes,
-                "least_users": each.least_users,
-            }
-            for each in release.steps
-        ],
-        "guards": [
-            {"metric": each.metric, "action": each.action, "tolerates": each.tolerates} for each in release.guards
-        ],
-        "false_alarm_rate": release.false_alarm_rate,
-        "when_late": release.when_late,
-        "state": release.state,
-        "reason": release.reason,
-        "author": {"id": release.author_id, "email": release.author_email},
-        "applied": [
-            {
-                "step": each.step,
-                "at": format_moment(each.at),
-                "due_at": format_moment(each.due_at),
-                "late": each.is_late,
-                "skipped": each.is_skipped,
-                "folded": each.skipped,
-                "arms": each.arms
-                and [
-                    {"name": name, "share": share}
-                    for name, share in zip(each.arms.names, each.arms.shares, strict=True)
-                ],
-            }
-            for each in release.applied
-        ],
-        "alarms": [
-            {
-                "metric": each.metric,
-                "action": each.action,
-                "at": format_moment(each.at),
-                "evidence": each.evidence,
-                "threshold": each.threshold,
-                "words": each.words,
-            }
-            for each in release.alarms
-        ],
-        "next_step": release.next_step if release.is_open else None,
-        "due_at": due_at and format_moment(due_at),
-        "ended_at": release.ended_at and format_moment(release.ended_at),
-        "created_at": format_moment(release.created_at),
-        "updated_at": format_moment(release.updated_at),
-    }

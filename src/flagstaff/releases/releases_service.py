@@ -1,7 +1,7 @@
 """Releases of flags: made, listed, paused, resumed and cancelled. The runner applies their steps."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -11,40 +11,27 @@ from uuid_utils.compat import uuid7
 from flagstaff.audit.changes import Actor, change_of
 from flagstaff.audit.changes_store import record
 from flagstaff.concurrency.pacing import collect
-from flagstaff.database.database import Connection, Database, Transaction
-from flagstaff.flags.flags import Flag, Rule, RuleType
-from flagstaff.flags.references import (
-    require_prerequisites,
-    require_segment,
-    require_unused_variants,
-    require_valid_value,
-    require_variant,
-)
-from flagstaff.flags.targeting import rules_store
-from flagstaff.flags.targeting.conditions_service import check_given_conditions
-from flagstaff.metrics import metrics_store
-from flagstaff.projects import environments_store
-from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_live_flag, open_member, scope_of
-from flagstaff.projects.permissions import Permission, require
+from flagstaff.database.database import Database, Transaction
+from flagstaff.flags.flags import Flag
+from flagstaff.history.store import request_metrics
+from flagstaff.metrics.request_metrics import list_request_metrics
+from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_live_flag, scope_of
+from flagstaff.projects.permissions import Permission
 from flagstaff.releases import releases_store
+from flagstaff.releases.creation_checks import require_applicable, require_metrics, require_reported, require_times
 from flagstaff.releases.guardian import write_release
 from flagstaff.releases.releases import (
-    AHEAD_MAX,
     APPLIED_MAX,
-    FALSE_ALARM_RATE,
-    NAMED_RULES,
     Applied,
-    Guard,
+    Plan,
     Release,
     State,
     Step,
     WhenLate,
     arms_of,
-    plan,
-    read_rule,
     record_of,
 )
-from flagstaff.values.errors import Code, Error, invalid_field
+from flagstaff.values.errors import Code, Error
 from flagstaff.values.lists import WHOLE, Window
 
 ENDED_KEPT = 50
@@ -58,24 +45,21 @@ class Releases:
     database: Database
     now: Callable[[], datetime]
 
-    async def create_release(
-        self,
-        actor: Actor,
-        path: FlagPath,
-        *,
-        name: str | None,
-        steps: Sequence[Step],
-        guards: Sequence[Guard],
-        false_alarm_rate: float,
-        when_late: WhenLate,
-    ) -> Release:
+    async def create_release(self, actor: Actor, path: FlagPath, plan: Plan) -> Release:
         """Create a release of a flag, which begins at the time of its first step.
 
         Raises:
             Error: INVALID for steps that could not be applied to the flag as it is, or in an order or at times that
-                cannot be, or for guards that have nothing to compare; CONFLICT, which names it, if another release of
-                the flag has not ended; FORBIDDEN without `rules:write` if it changes rules.
+                cannot be, for guards that have nothing to compare, or for thresholds of what nobody reports; CONFLICT,
+                which names it, if another release of the flag has not ended; FORBIDDEN without `rules:write` if it
+                changes rules.
         """
+        if plan.thresholds:
+            async with self.database.read() as connection:
+                await open_live_flag(connection, actor, path, Permission.FLAGS_WRITE)
+            async with self.database.read_history() as connection:
+                series = await request_metrics.list_series(connection, path.environment_id)
+            require_reported(plan.thresholds, list_request_metrics(series))
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             flag = await open_live_flag(connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
@@ -92,11 +76,7 @@ class Releases:
                 project_id=path.project_id,
                 environment_id=path.environment_id,
                 flag_id=flag.id,
-                name=name,
-                steps=tuple(steps),
-                guards=tuple(guards),
-                false_alarm_rate=false_alarm_rate,
-                when_late=when_late,
+                **{each.name: getattr(plan, each.name) for each in fields(plan)},
                 state=State.SCHEDULED,
                 reason=None,
                 author_id=actor.account_id,
@@ -111,9 +91,9 @@ class Releases:
                 created_at=self.now(),
                 updated_at=self.now(),
             ).with_due(clock)
-            _require_times(release, clock)
-            await self._require_applicable(connection, actor, flag, release)
-            await self._require_metrics(connection, release)
+            require_times(release, clock)
+            await require_applicable(connection, actor, flag, release)
+            await require_metrics(connection, release)
             await releases_store.delete_oldest(connection, flag.id, ENDED_KEPT - 1)
             await releases_store.create_release(connection, release)
             made = record_of(release, is_new=True)
@@ -161,17 +141,8 @@ class Releases:
             for place, (flag_id, of_flag) in enumerate(changes.items()):
                 path = FlagPath(project_id, environment_id, flag_id)
                 try:
-                    created.append(
-                        await self.create_release(
-                            actor,
-                            path,
-                            name=name,
-                            steps=[Step(of_flag, at=at)],
-                            guards=(),
-                            false_alarm_rate=FALSE_ALARM_RATE,
-                            when_late=when_late,
-                        )
-                    )
+                    plan = Plan(name, (Step(of_flag, at=at),), when_late=when_late)
+                    created.append(await self.create_release(actor, path, plan))
                 except Error as error:
                     raise error.inside(f"flags.{place}") from error
         return created
@@ -252,88 +223,6 @@ class Releases:
         if not release.is_open:
             raise Error(Code.CONFLICT, f"The release has ended: it is {release.state}.")
         return release
-
-    async def _require_applicable(self, connection: Connection, actor: Actor, flag: Flag, release: Release) -> None:
-        if release.changes_rules:
-            _, member = await open_member(connection, actor, flag.project_id)
-            environment = await environments_store.get_environment(connection, flag.project_id, flag.environment_id)
-            require(member, Permission.RULES_WRITE, environment.key)
-        before, splits, divides = flag, False, False
-        for place, (step, after) in enumerate(zip(release.steps, plan(flag, release.steps), strict=True)):
-            splits_before, splits = splits, arms_of(after) is not None
-            divides |= splits
-            if step.least_users and not splits_before:
-                raise invalid_field(
-                    f"steps.{place}.least_users",
-                    "can only follow a step that divides users: a rollout from 1 to 99 %, or variants with weights",
-                )
-            try:
-                if after.prerequisites != before.prerequisites:
-                    await require_prerequisites(connection, after)
-                if after.variants != before.variants:
-                    await require_unused_variants(connection, before, after)
-                await _require_rules(connection, after, step)
-            except Error as error:
-                raise error.inside(f"steps.{place}.changes") from error
-            before = after
-        if release.guards and not divides:
-            raise invalid_field(
-                "guards",
-                "have nothing to compare: no step divides users by a rollout from 1 to 99 % or by weights of variants",
-            )
-
-    async def _require_metrics(self, connection: Connection, release: Release) -> None:
-        known = await metrics_store.list_kinds(connection, release.project_id)
-        for place, key in enumerate(release.watched):
-            if key not in known:
-                raise invalid_field(f"guards.{place}.metric", "must be the key of a metric of this project")
-
-
-async def _require_rules(connection: Connection, flag: Flag, step: Step) -> None:
-    """Refuse edits of rules that cannot be made now; raises Error INVALID or CONFLICT."""
-    for place, edit in enumerate(step.changes.get(NAMED_RULES, ())):
-        values = read_rule(edit)
-        if "id" in edit:
-            present = await rules_store.find_rule(connection, flag.id, UUID(edit["id"]))
-            if present is None:
-                raise invalid_field(f"{NAMED_RULES}.{place}.id", "must be the id of a rule of this flag")
-            rule = replace(present, **values)
-        else:
-            nobody = UUID(int=0)
-            rule = Rule(
-                id=nobody,
-                flag_id=flag.id,
-                created_at=flag.created_at,
-                updated_at=flag.updated_at,
-                **{"rule_type": RuleType.USER_ID, **values},
-            )
-        if edit.get("delete"):
-            continue
-        try:
-            await check_given_conditions(rule.conditions)
-            require_valid_value(rule)
-            await require_segment(connection, flag.project_id, rule)
-            require_variant(flag, rule)
-        except Error as error:
-            raise error.inside(f"{NAMED_RULES}.{place}") from error
-
-
-def _require_times(release: Release, clock: datetime) -> None:
-    previous, earliest = None, clock
-    for place, step in enumerate(release.steps):
-        if step.at is None:
-            earliest += timedelta(seconds=step.after_seconds or 0)
-            continue
-        if place and step.at < earliest:
-            raise invalid_field(f"steps.{place}.at", "must not be before the step before can begin")
-        earliest = step.at
-        if step.at <= clock:
-            raise invalid_field(f"steps.{place}.at", "must be in the future")
-        if step.at > clock + AHEAD_MAX:
-            raise invalid_field(f"steps.{place}.at", "must be within a year")
-        if previous is not None and step.at <= previous:
-            raise invalid_field(f"steps.{place}.at", "must be after the step before")
-        previous = step.at
 
 
 def _with_present(release: Release, flag: Flag, clock: datetime) -> tuple[Applied, ...]:

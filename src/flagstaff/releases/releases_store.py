@@ -1,6 +1,7 @@
 """Releases in the database."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -11,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.database import tables
 from flagstaff.database.clock import DatabaseNow
 from flagstaff.database.windows import Listing
+from flagstaff.metrics.request_metrics import Measure
 from flagstaff.releases.releases import (
     OPEN_STATES,
     Action,
@@ -21,6 +23,7 @@ from flagstaff.releases.releases import (
     Release,
     State,
     Step,
+    Threshold,
     WhenLate,
 )
 from flagstaff.values.errors import not_found
@@ -58,6 +61,9 @@ _observed = sa.select(_columns.id, _columns.updated_at).where(
     sa.or_(
         sa.cast(_columns.guards, sa.Text) != "[]", sa.cast(_columns.steps, sa.Text).like("%least\\_users%", escape="\\")
     ),
+)
+_with_thresholds = sa.select(tables.releases).where(
+    _columns.state.in_((State.RUNNING, State.PAUSED)), sa.cast(_columns.thresholds, sa.Text) != "[]"
 )
 _made_since = (
     sa.select(
@@ -148,6 +154,11 @@ async def list_observed(connection: AsyncConnection) -> dict[UUID, datetime]:
     return {row.id: row.updated_at for row in await connection.execute(_observed)}
 
 
+async def list_with_thresholds(connection: AsyncConnection) -> list[Release]:
+    """The releases that have begun, have not ended, and have thresholds."""
+    return [_from_row(row) for row in await connection.execute(_with_thresholds)]
+
+
 async def list_made_since(connection: AsyncConnection, flag_id: UUID, mark: int, limit: int) -> list[MadeChange]:
     """The changes of a flag and its rules with higher numbers, oldest first."""
     rows = await connection.execute(_made_since, {"flag": flag_id, "mark": mark, "limit": limit})
@@ -212,6 +223,7 @@ def _row(release: Release) -> dict[str, Any]:
         "guards": [
             {"metric": each.metric, "action": each.action, "tolerates": each.tolerates} for each in release.guards
         ],
+        "thresholds": [{**asdict(each), "labels": dict(each.labels)} for each in release.thresholds],
         "applied": [_write_applied(each) for each in release.applied],
         "alarms": [_write_alarm(each) for each in release.alarms],
     }
@@ -226,6 +238,7 @@ def _from_row(row: sa.Row[Any]) -> Release:
             "guards": tuple(
                 Guard(each["metric"], Action(each["action"]), each["tolerates"]) for each in stored["guards"]
             ),
+            "thresholds": tuple(map(_read_threshold, stored["thresholds"])),
             "when_late": WhenLate(stored["when_late"]),
             "state": State(stored["state"]),
             "applied": tuple(map(_read_applied, stored["applied"])),
@@ -249,6 +262,17 @@ def _read_step(stored: Mapping[str, Any]) -> Step:
     at = stored.get("at")
     return Step(
         stored["changes"], at and datetime.fromisoformat(at), stored.get("after_seconds"), stored.get("least_users")
+    )
+
+
+def _read_threshold(stored: Mapping[str, Any]) -> Threshold:
+    return Threshold(
+        **{
+            **stored,
+            "measure": Measure(stored["measure"]),
+            "action": Action(stored["action"]),
+            "labels": tuple(sorted(stored["labels"].items())),
+        }
     )
 
 
@@ -288,6 +312,7 @@ def _write_alarm(alarm: Alarm) -> dict[str, Any]:
         "evidence": alarm.evidence,
         "threshold": alarm.threshold,
         "words": alarm.words,
+        **({} if alarm.place is None else {"request_metric": alarm.request_metric, "place": alarm.place}),
     }
 
 

@@ -82,9 +82,7 @@ def finding_results(
         counted = Observations()
     counted.prepare(arms, len(release.guards))
     log_evidence = log_split_evidence(release, counted)
-    is_wrong = (
-        any(alarm.metric is None for alarm in release.alarms) or exp(min(log_evidence, _LOG_MAX)) >= 1 / split.ALPHA
-    )
+    is_wrong = None in release.alarmed or exp(min(log_evidence, _LOG_MAX)) >= 1 / split.ALPHA
     alarms = {alarm.metric: alarm for alarm in release.alarms}
     found = []
     for place, each in enumerate(judge(release, counted, metrics)):

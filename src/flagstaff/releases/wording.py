@@ -5,11 +5,20 @@ from math import exp
 from typing import Any
 
 from flagstaff.metrics.metrics import Kind, Metric
+from flagstaff.metrics.request_metrics import Measure
 from flagstaff.releases.judging import Judgement, event_splits, mean_splits
 from flagstaff.releases.observations import Observations
-from flagstaff.releases.releases import Alarm, Applied
+from flagstaff.releases.releases import Alarm, Applied, Threshold
 from flagstaff.releases.statistics.means import Moments
 
+MEASURE_WORDS = {
+    Measure.PER_MINUTE: "the number per minute",
+    Measure.MEAN: "the mean",
+    Measure.P50: "the median",
+    Measure.P90: "the 90th percentile",
+    Measure.P95: "the 95th percentile",
+    Measure.P99: "the 99th percentile",
+}
 SPLIT_WRONG = (
     "The users are not split as the step asks, so nothing can be concluded. Usually events of one group get lost, some "
     "applications cache answers, or another rule decides for some users before the rollout does."
@@ -79,6 +88,20 @@ def _say_level(metric: Metric, arm: Any) -> str:
 
 def _say_arm(name: str) -> str:
     return {"on": "with the flag", "off": "without it"}.get(name, f"with {name}")
+
+
+def say_threshold(threshold: Threshold, value: float) -> str:
+    """What a threshold has found: the request metric, its value, and the limit."""
+    labels = ", ".join(f"{label}: {given}" for label, given in threshold.labels)
+    of_series = f" ({labels})" if labels else ""
+    side, limit = ("above", threshold.above) if threshold.above is not None else ("below", threshold.below)
+    assert limit is not None
+    over = "the last minute" if threshold.minutes == 1 else f"the last {threshold.minutes} minutes"
+    measure = MEASURE_WORDS[threshold.measure]
+    return (
+        f"{threshold.request_metric}{of_series}: {measure} was {say_number(value)} over {over}, {side} "
+        f"the threshold of {say_number(limit)}."
+    )
 
 
 def say_number(number: float) -> str:

@@ -4,11 +4,13 @@ All of it is what clients claim. Texts are shortened and numbers bounded when th
 them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
+
+from flagstaff.metrics.request_metrics import Measured
 
 TEXT_MAX_LENGTH = 100
 COUNT_MAX = 10**9
@@ -60,7 +62,7 @@ class Report:
     """The counts of an instance of an application in a window of time, by flag.
 
     `window` is a digest of the window and of who sent it; a client may send the same window twice. `dropped` is the
-    number of further counts that the report had.
+    number of further counts that the report had. `measured` is what it has measured besides.
     """
 
     environment_id: UUID
@@ -68,11 +70,12 @@ class Report:
     window: bytes
     counts: Mapping[str, FlagCounts]
     dropped: int = 0
+    measured: Sequence[Measured] = ()
 
     @property
     def size(self) -> int:
-        """The number of its counts."""
-        return sum(map(size_of, self.counts.values()))
+        """The number of its counts and samples."""
+        return sum(map(size_of, self.counts.values())) + sum(len(each.samples) for each in self.measured)
 
 
 @dataclass(frozen=True, slots=True)

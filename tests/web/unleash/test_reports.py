@@ -31,7 +31,6 @@ METRICS = {
     "instanceId": "shop-1",
     "connectionId": "c-1",
     "bucket": {**WINDOW, "toggles": TOGGLES},
-    "impactMetrics": [{"anything": True}],
 }
 EDGE_COUNTS = {
     "featureName": "new-checkout",

@@ -3,7 +3,7 @@
 Counts are booked in the hour in which they arrive, because clients' clocks are not to be relied on.
 """
 
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -17,6 +17,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.concurrency.pacing import collect, in_pieces, pause
 from flagstaff.database import dialect, tables
 from flagstaff.database.tables import microseconds, moment
+from flagstaff.history.store.request_metrics import add_measured
+from flagstaff.metrics.request_metrics import Measured
 from flagstaff.serving.applications import Report
 
 YES, NO, VARIANT, ASKED = "yes", "no", "variant:", "asked"
@@ -114,16 +116,21 @@ async def add_reports(connection: AsyncConnection, reports: Sequence[Report], at
     the reports themselves lack.
     """
     added: Counter[CountKey] = Counter()
+    measured: defaultdict[UUID, list[Measured]] = defaultdict(list)
     lacking: Counter[UUID] = Counter()
     for report in sorted(reports, key=lambda each: each.window):  # in one order, so that instances cannot deadlock
         remembered = await connection.execute(_remember(connection), {"window": report.window, "reported_at": at})
         if remembered.first() is None:
             continue
         lacking[report.environment_id] += report.dropped
+        if report.measured:
+            measured[report.environment_id] += report.measured
         await in_pieces(_adding(report, added))
     dropped: Counter[UUID] = Counter()
     for environment_id in {key.environment_id for key in added}:
         dropped[environment_id] = await _drop_beyond(connection, environment_id, added, hour_of(at), bound)
+    for environment_id, of_environment in sorted(measured.items()):
+        dropped[environment_id] += await add_measured(connection, environment_id, of_environment, at, bound.most)
     await add_counts(connection, added, at)
     await _record_dropped(connection, dropped + lacking, hour_of(at))
     return dropped.total()

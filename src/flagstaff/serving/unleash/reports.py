@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
+from secrets import token_bytes
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -19,6 +20,7 @@ from flagstaff.flags.variants import MAX_VARIANTS
 from flagstaff.http.nesting import require_shallow
 from flagstaff.serving.applications import COUNT_MAX, UNNAMED, Client, FlagCounts, Report, claimed, size_of
 from flagstaff.serving.context import UNREADABLE
+from flagstaff.serving.unleash.impact_metrics import reading_measured
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.keys import KEY_MAX_LENGTH
 
@@ -53,6 +55,7 @@ class _Application(msgspec.Struct, rename="camel"):
 
 class _Metrics(_Application, rename="camel"):
     bucket: _Bucket | None = None
+    impact_metrics: msgspec.Raw = msgspec.Raw()
 
 
 class _EdgeCounts(msgspec.Struct, rename="camel"):
@@ -64,9 +67,10 @@ class _EdgeCounts(msgspec.Struct, rename="camel"):
     variants: dict[str, Count] | None = None
 
 
-class _Batch(msgspec.Struct):
+class _Batch(msgspec.Struct, rename="camel"):
     applications: list[_Application]
     metrics: list[_EdgeCounts]
+    impact_metrics: msgspec.Raw = msgspec.Raw()
 
 
 _read_application = msgspec.json.Decoder(_Application).decode
@@ -100,10 +104,11 @@ def check_edge_state(body: bytes) -> None:
 def reading_metrics(
     body: bytes, environment: EnvironmentSnapshot, sender: Client
 ) -> Generator[None, None, list[Report]]:
-    """Read what an instance has counted, in steps; nothing if it sent no counts. Raises Error INVALID."""
+    """Read what an instance has counted and measured, in steps; nothing if it did neither. Raises Error INVALID."""
     metrics = yield from _decoding(_read_metrics, body)
-    bucket = metrics.bucket
-    if bucket is None or not bucket.toggles:
+    readings = yield from reading_measured(metrics.impact_metrics, _short(metrics.app_name) or UNNAMED)
+    bucket = metrics.bucket or _Bucket({})
+    if not bucket.toggles and not any(readings):
         return []
     client = Client(
         application=_short(metrics.app_name) or UNNAMED,
@@ -121,9 +126,12 @@ def reading_metrics(
         counts[claimed(key, KEY_MAX_LENGTH)] = of_flag
         read += 1
         yield
-    dropped = sum(map(_given, islice(bucket.toggles.values(), read, None)))
-    window = [metrics.app_name, metrics.instance_id, metrics.connection_id, bucket.start, bucket.stop]
-    return [Report(environment.environment_id, client, _digest(environment, _encode(window)), counts, dropped)]
+    dropped = sum(map(_given, islice(bucket.toggles.values(), read, None))) + readings.dropped
+    window = _encode([metrics.app_name, metrics.instance_id, metrics.connection_id, bucket.start, bucket.stop])
+    if metrics.bucket is None:
+        window = token_bytes(16)  # a repetition cannot be told from another report that says the same
+    digest = _digest(environment, window)
+    return [Report(environment.environment_id, client, digest, counts, dropped, readings.measured)]
 
 
 def reading_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client) -> Generator[None, None, list[Report]]:
@@ -146,6 +154,8 @@ def reading_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client)
         size += given
         of_application[key] = _add(known, _counts(each.yes, each.no, each.variants or {}))
     sdk, digest = sender.sdk or _EDGE, _digest(environment, body)
+    readings = yield from reading_measured(batch.impact_metrics, UNNAMED, environment.environment_key)
+    dropped += readings.dropped
     found = [
         Report(
             environment.environment_id,
@@ -156,7 +166,10 @@ def reading_batch(body: bytes, environment: EnvironmentSnapshot, sender: Client)
         for application, counts in totals.items()
         if counts
     ]
-    return [replace(found[0], dropped=dropped), *found[1:]] if dropped else found
+    if not found and any(readings):
+        edge = Client(UNNAMED, sender.instance or _EDGE, sender.connection, sdk)
+        found = [Report(environment.environment_id, edge, digest, {})]
+    return [replace(found[0], dropped=dropped, measured=readings.measured), *found[1:]] if found else []
 
 
 def _counts(yes: int, no: int, variants: Mapping[str, int]) -> FlagCounts:
