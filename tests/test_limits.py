@@ -173,6 +173,11 @@ TESTS: dict[str, list[str]] = {
     ],
     "waiting-events": ["unit/runtime/test_event_buffer.py::test_beyond_the_bound_events_are_refused"],
     "stored-events": ["storage/history/test_events.py::test_the_oldest_events_beyond_the_bound_are_deleted"],
+    "request-metrics": [
+        "web/unleash/test_impact_metrics.py::test_an_environment_keeps_a_bounded_number_of_series",
+        "web/unleash/test_impact_metrics.py::test_an_hour_keeps_a_bounded_number_of_samples",
+        "web/unleash/test_impact_metrics.py::test_what_cannot_be_kept_is_counted_and_the_rest_of_its_report_is_kept",
+    ],
     "unknown-metrics": ["web/metrics/test_events.py::test_of_an_environment_so_many_unknown_metrics_are_counted"],
     "exposed-users": ["unit/releases/test_counting.py::test_beyond_the_bound_users_are_not_counted_but_told_of"],
     "views": ["web/test_quotas.py::test_a_project_may_have_so_many_views"],

@@ -240,6 +240,33 @@ async def test_a_revoked_key_gives_a_new_application_nothing_and_takes_nothing_f
         assert await app.is_on(shop.flag.key)
 
 
+@pytest.mark.parametrize("language", ["node", "python"])
+async def test_what_an_application_measures_is_kept_by_the_flag_that_its_users_have(
+    sqlite: Store, shop: Shop, language: str
+) -> None:
+    async with running(sqlite, language) as (server, app), signed_in(server) as caller:
+        assert await app.connect(shop.key)
+        await app.measure(shop.flag.key)
+
+        async def value(name: str, measure: str) -> float | None:
+            query = f"name={name}&measure={measure}&label={shop.flag.key}:enabled"
+            answer = await caller.get(f"{shop.path}/request-metrics/chart?{query}")
+            if answer.status_code == 404:
+                return None  # not reported yet
+            assert answer.status_code == 200, answer.text
+            (line,) = answer.json()["lines"]
+            points = line["points"]
+            return max((point for point in points if point is not None), default=None)
+
+        async def is_reported() -> bool:
+            return await value("orders", "per_minute") == 2
+
+        await until(is_reported)
+        assert await value("seconds", "mean") == 0.5
+        assert await value("seconds", "p50") == pytest.approx(0.55)
+        assert await value("queue", "mean") == 7
+
+
 @each_language
 async def test_what_an_application_counts_is_reported(sqlite: Store, shop: Shop, language: str) -> None:
     async with running(sqlite, language) as (server, app), signed_in(server) as caller:

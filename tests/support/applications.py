@@ -66,6 +66,10 @@ class Application:
         (result,) = await self.ask([(flag, {"userId": user_id, "properties": {}})], name)
         return result.enabled
 
+    async def measure(self, flag: str, name: str = "shop") -> None:
+        """Measure two orders, a response time of half a second and a queue of seven, of a user of a flag."""
+        await self._command_for({"measure": flag, "name": name})
+
     async def _command_for(self, command: Mapping[str, Any]) -> Any:
         assert self._process is not None
         assert self._process.stdin is not None

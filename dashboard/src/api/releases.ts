@@ -13,6 +13,7 @@ export type ReleaseState = Release["state"];
 export type ReleaseStep = Schemas["StepOut"];
 export type NewRelease = Schemas["NewRelease"];
 export type Guard = Schemas["GuardOut"];
+export type Threshold = Schemas["ThresholdOut"];
 export type GuardAction = Guard["action"];
 export type Results = Schemas["ResultsOut"];
 export type MetricResult = Schemas["MetricResultOut"];

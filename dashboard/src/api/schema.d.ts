@@ -1891,7 +1891,7 @@ export interface paths {
         put?: never;
         /**
          * Create Release
-         * @description Create a release of a flag: steps, each at its time, and guards. One step with `at` is a schedule.
+         * @description Create a release of a flag: steps, each at its time, guards and thresholds. One step with `at` is a schedule.
          *
          *     It acts for the account that makes it. A release that changes rules also needs `rules:write`. A flag has one release
          *     at a time that has not ended.
@@ -2484,6 +2484,50 @@ export interface paths {
          *     Requires the permission `evaluations:read`.
          */
         post: operations["preview_impact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/request-metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Request Metrics
+         * @description The request metrics that applications reported in the last seven days; Unleash calls them impact metrics.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["list_request_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/request-metrics/chart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Chart Request Metric
+         * @description A measure of a request metric over at most seven days, by the minute or by several.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["chart_request_metric"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3454,11 +3498,24 @@ export interface components {
         };
         /**
          * AlarmOut
-         * @description A guard that has acted, or without a metric, a split that is not as asked.
+         * @description A guard or a threshold that has acted, or without either, a split that is not as asked.
          */
         AlarmOut: {
-            /** Metric */
+            /**
+             * Metric
+             * @description The metric of a guard.
+             */
             metric: string | null;
+            /**
+             * Request Metric
+             * @description The request metric of a threshold, whose value is the evidence.
+             */
+            request_metric: string | null;
+            /**
+             * Place
+             * @description The place of the threshold, from 0 on.
+             */
+            place: number | null;
             /** Action */
             action: ("turn_off" | "pause" | "notify") | null;
             /**
@@ -5557,6 +5614,22 @@ export interface components {
             expires_in_seconds: number | null;
         };
         /**
+         * LineOut
+         * @description A line of a chart.
+         */
+        LineOut: {
+            /**
+             * Value
+             * @description The value of the label; null without `by`.
+             */
+            value: string | null;
+            /**
+             * Points
+             * @description A number for each span; null where nothing was reported.
+             */
+            points: (number | null)[];
+        };
+        /**
          * ListedInstanceOut
          * @description A process that serves: an instance, or one of the workers of an instance.
          */
@@ -6123,6 +6196,11 @@ export interface components {
              * @default []
              */
             guards?: components["schemas"]["GuardBody"][];
+            /**
+             * Thresholds
+             * @default []
+             */
+            thresholds?: components["schemas"]["ThresholdBody"][];
             /**
              * False Alarm Rate
              * @description The chance that any guard ever acts on a harmless flag is at most this.
@@ -7055,6 +7133,8 @@ export interface components {
             steps: components["schemas"]["StepOut"][];
             /** Guards */
             guards: components["schemas"]["GuardOut"][];
+            /** Thresholds */
+            thresholds: components["schemas"]["ThresholdOut"][];
             /** False Alarm Rate */
             false_alarm_rate: number;
             /**
@@ -7218,6 +7298,77 @@ export interface components {
              * @description By flag and application; the first 10,000 counts.
              */
             flags: components["schemas"]["ReportedFlagOut"][];
+        };
+        /**
+         * RequestChartOut
+         * @description A measure of a request metric over time.
+         */
+        RequestChartOut: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "counter" | "gauge" | "histogram";
+            /**
+             * Measure
+             * @enum {string}
+             */
+            measure: "per_minute" | "mean" | "p50" | "p90" | "p95" | "p99";
+            /**
+             * Since
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            since: string;
+            /**
+             * Until
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            until: string;
+            /**
+             * Minutes
+             * @description The length of the span that each point stands for.
+             */
+            minutes: number;
+            /** Lines */
+            lines: components["schemas"]["LineOut"][];
+            /**
+             * Omitted
+             * @description How many values of the label have no line, of which there are 20.
+             */
+            omitted: number;
+        };
+        /**
+         * RequestMetricOut
+         * @description A request metric: what applications measure and report in sums, without users.
+         */
+        RequestMetricOut: {
+            /** Name */
+            name: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "counter" | "gauge" | "histogram";
+            /** Help */
+            help: string;
+            /** Measures */
+            measures: ("per_minute" | "mean" | "p50" | "p90" | "p95" | "p99")[];
+            /**
+             * Labels
+             * @description The values that each label has had.
+             */
+            labels: {
+                [key: string]: string[];
+            };
+            /**
+             * Seen At
+             * Format: date-time
+             * @description When it was last reported, to within ten minutes.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            seen_at: string;
         };
         /**
          * RequestOptionsOut
@@ -7928,6 +8079,70 @@ export interface components {
              * @description All flags together, oldest first. Only with `total=true`.
              */
             total?: components["schemas"]["TotalIntervalOut"][] | null;
+        };
+        /**
+         * ThresholdBody
+         * @description A limit for a request metric over the last whole minutes, and what happens when it is passed.
+         */
+        ThresholdBody: {
+            /** Request Metric */
+            request_metric: string;
+            /**
+             * Measure
+             * @enum {string}
+             */
+            measure: "per_minute" | "mean" | "p50" | "p90" | "p95" | "p99";
+            /**
+             * Labels
+             * @description Only what was reported with these labels, such as `{"new-checkout": "enabled"}`.
+             * @default {}
+             */
+            labels?: {
+                [key: string]: string;
+            };
+            /** Above */
+            above?: number;
+            /** Below */
+            below?: number;
+            /**
+             * Minutes
+             * @description All of them are after the step in force began.
+             * @default 5
+             */
+            minutes?: number;
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "turn_off" | "pause" | "notify";
+        };
+        /**
+         * ThresholdOut
+         * @description A threshold.
+         */
+        ThresholdOut: {
+            /** Request Metric */
+            request_metric: string;
+            /**
+             * Measure
+             * @enum {string}
+             */
+            measure: "per_minute" | "mean" | "p50" | "p90" | "p95" | "p99";
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
+            /** Above */
+            above: number | null;
+            /** Below */
+            below: number | null;
+            /** Minutes */
+            minutes: number;
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "turn_off" | "pause" | "notify";
         };
         /**
          * TokenNameOut
@@ -13826,6 +14041,74 @@ export interface operations {
             404: components["responses"]["404"];
             409: components["responses"]["409"];
             413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_request_metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestMetricOut"][];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    chart_request_metric: {
+        parameters: {
+            query: {
+                name: string;
+                measure?: ("per_minute" | "mean" | "p50" | "p90" | "p95" | "p99") | null;
+                /** @description Only series with this label, such as `new-checkout:enabled`. May be repeated. */
+                label?: string[];
+                /** @description A label: each of its values has a line. */
+                by?: string | null;
+                /** @description Only at or after this time. */
+                since?: string | null;
+                /** @description Only before this time. */
+                until?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestChartOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
         };

@@ -14,6 +14,7 @@ import {
   signed,
   spanInWords,
   stepsOf,
+  thresholdInWords,
 } from "./releases";
 
 const applied = (step: number, values: Partial<Release["applied"][number]> = {}): Release["applied"][number] => ({
@@ -38,6 +39,7 @@ const release = (values: Partial<Release>): Release => ({
     changes: { rollout_percentage: percentage },
   })),
   guards: [{ metric: "error", action: "turn_off", tolerates: 0 }],
+  thresholds: [],
   false_alarm_rate: 0.05,
   when_late: "run",
   state: "running",
@@ -115,11 +117,26 @@ describe("what a step changes", () => {
 });
 
 it("is named by what it is if it has no name", () => {
-  const schedule = { name: null, guards: [], steps: [{ changes: { enabled: true } }] };
+  const schedule = { name: null, guards: [], thresholds: [], steps: [{ changes: { enabled: true } }] };
   expect([nameOf(schedule), isSchedule(schedule), isObserved(schedule)]).toEqual(["Schedule", true, false]);
   expect(nameOf(release({}))).toBe("Release");
   expect(nameOf(release({ name: "Slow start" }))).toBe("Slow start");
   expect(isObserved({ guards: [], steps: [{ changes: {} }, { changes: {}, least_users: 9 }] })).toBe(true);
+});
+
+it("says what a threshold limits", () => {
+  const errors = {
+    request_metric: "errors",
+    measure: "per_minute",
+    labels: { "new-checkout": "enabled" },
+    above: 5,
+    below: null,
+    minutes: 5,
+    action: "turn_off",
+  } as const;
+  expect(thresholdInWords(errors)).toBe("errors (new-checkout: enabled), per minute, over 5 minutes, above 5");
+  const orders = { ...errors, labels: {}, above: null, below: 0.5, minutes: 1 };
+  expect(thresholdInWords(orders)).toBe("errors, per minute, over 1 minute, below 0.5");
 });
 
 it("says spans in the largest unit of which they are a whole number", () => {

@@ -1,8 +1,9 @@
 /** Where a release stands: its steps, when each is due, and what each changes, in words. */
 
 import type { Rule, Variant } from "../api/client";
-import type { Release, ReleaseStep } from "../api/releases";
+import type { Release, ReleaseStep, Threshold } from "../api/releases";
 import { releases as texts } from "../texts/releases";
+import { requestMetrics } from "../texts/requestMetrics";
 import { ruleInWords } from "./audience";
 import { isOpen } from "./releaseState";
 
@@ -123,19 +124,27 @@ export function spanInWords(seconds: number): string {
 }
 
 /** The name of a release, or what it is if it has none. */
-export function nameOf(release: Pick<Release, "name" | "steps" | "guards">): string {
+export function nameOf(release: Pick<Release, "name" | "steps" | "guards" | "thresholds">): string {
   if (release.name !== null) return release.name;
   return isSchedule(release) ? texts.schedule : texts.release;
 }
 
 /** Whether it is one change at a moment, which nothing watches. */
-export function isSchedule({ steps, guards }: Pick<Release, "steps" | "guards">): boolean {
-  return steps.length === 1 && guards.length === 0;
+export function isSchedule({ steps, guards, thresholds }: Pick<Release, "steps" | "guards" | "thresholds">): boolean {
+  return steps.length === 1 && guards.length === 0 && thresholds.length === 0;
 }
 
 /** Whether users and events are counted for it, so that it has results. */
 export function isObserved({ steps, guards }: Pick<Release, "steps" | "guards">): boolean {
   return guards.length > 0 || steps.some(({ least_users: least }) => (least ?? 0) > 0);
+}
+
+/** What a threshold limits: "errors (new-checkout: enabled), per minute, over 5 minutes, above 5". */
+export function thresholdInWords({ request_metric: name, measure, labels, above, below, minutes }: Threshold): string {
+  const of = Object.entries(labels).map(([label, value]) => `${label}: ${value}`);
+  const series = of.length > 0 ? `${name} (${of.join(", ")})` : name;
+  const limit = above === null ? texts.below(digits(below ?? 0)) : texts.above(digits(above));
+  return `${series}, ${requestMetrics.measures[measure].toLowerCase()}, ${texts.over(spanInWords(minutes * 60))}, ${limit}`;
 }
 
 /** The arm of a step, as people say it. */

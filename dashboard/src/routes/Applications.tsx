@@ -2,7 +2,7 @@
 
 import { Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useMemo } from "react";
+import { lazy, type ReactNode, Suspense, useMemo } from "react";
 import { REFRESH_MILLISECONDS, reportsQuery, usageQuery } from "../api/applications";
 import { useOutage } from "../api/connection";
 import { type Connection, connectionsQuery } from "../api/connections";
@@ -20,6 +20,7 @@ import { t } from "../texts";
 import { applications as texts } from "../texts/applications";
 import { connection } from "../texts/connection";
 
+const RequestMetrics = lazy(() => import("../components/requestMetrics/RequestMetrics"));
 const UNASKED_SHOWN = 500;
 
 export function Applications() {
@@ -75,6 +76,9 @@ function Contents() {
           </Part>
         </>
       )}
+      <Suspense>
+        <RequestMetrics path={path} />
+      </Suspense>
       <Part title={texts.missing} intro={texts.missingIntro} without={texts.noMissing}>
         {usage.data.missing.length > 0 && (
           <Sheet

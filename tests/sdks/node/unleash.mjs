@@ -39,12 +39,26 @@ function ask(name, flag, context) {
   return [client.isEnabled(flag, context), variant.enabled ? variant.name : null, variant.payload ?? null]
 }
 
+function measure(name, flag) {
+  const metrics = clients.get(name).impactMetrics
+  const ofFlag = { flagNames: [flag], context: { userId: 'ada' } }
+  metrics.defineCounter('orders', 'Orders')
+  metrics.defineHistogram('seconds', 'Response time', [0.1, 1])
+  metrics.defineGauge('queue', 'Orders that wait')
+  metrics.incrementCounter('orders', 2, ofFlag)
+  metrics.observeHistogram('seconds', 0.5, ofFlag)
+  metrics.updateGauge('queue', 7, ofFlag)
+  return { measured: true }
+}
+
 for await (const line of createInterface({ input: process.stdin })) {
   const command = JSON.parse(line)
   const answer =
     'connect' in command
       ? await connect(command.connect, command.name)
-      : command.ask.map((question) => ask(command.name, ...question))
+      : 'measure' in command
+        ? measure(command.name, command.measure)
+        : command.ask.map((question) => ask(command.name, ...question))
   console.log(JSON.stringify(answer))
 }
 for (const client of clients.values()) client.destroy()

@@ -2,6 +2,7 @@
 
 {"connect": key, "name": name}          -> {"connected": whether it has got any features}
 {"ask": [[flag key, context], ...], "name": name} -> [[is on, variant or null, payload or null], ...]
+{"measure": flag key, "name": name}     -> {"measured": true}: two orders, a response time and a queue, of a user
 """
 
 import json
@@ -12,6 +13,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from UnleashClient import UnleashClient
+from UnleashClient.impact_metrics import MetricFlagContext
 
 HYDRATION_SECONDS = 20  # the client does not wait for its stream
 
@@ -47,11 +49,26 @@ def ask(name: str, flag: str, context: dict[str, Any]) -> list[Any]:
     return [is_on, variant["name"] if variant["enabled"] else None, variant.get("payload")]
 
 
+def measure(name: str, flag: str) -> dict[str, bool]:
+    """Count two orders, and measure a response time and the length of a queue."""
+    metrics = clients[name].impact_metrics
+    of_flag = MetricFlagContext([flag], {"userId": "ada"})
+    metrics.define_counter("orders", "Orders")
+    metrics.define_histogram("seconds", "Response time", [0.1, 1.0])
+    metrics.define_gauge("queue", "Orders that wait")
+    metrics.increment_counter("orders", 2, of_flag)
+    metrics.observe_histogram("seconds", 0.5, of_flag)
+    metrics.update_gauge("queue", 7, of_flag)
+    return {"measured": True}
+
+
 with TemporaryDirectory() as cache:
     for line in sys.stdin:
         command = json.loads(line)
         if "connect" in command:
             answer: Any = connect(command["connect"], command["name"], cache)
+        elif "measure" in command:
+            answer = measure(command["name"], command["measure"])
         else:
             answer = [ask(command["name"], *question) for question in command["ask"]]
         sys.stdout.write(f"{json.dumps(answer)}\n")

@@ -10,8 +10,8 @@ import classes from "./LineChart.module.css";
 export interface Line {
   readonly name: string;
   readonly colour: string;
-  /** For each moment; `places` are from 0 at the bottom to 1. */
-  readonly places: readonly number[];
+  /** For each moment; `places` are from 0 at the bottom to 1, and null where nothing is known. */
+  readonly places: readonly (number | null)[];
   readonly words: readonly string[];
 }
 
@@ -62,11 +62,11 @@ export function LineChart({ label, times, lines, marks = [], most }: Props) {
           ))}
           {pointed !== null && <path className={classes.guide} d={`M${right(places[shown])} 0V${HEIGHT}`} />}
           {lines.map((line) => (
-            <polyline
+            <path
               key={line.name}
               className={classes.line}
               style={{ stroke: line.colour }}
-              points={line.places.map((place, index) => `${right(places[index])},${down(place)}`).join(" ")}
+              d={traced(line.places, places)}
             />
           ))}
         </svg>
@@ -76,17 +76,19 @@ export function LineChart({ label, times, lines, marks = [], most }: Props) {
             {name}
           </span>
         ))}
-        {lines.map((line) => (
-          <span
-            key={line.name}
-            className={classes.dot}
-            style={{
-              left: `${(places[shown] ?? 1) * 100}%`,
-              bottom: `${(line.places[shown] ?? 0) * 100}%`,
-              background: line.colour,
-            }}
-          />
-        ))}
+        {lines
+          .filter(({ places: known }) => known[shown] != null)
+          .map((line) => (
+            <span
+              key={line.name}
+              className={classes.dot}
+              style={{
+                left: `${(places[shown] ?? 1) * 100}%`,
+                bottom: `${(line.places[shown] ?? 0) * 100}%`,
+                background: line.colour,
+              }}
+            />
+          ))}
       </div>
       <Axis times={times} />
       <Figures label={label} times={times} lines={lines} />
@@ -153,6 +155,17 @@ function wordsAt(lines: readonly Line[], index: number): string {
   const [only, ...others] = lines;
   if (others.length === 0) return only?.words[index] ?? "";
   return lines.map(({ words }) => words[index]).join(" / ");
+}
+
+/** A line through the known places, with gaps where nothing is known. A place alone is a dot. */
+function traced(line: readonly (number | null)[], places: readonly number[]): string {
+  return line
+    .map((place, index) => {
+      if (place === null) return "";
+      const to = `${right(places[index])} ${down(place)}`;
+      return (line[index - 1] ?? null) === null ? `M${to}L${to}` : `L${to}`;
+    })
+    .join("");
 }
 
 function right(place: number | undefined): number {

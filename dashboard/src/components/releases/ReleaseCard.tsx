@@ -15,6 +15,7 @@ import classes from "./Releases.module.css";
 import { Results } from "./Results";
 import { STATE_COLOURS } from "./stateColours";
 import { Steps } from "./Steps";
+import { Thresholds } from "./Thresholds";
 
 type Props = Pick<FlagPlace, "path" | "flag"> & {
   readonly release: Release;
@@ -65,10 +66,12 @@ export function ReleaseCard({ path, flag, release, rules }: Props) {
         </Alert>
       )}
       <Steps release={release} rules={rules} />
+      {release.thresholds.length > 0 && <Thresholds path={path} release={release} />}
       {isObserved(release) ? (
         <Results path={path} flag={flag} release={release} />
       ) : (
-        !isSchedule(release) && (
+        !isSchedule(release) &&
+        release.thresholds.length === 0 && (
           <Text size="sm" c="dimmed">
             {texts.notCounted}
           </Text>

@@ -1,0 +1,45 @@
+/** What applications measure themselves and report in sums: which metrics there are, and what they were over time. */
+
+import { queryOptions } from "@tanstack/react-query";
+import { client, type EnvironmentPath } from "./client";
+import { ask } from "./problem";
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+export type RequestMetric = Schemas["RequestMetricOut"];
+export type RequestChart = Schemas["RequestChartOut"];
+export type Measure = RequestChart["measure"];
+
+const BASE = "/api/projects/{project_id}/environments/{env_id}/request-metrics";
+const LOOK_MILLISECONDS = 15_000;
+
+export interface ChartQuery {
+  readonly name: string;
+  readonly measure?: Measure;
+  /** Only what was reported with all of these labels. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The label whose values have a line each. */
+  readonly by?: string;
+  readonly hours: number;
+}
+
+export function requestMetricsQuery(path: EnvironmentPath) {
+  return queryOptions({
+    queryKey: ["request-metrics", path.env_id],
+    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path }, signal })),
+    refetchInterval: LOOK_MILLISECONDS,
+  });
+}
+
+export function requestChartQuery(path: EnvironmentPath, { name, measure, labels, by, hours }: ChartQuery) {
+  const label = Object.entries(labels ?? {}).map(([key, value]) => `${key}:${value}`);
+  return queryOptions({
+    queryKey: ["request-metrics", path.env_id, name, measure, label, by, hours],
+    queryFn: ({ signal }) => {
+      const since = new Date(Date.now() - hours * 3_600_000).toISOString();
+      const query = { name, since, label, ...(measure && { measure }), ...(by && { by }) };
+      return ask(client.GET(`${BASE}/chart`, { params: { path, query }, signal }));
+    },
+    refetchInterval: LOOK_MILLISECONDS,
+  });
+}
