@@ -16,6 +16,7 @@ from tests.faults.fleet import INSTANCES, LIMIT, Fleet
 from tests.faults.histories import History, Outcome, Toggle
 from tests.faults.listeners import find_unaware, listening
 from tests.faults.nemesis import EVERY_INSTANCE, Nemesis
+from tests.faults.releasing import Reporter, begin_release, end_release, find_misreleased, make_released_flag
 from tests.support.api import Json, created, environment_path, flag_path
 
 READY_SECONDS = 30.0  # on a machine that is busy with other tests, too
@@ -54,11 +55,12 @@ class Round:
 class Arena:
     """A fleet with the flags that are toggled: one by all instances in turn, and one by each alone.
 
-    `writes` are made at two instances at once.
+    `writes` are made at two instances at once. `released` is a flag that has a release in each round.
     """
 
     fleet: Fleet
     flags: dict[str, Json]
+    released: Json
     writes: list[Write]
     known: list[Toggle]  # the latest changes of each flag
     rounds: int = 0
@@ -77,7 +79,7 @@ class Arena:
             known.append(Toggle(key, 0, *times, 201, Outcome.MADE, enabled=True, revision=revision))
         await make_webhook(fleet)
         writes, created_flags = await make_writes(fleet.owner, fleet.project, fleet.environment)
-        return cls(fleet, flags, writes, [*known, *created_flags])
+        return cls(fleet, flags, await make_released_flag(fleet), writes, [*known, *created_flags])
 
     async def play(self, nemesis: Nemesis, pace: Pace, *, marks_allowed: bool) -> Round:
         """Run a round."""
@@ -87,6 +89,7 @@ class Arena:
         history, prefix = History(toggles=list(self.known)), f"r{self.rounds}-"
         since = datetime.now(UTC) - timedelta(seconds=nemesis.wrong_clock_seconds + 10)
         urls = [each.url for each in fleet.instances]
+        release = await begin_release(fleet, self.released, f"round {self.rounds}")
         async with listening(urls, fleet.stream_key) as listeners:
             async with self._load(history, prefix, pace):
                 await asyncio.sleep(_STEADY_SECONDS)
@@ -106,6 +109,8 @@ class Arena:
         problems += await self._counted(history, prefix, since, dropped)
         problems += await self._limited()
         problems += await find_missing(fleet)
+        problems += await find_misreleased(fleet, release)
+        await end_release(fleet, self.released, release)
         if ready_seconds is None:
             problems.append(f"not every instance was ready after {READY_SECONDS:g} s")
         self.known = latest(history.toggles)
@@ -135,6 +140,8 @@ class Arena:
                     history, instance, ports[instance], sdk_key, name, pause_seconds=pace.evaluate_seconds
                 )
                 group.create_task(evaluator.run(over.is_set))
+            reporter = Reporter(history, self.fleet.project["sdk_key"], list(ports.values()))
+            group.create_task(reporter.run(over.is_set))
             try:
                 yield
             finally:

@@ -10,6 +10,7 @@ from tests.faults.checker import find_violations
 from tests.faults.counts import LOST_NANOSECONDS, find_miscounts
 from tests.faults.deliveries import find_wrong
 from tests.faults.histories import Evaluation, Outcome, Toggle
+from tests.faults.releasing import STEPS, find_wrong_steps
 from tests.support.receiver import Message
 
 CREATED = Toggle("flag", 0, 0, 1, 201, Outcome.MADE, enabled=True, revision=1)
@@ -176,3 +177,17 @@ def test_messages_that_are_missing_overtaken_or_renamed_are_found() -> None:
     assert find_wrong(numbers, [first, third]) == ["1 of 3 changes were not sent, first 2"]
     assert find_wrong(numbers, [first, third, second]) == ["the change 3 came before 2"]
     assert find_wrong(numbers, [first, second, third, message_of(1, "other")]) == ["the change 1 came under two ids"]
+
+
+def test_steps_that_were_applied_twice_or_lost_are_found() -> None:
+    applied = list(range(STEPS))
+    actions = [*["flag.updated", "release.step_applied"] * STEPS, "release.warned"]
+    descriptions = [None, *(f"step {place}" for place in range(1, STEPS))]
+    assert find_wrong_steps(applied, actions, descriptions) == []
+    (lost,) = find_wrong_steps(applied[:-1], actions, descriptions)
+    assert lost.startswith(f"the steps {applied[:-1]} were applied")
+    assert find_wrong_steps([*applied, applied[-1]], actions, descriptions) != []
+    (twice,) = find_wrong_steps(applied, [*actions, "release.warned"], descriptions)
+    assert twice == "release.warned is 2 times in the audit trail, and not 1"
+    (again,) = find_wrong_steps(applied, actions, [*descriptions, "step 1"])
+    assert again.startswith("the flag was changed to")

@@ -179,6 +179,16 @@ async def test_a_histogram_has_a_mean_and_quantiles(
     assert found == pytest.approx({"mean": 0.255, "p50": 0.1, "p90": 0.75, "p99": 1.0, "per_minute": 200.0})
 
 
+async def test_a_quantile_lies_above_the_empty_buckets_below_it(
+    flagstaff: Flagstaff, ada: Caller, report: Ask, environment: Json
+) -> None:
+    buckets = [{"le": 0.1, "count": 0}, {"le": 0.5, "count": 0}, {"le": 1.0, "count": 2}, {"le": "+Inf", "count": 2}]
+    await report("metrics", report_of(histogram(count=2, sum=1.5, buckets=buckets)))
+    await flagstaff.applications.collector.write()
+    shown = await chart(ada, environment, f"name=seconds&measure=p50&{SPAN}")
+    assert shown["lines"][0]["points"] == [0.75]
+
+
 async def test_a_window_that_is_sent_twice_counts_once(
     flagstaff: Flagstaff, ada: Caller, report: Ask, environment: Json
 ) -> None:

@@ -126,7 +126,10 @@ def _read_samples(kind: RequestKind, given: _Sample) -> tuple[Sample, ...] | Non
 
 
 def _read_buckets(given: Sequence[_Bucket]) -> list[Sample] | None:
-    """The buckets with the observations in each alone, without empty ones; None if they cannot be read."""
+    """The buckets with the observations in each alone; None if they cannot be read.
+
+    Empty ones are left out, except below one that is not: it says where that begins.
+    """
     if len(given) > BUCKETS_MAX:
         return None
     counts: dict[float, int] = {}
@@ -136,10 +139,11 @@ def _read_buckets(given: Sequence[_Bucket]) -> list[Sample] | None:
             return None
         counts[bound] = min(max(each.count, 0), COUNT_MAX)
     ordered = [(-inf, 0), *sorted(counts.items())]
+    alone = [(bound, max(0, count - before)) for (_, before), (bound, count) in pairwise(ordered)]
     return [
-        Sample(INFINITE if bound == inf else repr(bound), 0.0, count - before)
-        for (_, before), (bound, count) in pairwise(ordered)
-        if count > before
+        Sample(INFINITE if bound == inf else repr(bound), 0.0, count)
+        for (bound, count), (_, above) in pairwise([*alone, (inf, 0)])
+        if count or above
     ]
 
 
