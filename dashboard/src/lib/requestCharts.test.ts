@@ -24,8 +24,8 @@ test("a minute without a report has no place in the line", () => {
 });
 
 test("a chart has room for the limit above its line", () => {
-  const found = drawn(CHART, "Orders", 8);
-  expect([found?.most, found?.place(8), found?.lines[0]?.places[2]]).toEqual([8, 1, 0.5]);
+  const found = drawn(CHART, "Orders", 10);
+  expect([found?.most, found?.place(9), found?.lines[0]?.places[2]]).toEqual([12, 0.75, 4 / 12]);
 });
 
 test("a line of zeros lies at the bottom, and negative values below it", () => {

@@ -7,6 +7,8 @@ import { partColour } from "./partColours";
 import { digits } from "./releases";
 
 const MINUTE = 60_000;
+/** How far the scale extends beyond a limit, so that the line can be seen to pass it. */
+const BEYOND = 1.2;
 
 export interface Drawn {
   readonly times: readonly number[];
@@ -20,7 +22,7 @@ export interface Drawn {
 export function drawn(chart: RequestChart, label: string, limit: number | null = null): Drawn | null {
   const reported = chart.lines.flatMap(({ points }) => points.filter((each) => each !== null));
   if (reported.length === 0) return null;
-  const known = limit === null ? reported : [...reported, limit];
+  const known = limit === null ? reported : [...reported, limit * BEYOND];
   const [least, most] = [Math.min(0, ...known), Math.max(...known)];
   const place = (value: number) => (most === least ? 0 : (value - least) / (most - least));
   const since = Date.parse(chart.since);

@@ -133,6 +133,7 @@ export const releases = {
   evidenceNote: (rate: string) =>
     `The higher the line, the less likely is a harmless flag. Of a hundred harmless releases, at most ${rate} ever reach the threshold, however often anyone looks.`,
   thresholdName: "Threshold",
+  thresholdOf: (limit: string) => `Threshold ${limit}`,
   warningName: "Warning",
   threshold: (value: string, acts: string) => `Threshold ${value}: ${acts}`,
   warningLine: (value: string) => `Warning line ${value}: no further step begins above it`,

@@ -8,6 +8,7 @@ import { requestChartQuery } from "../../api/requestMetrics";
 import { thresholdInWords } from "../../lib/releases";
 import { useGuard } from "../../lib/useGuard";
 import { releases as texts } from "../../texts/releases";
+import { requestMetrics } from "../../texts/requestMetrics";
 import { RequestChart } from "../requestMetrics/RequestChart";
 import { When } from "../shared/When";
 import classes from "./Releases.module.css";
@@ -40,12 +41,11 @@ interface OneProps extends Props {
 
 function One({ path, release, threshold, place }: OneProps) {
   const alarm = release.alarms.find((each) => each.place === place);
-  const words = thresholdInWords(threshold);
   return (
     <section className={classes.guard} aria-label={threshold.request_metric}>
       <Group gap="xs">
         <Text className="break">
-          {words}. {texts.thresholdActions[threshold.action]}.
+          {thresholdInWords(threshold)}. {texts.thresholdActions[threshold.action]}.
         </Text>
         {alarm ? (
           <Badge color="alarm.8">
@@ -55,17 +55,19 @@ function One({ path, release, threshold, place }: OneProps) {
           <Badge variant="default">{texts.within}</Badge>
         )}
       </Group>
-      <Charted path={path} threshold={threshold} words={words} />
+      <Charted path={path} threshold={threshold} />
     </section>
   );
 }
 
-function Charted({ path, threshold, words }: { path: FlagPath; threshold: Threshold; words: string }) {
+function Charted({ path, threshold }: { path: FlagPath; threshold: Threshold }) {
   const { reason } = useGuard({ needs: "evaluations:read" });
   const { project_id, env_id } = path;
   const { request_metric: name, measure, labels } = threshold;
   const query = requestChartQuery({ project_id, env_id }, { name, measure, labels, hours: 1 });
   const { data } = useQuery({ ...query, enabled: reason === null });
   if (!data) return null;
-  return <RequestChart chart={data} label={words} limit={threshold.above ?? threshold.below} />;
+  return (
+    <RequestChart chart={data} label={requestMetrics.measures[measure]} limit={threshold.above ?? threshold.below} />
+  );
 }

@@ -18,10 +18,18 @@ export function RequestChart({ chart, label, limit = null }: Props) {
   const found = drawn(chart, label, limit);
   if (!found) return <Text size="sm">{texts.noPoints}</Text>;
   const marks =
-    limit === null ? [] : [{ kind: "threshold" as const, name: releases.thresholdName, place: found.place(limit) }];
+    limit === null
+      ? []
+      : [{ kind: "threshold" as const, name: releases.thresholdOf(digits(limit)), place: found.place(limit) }];
   return (
     <>
-      <LineChart label={label} times={found.times} lines={found.lines} marks={marks} most={digits(found.most)} />
+      <LineChart
+        label={label}
+        times={found.times}
+        lines={found.lines}
+        marks={marks}
+        {...(limit === null && { most: digits(found.most) })}
+      />
       {chart.omitted > 0 && (
         <Text size="xs" c="dimmed">
           {texts.omitted(chart.omitted)}
