@@ -161,10 +161,28 @@ def _bounded(client: httpx.Client, lists: Place, other: Place) -> list[Noise]:
         for number in range(50)
     ]
     public = request("POST", "/ofrep/v1/evaluate/flags", {}, token=_make_key(client, other, "browser"))
+    metric = {"key": "errors", "name": "Errors", "kind": "binary", "better": "down"}
+    client.post(
+        f"/api/projects/{other.project_id}/metrics", json=metric, headers={"authorization": f"Bearer {other.token}"}
+    )
+    events = [
+        request(
+            "POST",
+            "/sdk/v1/events",
+            {
+                "environment": "production",
+                "events": [{"metric": "errors", "user_id": f"user-{number}-{place}"} for place in range(1_000)],
+            },
+            sdk_key=other.sdk_key,
+        )
+        for number in range(20)
+    ]
     guess = request("POST", "/ofrep/v1/evaluate/flags", {}, token="unknown")
     return [
         Noise("bulk actions with keys that change nothing", actions, 4),
         Noise("reports of 19,600 counts", reports, 8),
+        Noise("events, 1,000 in a request", events, 4),
+        Noise("events, 1,000 in each of 10 requests a second", events, 4, 2.5),
         Noise("OFREP with a browser key", [public], 8),
         Noise("OFREP with unknown keys, 600 a second", [guess], 8, 75),
     ]

@@ -70,7 +70,6 @@ async def main() -> None:
     with tempfile.TemporaryDirectory(prefix="flagstaff-bench-") as folder:
         data = Path(folder)
         print_table(("events, SQLite", "", "µs of processor time", "bytes"), [await _cost(data / "cost")])
-        print_table(("evaluate, SQLite", "", "p50 ms", "p99 ms"), await _flood(data / "flood"))
         print_table(("a release of many users, SQLite", "", "value"), await _large(data / "large", options.users))
         rows = [("1 instance, SQLite", "", *await _decide([Store(None, data / "one")]))]
         with PostgresServer() as postgres:
@@ -117,38 +116,6 @@ async def _cost(data: Path) -> tuple[str, str, str, str]:
             f"{each:.2f}, without the request {without:.2f}",
             f"{(_size(data) - size) / EVENTS:.0f}",
         )
-
-
-async def _flood(data: Path) -> list[tuple[str, str, str, str]]:
-    """Evaluations alone, and beside four connections that send a thousand events again and again."""
-    rows = []
-    async with _one_server(data) as (server, ada):
-        project = await ada.create_project()
-        environment = await ada.get_environment(project)
-        await create_metric(ada, project)
-        for number in range(20):
-            await ada.create_flag(environment, key=f"flag-{number}")
-        for what in ("alone", "beside a flood of events"):
-            async with asyncio.TaskGroup() as group:
-                floods = []
-                if what != "alone":
-                    floods = [group.create_task(_send_forever(server.url, project["sdk_key"])) for _ in range(4)]
-                took = await _time_evaluations(ada, project["sdk_key"])
-                for flood in floods:
-                    flood.cancel()
-            rows.append((what, "", f"{statistics.median(took):.2f}", f"{_p99(took):.2f}"))
-    return rows
-
-
-async def _send_forever(url: str, key: str) -> None:
-    body = {
-        "environment": "production",
-        "events": [{"metric": "errors", "user_id": f"user-{place}"} for place in range(1000)],
-    }
-    async with httpx.AsyncClient(base_url=url, headers={"x-sdk-key": key}, timeout=60) as application:
-        while True:
-            await application.post("/sdk/v1/events", json=body)
-            await asyncio.sleep(0.02)
 
 
 async def _busy(stores: Sequence[Store]) -> list[tuple[str, str, str, str, str]]:
