@@ -1,9 +1,9 @@
 /* The loops over flags that every evaluation runs, compiled. python_loops.py has the same in Python.
 
    Only the stable ABI of Python 3.11 is used, so one build serves all later versions. The functions keep no state and
-   no references. They hold the GIL, read only tuples, bytes and integers, and run no code of Python, so nothing changes
-   meanwhile: borrowed references stay valid as long as the arguments. A wrong type raises a TypeError, a number out of
-   its range an IndexError, and any other mistake a ValueError. */
+   no references. They hold the GIL, read only tuples, bytes, integers and dicts by integers, and run no code of Python,
+   so nothing changes meanwhile: borrowed references stay valid as long as the arguments. A wrong type raises a
+   TypeError, a number out of its range an IndexError, and any other mistake a ValueError. */
 
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
@@ -113,25 +113,45 @@ static Aligned align(View identifier, uint32_t pending, uint32_t *blocks)
     return aligned;
 }
 
-typedef uint32_t Vector __attribute__((vector_size(16))); /* of gcc and clang, on every processor */
-#define LANES 16
-
-/* Advance up to 16 hashes over blocks: in four vectors, because each step of one waits for the step before. */
-static void advance_lanes(uint32_t *hashes, Py_ssize_t count, const uint32_t *blocks, Py_ssize_t block_count)
-{
-    Vector lanes[LANES / 4] = {{0}};
-    memcpy(lanes, hashes, (size_t)count * sizeof(uint32_t));
-    Vector a = lanes[0], b = lanes[1], c = lanes[2], d = lanes[3];
-    for (Py_ssize_t block = 0; block < block_count; block++) {
-        a ^= blocks[block], b ^= blocks[block], c ^= blocks[block], d ^= blocks[block];
-        a = (a << 13 | a >> 19) * 5 + UINT32_C(0xe6546b64);
-        b = (b << 13 | b >> 19) * 5 + UINT32_C(0xe6546b64);
-        c = (c << 13 | c >> 19) * 5 + UINT32_C(0xe6546b64);
-        d = (d << 13 | d >> 19) * 5 + UINT32_C(0xe6546b64);
+/* Advance up to LANES hashes over blocks: in four vectors, because each step of one waits for the step before. The
+   vectors are those of gcc and clang: of 16 bytes on every processor, and of 32 on those that have AVX2. */
+#define ADVANCE_LANES(name, size, target) \
+    target static void name(uint32_t *hashes, Py_ssize_t count, const uint32_t *blocks, Py_ssize_t block_count) \
+    { \
+        typedef uint32_t Vector __attribute__((vector_size(size))); \
+        Vector lanes[4] = {{0}}; \
+        memcpy(lanes, hashes, (size_t)count * sizeof(uint32_t)); \
+        Vector a = lanes[0], b = lanes[1], c = lanes[2], d = lanes[3]; \
+        for (Py_ssize_t block = 0; block < block_count; block++) { \
+            a ^= blocks[block], b ^= blocks[block], c ^= blocks[block], d ^= blocks[block]; \
+            a = (a << 13 | a >> 19) * 5 + UINT32_C(0xe6546b64); \
+            b = (b << 13 | b >> 19) * 5 + UINT32_C(0xe6546b64); \
+            c = (c << 13 | c >> 19) * 5 + UINT32_C(0xe6546b64); \
+            d = (d << 13 | d >> 19) * 5 + UINT32_C(0xe6546b64); \
+        } \
+        lanes[0] = a, lanes[1] = b, lanes[2] = c, lanes[3] = d; \
+        memcpy(hashes, lanes, (size_t)count * sizeof(uint32_t)); \
     }
-    lanes[0] = a, lanes[1] = b, lanes[2] = c, lanes[3] = d;
-    memcpy(hashes, lanes, (size_t)count * sizeof(uint32_t));
+
+typedef void AdvanceLanes(uint32_t *hashes, Py_ssize_t count, const uint32_t *blocks, Py_ssize_t block_count);
+
+ADVANCE_LANES(advance_16, 16, )
+static AdvanceLanes *advance_lanes = advance_16;
+static Py_ssize_t lanes_at_once = 16;
+
+#if defined(__x86_64__) && !defined(WITHOUT_AVX2)
+ADVANCE_LANES(advance_32, 32, __attribute__((target("avx2"))))
+
+static void choose_lanes(void)
+{
+    if (__builtin_cpu_supports("avx2")) {
+        advance_lanes = advance_32;
+        lanes_at_once = 32;
+    }
 }
+#else
+static void choose_lanes(void) {}
+#endif
 
 /* Hash the identifier after prefixes that leave as many bytes pending. */
 static void hash_run(const Prefix *prefixes, Py_ssize_t count, const Aligned *aligned, uint32_t size, uint32_t *found)
@@ -141,8 +161,8 @@ static void hash_run(const Prefix *prefixes, Py_ssize_t count, const Aligned *al
         uint32_t first = scramble(prefixes[flag].pending | aligned->first << bits);
         found[flag] = is_short ? prefixes[flag].hash ^ first : advance(prefixes[flag].hash, first);
     }
-    for (Py_ssize_t flag = 0; flag < count; flag += LANES) {
-        Py_ssize_t lanes = count - flag < LANES ? count - flag : LANES;
+    for (Py_ssize_t flag = 0; flag < count; flag += lanes_at_once) {
+        Py_ssize_t lanes = count - flag < lanes_at_once ? count - flag : lanes_at_once;
         advance_lanes(found + flag, lanes, aligned->blocks, aligned->count);
     }
     for (Py_ssize_t flag = 0; flag < count; flag++) {
@@ -492,29 +512,46 @@ static PyObject *select_bytes(PyObject *Py_UNUSED(module), PyObject *const *argu
     return result;
 }
 
-/* The fragment of a flag at a place. */
-static int view_fragment(PyObject *fragments, unsigned char place, View *fragment)
+/* The fragment of a flag at a place; the next of `variants` selects one, if the flag has one for each variant. */
+static int view_fragment(PyObject *fragments, unsigned char place, View *variants, View *fragment)
 {
-    if (!PyTuple_Check(fragments)) {
-        PyErr_SetString(PyExc_TypeError, "a tuple is required");
-        return -1;
+    PyObject *found = NULL;
+    if (PyDict_Check(fragments)) {
+        PyObject *key = PyLong_FromLong(place);
+        found = key == NULL ? NULL : PyDict_GetItemWithError(fragments, key);
+        Py_XDECREF(key);
+    } else if (PyTuple_Check(fragments)) {
+        found = PyTuple_GetItem(fragments, place);
+    } else {
+        PyErr_SetString(PyExc_TypeError, "a tuple or a dict is required");
     }
-    PyObject *found = PyTuple_GetItem(fragments, place); /* an IndexError beyond the last one */
+    if (found != NULL && PyTuple_Check(found)) {
+        if (variants->size == 0) {
+            PyErr_SetString(PyExc_ValueError, "a variant is required for each flag with variants");
+            return -1;
+        }
+        found = PyTuple_GetItem(found, *variants->start++);
+        variants->size--;
+    }
+    if (found == NULL && !PyErr_Occurred()) {
+        PyErr_SetString(PyExc_IndexError, "a place is beyond the end");
+    }
     return found == NULL ? -1 : view_bytes(found, fragment);
 }
 
 /* Take a view of each argument of `join` and of each fragment, in their order. */
-static int view_parts(PyObject *const *arguments, Py_ssize_t given, View places, View *parts)
+static int view_parts(PyObject *const *arguments, Py_ssize_t given, View places, View variants, View *parts)
 {
     if (view_bytes(arguments[0], parts++) < 0) {
         return -1;
     }
     for (Py_ssize_t flag = 0; flag < places.size; flag++) {
-        if (view_fragment(PyTuple_GetItem(arguments[1], flag), places.start[flag], parts++) < 0) {
+        PyObject *fragments = PyTuple_GetItem(arguments[1], flag);
+        if (view_fragment(fragments, places.start[flag], &variants, parts++) < 0) {
             return -1;
         }
     }
-    for (Py_ssize_t tail = 3; tail < given; tail++) {
+    for (Py_ssize_t tail = 4; tail < given; tail++) {
         if (view_bytes(arguments[tail], parts++) < 0) {
             return -1;
         }
@@ -546,22 +583,22 @@ static PyObject *join_views(const View *parts, Py_ssize_t count)
 static PyObject *join(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t given)
 {
     Py_ssize_t flags;
-    View places;
-    if (check_arguments("join", given, 3, PY_SSIZE_T_MAX) < 0 || check_tuple(arguments[1], &flags) < 0
-        || view_bytes(arguments[2], &places) < 0) {
+    View places, variants;
+    if (check_arguments("join", given, 4, PY_SSIZE_T_MAX) < 0 || check_tuple(arguments[1], &flags) < 0
+        || view_bytes(arguments[2], &places) < 0 || view_bytes(arguments[3], &variants) < 0) {
         return NULL;
     }
     if (places.size != flags) {
         PyErr_SetString(PyExc_ValueError, "one place is required for each flag");
         return NULL;
     }
-    Py_ssize_t count = flags + given - 2; /* all but the flags and the places */
+    Py_ssize_t count = flags + given - 3; /* all but the flags, the places and the variants */
     View *parts = PyMem_New(View, (size_t)count);
     if (parts == NULL) {
         return PyErr_NoMemory();
     }
     PyObject *result = NULL;
-    if (view_parts(arguments, given, places, parts) == 0) {
+    if (view_parts(arguments, given, places, variants, parts) == 0) {
         result = join_views(parts, count);
     }
     PyMem_Free(parts);
@@ -584,5 +621,6 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__loops(void)
 {
+    choose_lanes();
     return PyModuleDef_Init(&definition);
 }

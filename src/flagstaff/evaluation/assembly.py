@@ -15,10 +15,11 @@ from flagstaff.evaluation.compiler import CompiledFlag, CompiledRule, TargetedFl
 from flagstaff.evaluation.fragments import EVALUATE
 from flagstaff.evaluation.grouping import Groups, group
 from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout
+from flagstaff.evaluation.loops import Answers
 from flagstaff.evaluation.matches import RuleMatch
 from flagstaff.evaluation.predicates import Predicate, assemble_predicates, compile_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
-from flagstaff.evaluation.targets import Answers, Need, Targeting, VariedFlag
+from flagstaff.evaluation.targets import Need, Targeting, VariedFlag
 from flagstaff.flags.flags import RuleType
 from flagstaff.flags.prerequisites import Prerequisite, in_order
 from flagstaff.flags.targeting.segments import Segment
@@ -147,19 +148,18 @@ def _plain_answers(groups: Groups, *, is_targeted: bool) -> Generator[None, None
     constant_tail = b"".join(cast("bytes", each.default) for each in groups.constant) + EVALUATE.tail
     yield
     rollouts, ruled = ([], []) if is_targeted else (groups.rollouts, groups.steady)
-    ruled_defaults = tuple(cast("bytes", each.default) for each in ruled)
+    ruled_defaults = b"".join(cast("bytes", each.default) for each in ruled)
     yield
-    rollout_answers = tuple(each.answers_by_bucket for each in rollouts)
-    yield
-    rule_answers = tuple(each.answers_by_rule for each in [*rollouts, *ruled])
-    yield
+    answers = []
+    for each in (*rollouts, *ruled):
+        answers.append(_answers(each))
+        yield
     return {
         "head": EVALUATE.head,
-        "rollout_answers": rollout_answers,
-        "ruled_defaults": ruled_defaults,
-        "rule_answers": rule_answers,
+        "answers": tuple(answers),
+        "rollout_answers": tuple(answers[: len(rollouts)]),
         "constant_tail": constant_tail,
-        "default_tail": b"".join(ruled_defaults) + constant_tail,
+        "default_tail": ruled_defaults + constant_tail,
     }
 
 

@@ -4,7 +4,7 @@ A snapshot is translated to a dialect when that is first asked for: everything t
 fragments are written anew, in steps between which the caller may do other work.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from flagstaff.evaluation.evaluator import NO_ATTRIBUTES, evaluate
 from flagstaff.evaluation.fragments import SEPARATOR, make_fragment
 from flagstaff.evaluation.history.layout import NO_BUCKET, NO_OUTCOME, Decision, LayoutFlag
+from flagstaff.evaluation.loops import Answers, Fragment
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.evaluation.snapshot import Dialect, EnvironmentSnapshot, Translation
-from flagstaff.evaluation.targets import Answers, Fragment, Targeting
 
 _DIGEST_BYTES = 16
 _WRITTEN_BYTES = 32  # of decisions, at most, that a tag has as they are: hashing takes ten times as long
@@ -66,17 +66,22 @@ def translate(snapshot: EnvironmentSnapshot, dialect: Dialect) -> Generator[None
     constant_tail = constants + dialect.tail
     content.update(constant_tail)
     yield
+    answers: list[Answers] = []
+    for table, known in zip(tables, _answers(snapshot), strict=True):
+        answers.append(
+            table.first(len(known)) if isinstance(known, tuple) else {byte: table.of(byte) for byte in known}
+        )
+        yield
+    parts: dict[str, Any] = {"head": dialect.head, "constant_tail": constant_tail, "default_tail": constant_tail}
     if snapshot.targeting is None:
-        fragments = yield from _look_ups(snapshot, tables)
+        rollouts = len(snapshot.rollouts)
+        parts["answers"], parts["rollout_answers"] = tuple(answers), tuple(answers[:rollouts])
+        parts["default_tail"] = b"".join(_bytes_of(each[NO_BUCKET]) for each in answers[rollouts:]) + constant_tail
     else:
-        fragments = yield from _targeting(snapshot.targeting, tables)
-    translated = replace(
-        snapshot,
-        head=dialect.head,
-        constant_tail=constant_tail,
-        default_tail=b"".join(fragments.get("ruled_defaults", ())) + constant_tail,
-        **fragments,
-    )
+        parts["targeting"] = replace(snapshot.targeting, answers=tuple(answers), kept={})
+        yield
+        yield from parts["targeting"].prepare()
+    translated = replace(snapshot, **parts)
     return Translation(dialect, translated, content.digest(), content.hexdigest(), is_open=not constants)
 
 
@@ -101,14 +106,14 @@ class _Table:
         return blake2b(content, digest_size=_DIGEST_BYTES).digest()
 
 
+def _answers(snapshot: EnvironmentSnapshot) -> tuple[Answers, ...]:
+    return snapshot.answers if snapshot.targeting is None else snapshot.targeting.answers
+
+
 def _used_bytes(snapshot: EnvironmentSnapshot) -> Iterator[Iterable[int]]:
     """The bytes that can be recorded for each recorded flag."""
-    if snapshot.targeting is not None:
-        for known in snapshot.targeting.answers:
-            yield range(len(known)) if isinstance(known, tuple) else known
-        return
-    for position, by_rule in enumerate(snapshot.rule_answers):
-        yield [*range(NO_BUCKET + 1), *by_rule] if position < len(snapshot.rollouts) else by_rule
+    for known in _answers(snapshot):
+        yield range(len(known)) if isinstance(known, tuple) else known
 
 
 def _tabulate(snapshot: EnvironmentSnapshot, dialect: Dialect, flag: LayoutFlag, used: Iterable[int]) -> _Table:
@@ -119,38 +124,6 @@ def _tabulate(snapshot: EnvironmentSnapshot, dialect: Dialect, flag: LayoutFlag,
         each: make_fragment(dialect.write, flag, values, Outcome(each)) for each in sorted(possible)
     }
     return _Table(outcomes, {**fragments, NO_OUTCOME: fragments[outcomes[NO_BUCKET]]})
-
-
-def _look_ups(snapshot: EnvironmentSnapshot, tables: Sequence[_Table]) -> Generator[None, None, dict[str, Any]]:
-    """Make a dialect's look-ups for the recorded flags of a snapshot without targeting."""
-    rollouts = len(snapshot.rollouts)
-    rollout_answers: list[tuple[Fragment, ...]] = []
-    rule_answers: list[Answers] = []
-    for table, known in zip(tables, snapshot.rule_answers, strict=True):
-        if len(rollout_answers) < rollouts:
-            rollout_answers.append(table.first(NO_BUCKET + 1))
-        rule_answers.append({byte: table.of(byte) for byte in known})
-        yield
-    return {
-        "rollout_answers": tuple(rollout_answers),
-        "rule_answers": tuple(rule_answers),
-        "ruled_defaults": tuple(table.of(NO_BUCKET) for table in tables[rollouts:]),
-    }
-
-
-def _targeting(targeting: Targeting, tables: Sequence[_Table]) -> Generator[None, None, dict[str, Any]]:
-    """Make the same for a snapshot with targeting."""
-    answers: list[Answers] = []
-    for table, known in zip(tables, targeting.answers, strict=True):
-        if isinstance(known, tuple):
-            answers.append(table.first(len(known)))
-        else:
-            answers.append({byte: table.of(byte) for byte in known})
-        yield
-    translated = replace(targeting, answers=tuple(answers), kept={})
-    yield
-    yield from translated.prepare()
-    return {"targeting": translated}
 
 
 def _bytes_of(fragment: Fragment) -> bytes:

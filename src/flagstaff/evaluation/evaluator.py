@@ -6,7 +6,6 @@ Environments whose flags need more than that take a longer way, through targetin
 """
 
 from collections.abc import Mapping
-from operator import getitem
 
 from flagstaff.evaluation import loops
 from flagstaff.evaluation.matches import PredicateMatches, RuleMatch
@@ -61,10 +60,10 @@ def evaluate(
                 [buckets, *(find_buckets(run, identifier_of(user, run.attribute)) for run in targeting.sticky_runs)]
             )
         decisions = decide(targeting, user, bytearray(buckets + snapshot.ruled_recorded), found, held)
-        return b"".join((snapshot.head, *render(targeting, decisions), snapshot.constant_tail)), decisions.recorded
+        return render(snapshot, targeting, decisions), decisions.recorded
     if found:
         return _with_matches(snapshot, buckets, found)
-    body = loops.join(snapshot.head, snapshot.rollout_answers, buckets, snapshot.default_tail)
+    body = loops.join(snapshot.head, snapshot.rollout_answers, buckets, b"", snapshot.default_tail)
     return body, buckets + snapshot.ruled_recorded
 
 
@@ -93,14 +92,13 @@ def _with_predicates(
     variants = b""
     for _, run in targeting.variant_runs:  # at most one: no attribute identifies users
         variants = find_variants(run, identifier)
-    places = buckets + variants
-    body = loops.join(snapshot.head, targeting.placed_answers, places, held.fragments, snapshot.constant_tail)
+    places = buckets + targeting.fixed_places
+    body = loops.join(snapshot.head, targeting.placed_answers, places, variants, held.fragments, snapshot.constant_tail)
     return body, b"".join((buckets, targeting.fixed_decided, held.decided, variants))
 
 
 def _with_matches(snapshot: EnvironmentSnapshot, buckets: bytes, found: tuple[RuleMatch, ...]) -> tuple[bytes, bytes]:
-    fragments = [*map(getitem, snapshot.rollout_answers, buckets), *snapshot.ruled_defaults]
-    recorded = bytearray(buckets + snapshot.ruled_recorded)
-    for match in loops.apply_rules(found, 0, (), b"", recorded, bytearray()):
-        fragments[match.position] = snapshot.rule_answers[match.position][match.byte]
-    return b"".join((snapshot.head, *fragments, snapshot.constant_tail)), bytes(recorded)
+    decided = bytearray(buckets + snapshot.ruled_recorded)
+    loops.apply_rules(found, 0, (), b"", decided, bytearray())
+    recorded = bytes(decided)
+    return loops.join(snapshot.head, snapshot.answers, recorded, b"", snapshot.constant_tail), recorded

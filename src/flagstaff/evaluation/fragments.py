@@ -4,9 +4,10 @@ import json
 from collections.abc import Mapping
 
 from flagstaff.evaluation.history.layout import Decision, LayoutFlag
+from flagstaff.evaluation.loops import Fragment
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.evaluation.snapshot import Dialect, EnvironmentSnapshot
-from flagstaff.evaluation.targets import Fragment, Values, Write
+from flagstaff.evaluation.targets import Values, Write
 
 SEPARATOR = b","  # follows each fragment except those of a response's last flag
 

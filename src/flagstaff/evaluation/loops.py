@@ -6,10 +6,12 @@ Both return the same. Callers look the functions up in this module at each call.
 from array import array
 from collections.abc import Iterable
 
-from flagstaff.evaluation.python_loops import Prefixes
+from flagstaff.evaluation.python_loops import Answers, Fragment, Prefixes
 
 __all__ = [
     "WHY_NOT_COMPILED",
+    "Answers",
+    "Fragment",
     "Prefixes",
     "apply_rules",
     "find_buckets",

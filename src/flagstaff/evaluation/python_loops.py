@@ -1,13 +1,16 @@
 """The loops over flags that every evaluation runs, in Python. _loops.c has the same for a C compiler."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from operator import getitem
 from typing import NewType, cast
 
 from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
 from flagstaff.evaluation.matches import RuleMatch
 
+Fragment = bytes | tuple[bytes, ...]
+"""A flag's part of a response, or one for each of its variants."""
+Answers = dict[int, Fragment] | tuple[Fragment, ...]
+"""The fragments of a flag by their places, such as recorded bytes."""
 Prefixes = NewType("Prefixes", object)
 """The texts that are hashed before the identifier, one for each flag, as `prepare` returns them."""
 
@@ -59,9 +62,14 @@ def select_bytes(source: bytes, places: bytes) -> bytes:
     return bytes(map(source.__getitem__, memoryview(places).cast("I")))
 
 
-def join(head: bytes, answers: Sequence[tuple[bytes, ...]], places: bytes, *tails: bytes) -> bytes:
-    """A response: the head, one fragment of each flag, by its place among the flag's fragments, and the tails."""
-    return b"".join((head, *map(getitem, answers, places), *tails))
+def join(head: bytes, answers: tuple[Answers, ...], places: bytes, variants: bytes, *tails: bytes) -> bytes:
+    """A response: the head, one fragment of each flag, by its place among the flag's fragments, and the tails.
+
+    The fragments at a place are one, or one for each variant of the flag. Then the next of `variants` selects it.
+    """
+    left = iter(variants)
+    found = map(getitem, answers, places)
+    return b"".join((head, *(each if isinstance(each, bytes) else each[next(left)] for each in found), *tails))
 
 
 def _hashes(prefixes: Prefixes, identifier: bytes) -> list[int]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from flagstaff.evaluation.history.layout import Layout
-from flagstaff.evaluation.loops import Prefixes
+from flagstaff.evaluation.loops import Answers, Prefixes
 from flagstaff.evaluation.matches import RuleMatch
 from flagstaff.evaluation.targets import Targeting, Values, Write
 from flagstaff.metrics.metrics import Kind
@@ -81,8 +81,9 @@ class Translation:
 class EnvironmentSnapshot:
     """A compiled environment. Each flag's JSON fragment ends with a comma, except the last one in the response.
 
-    The recorded flags are those with a rollout by user (in `rollouts` and `rollout_answers`), those with a
-    rollout by an attribute (in `targeting` and `rollout_answers`), and those with rules but no rollout.
+    The recorded flags are those with a rollout by user (in `rollouts`), those with a rollout by an attribute (in
+    `targeting`), and those with rules but no rollout. Without targeting, `answers` has each one's fragments by recorded
+    byte, and `rollout_answers` those of the rollouts; with it, they are in `targeting`.
 
     `revision` tells its states apart, and rises with each change. `read_at` is the project's revision when the state
     was read: no change up to that one is missing.
@@ -95,17 +96,16 @@ class EnvironmentSnapshot:
     targeting: Targeting | None
     rollouts: tuple[bytes, ...]  # what is hashed before the identifier: b"flag-key:" or b"bucketing-key:"
     prepared_rollouts: Prefixes  # the same
-    rollout_answers: tuple[tuple[bytes, ...], ...]  # per rollout: 101 fragments by bucket; the last is for no bucket
+    answers: tuple[Answers, ...]
+    rollout_answers: tuple[Answers, ...]
     without_bucket: bytes  # the bytes to record for the rollouts of a user without an identifier
-    ruled_defaults: tuple[bytes, ...]  # per flag with rules but no rollout: the fragment if no rule matches
     ruled_recorded: bytes
-    rule_answers: tuple[Mapping[int, bytes], ...]  # per recorded flag: its fragments by recorded byte
     by_user_id: Mapping[str, tuple[RuleMatch, ...]]
     by_email: Mapping[str, tuple[RuleMatch, ...]]
     by_domain: Mapping[str, tuple[RuleMatch, ...]]
     head: bytes  # of every response
     constant_tail: bytes  # the constant flags' fragments and the closing braces
-    default_tail: bytes  # ruled_defaults and constant_tail in one
+    default_tail: bytes  # the fragments of flags with rules but no rollout if none matches, and constant_tail
     values: Mapping[str, Values]  # of flags with variants, by key
     single_flags: dict[str, SingleFlag] = field(default_factory=dict)  # those that were evaluated alone, by key
     known: dict[bytes, KnownAttributes] = field(default_factory=dict)  # by their JSON; requests repeat most of it

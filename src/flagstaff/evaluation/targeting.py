@@ -128,18 +128,15 @@ def decide(
     return Decisions(decided, variants, bytes(decided) + columns, matches, None if looked_up else held)
 
 
-def render(targeting: Targeting, decisions: Decisions) -> list[bytes]:
-    """The fragments of the response of the recorded flags."""
+def render(snapshot: EnvironmentSnapshot, targeting: Targeting, decisions: Decisions) -> bytes:
+    """The response."""
     decided, variants, _, _, held = decisions
-    fragments: list[Any] = [*map(getitem, targeting.varying_answers, decided)]
-    for start, end, slot in targeting.spans:
-        fragments[start:end] = map(getitem, fragments[start:end], variants[slot:])
-    fragments += map(getitem, targeting.fixed_answers, variants[targeting.first_fixed_slot :])
-    if held is None:
-        fragments += map(getitem, targeting.answers[targeting.steady :], decided[targeting.steady :])
-    else:
-        fragments.append(held.fragments)
-    return fragments
+    places = bytes(decided[: targeting.fixed]) + targeting.fixed_places
+    if held is not None:
+        tails = held.fragments, snapshot.constant_tail
+        return loops.join(snapshot.head, targeting.placed_answers, places, bytes(variants), *tails)
+    places += decided[targeting.steady :]
+    return loops.join(snapshot.head, targeting.all_answers, places, bytes(variants), snapshot.constant_tail)
 
 
 def _buckets(targeting: Targeting, user: User, decided: bytearray) -> bytes:

@@ -4,12 +4,12 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from flagstaff.evaluation import loops
 from flagstaff.evaluation.bucketing import ROLLOUT_SEED, VARIANT_SEED
 from flagstaff.evaluation.history.layout import NO_BUCKET, Decision
-from flagstaff.evaluation.loops import Prefixes
+from flagstaff.evaluation.loops import Answers, Prefixes
 from flagstaff.evaluation.matches import PredicateMatches, RuleMatch
 from flagstaff.evaluation.predicates import Predicates
 from flagstaff.flags.flags import DEFAULT_STICKINESS
@@ -19,8 +19,6 @@ CURRENT_TIME = "current_time"
 RESERVED = BUILT_IN | {CURRENT_TIME}
 """The attributes that no custom attribute replaces."""
 
-Fragment = bytes | tuple[bytes, ...]
-Answers = Mapping[int, Fragment] | tuple[Fragment, ...]
 Values = Mapping[str, str]
 """The values of a flag's variants as JSON, by the variants' keys; empty for a flag without variants."""
 Write = Callable[[Decision, Values], bytes]
@@ -162,24 +160,19 @@ class Targeting:
         return tuple(found)
 
     @cached_property
-    def varying_answers(self) -> tuple[Answers, ...]:
-        """The fragments of the flags before those that are fixed or steady."""
-        return self.answers[: self.fixed]
+    def placed_answers(self) -> tuple[Answers, ...]:
+        """The fragments of the flags before the steady ones. Those of a fixed flag are at the place 0."""
+        return (*self.answers[: self.fixed], *((each[NO_BUCKET],) for each in self.answers[self.fixed : self.steady]))
 
     @cached_property
-    def fixed_answers(self) -> tuple[Fragment, ...]:
-        """The fragments of each fixed flag, by variant."""
-        return tuple(each[NO_BUCKET] for each in self.answers[self.fixed : self.steady])
+    def all_answers(self) -> tuple[Answers, ...]:
+        """The same with the steady flags."""
+        return (*self.placed_answers, *self.answers[self.steady :])
 
     @cached_property
-    def placed_answers(self) -> tuple[tuple[bytes, ...], ...]:
-        """If only predicates find rules: the fragments of the rollouts by bucket, and of the fixed flags by variant."""
-        return cast("tuple[tuple[bytes, ...], ...]", (*self.varying_answers, *self.fixed_answers))
-
-    @cached_property
-    def first_fixed_slot(self) -> int:
-        """The place of the first fixed flag among the varied flags."""
-        return self.slots_in_all - (self.steady - self.fixed)
+    def fixed_places(self) -> bytes:
+        """The places of the fixed flags' fragments."""
+        return bytes(self.steady - self.fixed)
 
     @cached_property
     def fixed_decided(self) -> bytes:
@@ -191,17 +184,6 @@ class Targeting:
         """Whether all flags are rollouts by user, fixed or steady."""
         others = self.identifiers or self.with_buckets or self.needs or self.columns
         return not others and not any(flag.position < self.fixed for flag in self.varied)
-
-    @cached_property
-    def spans(self) -> tuple[tuple[int, int, int], ...]:
-        """The runs of varied flags before the fixed ones: the first position, the end, and the first slot."""
-        found: list[tuple[int, int, int]] = []
-        for slot, flag in enumerate(self.varied[: self.first_fixed_slot]):
-            if found and found[-1][1] == flag.position:
-                found[-1] = (found[-1][0], flag.position + 1, found[-1][2])
-            else:
-                found.append((flag.position, flag.position + 1, slot))
-        return tuple(found)
 
     @cached_property
     def columns(self) -> bytes | None:

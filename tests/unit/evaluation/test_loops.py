@@ -1,5 +1,6 @@
 """The compiled loops compared with those in Python, and with arguments that do not fit."""
 
+import importlib.machinery
 import importlib.util
 import subprocess
 import sys
@@ -115,17 +116,23 @@ CALLS_WITH_MISTAKES: list[tuple[Callable[..., Any], tuple[Any, ...], type[Except
     (loops.select_bytes, (ADA, [0]), TypeError),
     (loops.select_bytes, ("ada", loops.pack([0])), TypeError),
     (loops.select_bytes, (ADA, loops.pack([3])), IndexError),
-    (loops.join, (b"{", (FRAGMENTS,)), TypeError),
-    (loops.join, ("{", (FRAGMENTS,), b"\0"), TypeError),
-    (loops.join, (b"{", [FRAGMENTS], b"\0"), TypeError),
-    (loops.join, (b"{", (FRAGMENTS,), [0]), TypeError),
-    (loops.join, (b"{", (FRAGMENTS, [*FRAGMENTS]), b"\0\0"), TypeError),
-    (loops.join, (b"{", (FRAGMENTS, (b"", 1)), b"\0\1"), TypeError),
-    (loops.join, (b"{", (FRAGMENTS,), b"\0", b"}", None), TypeError),
-    (loops.join, (b"{", (FRAGMENTS, FRAGMENTS), b"\0"), ValueError),
-    (loops.join, (b"{", (FRAGMENTS,), b"\0\0"), ValueError),
-    (loops.join, (b"{", (FRAGMENTS,), b"\2"), IndexError),
-    (loops.join, (b"{", ((),), b"\0"), IndexError),
+    (loops.join, (b"{", (FRAGMENTS,), b"\0"), TypeError),
+    (loops.join, ("{", (FRAGMENTS,), b"\0", b""), TypeError),
+    (loops.join, (b"{", [FRAGMENTS], b"\0", b""), TypeError),
+    (loops.join, (b"{", (FRAGMENTS,), [0], b""), TypeError),
+    (loops.join, (b"{", (FRAGMENTS,), b"\0", None), TypeError),
+    (loops.join, (b"{", (FRAGMENTS, [*FRAGMENTS]), b"\0\0", b""), TypeError),
+    (loops.join, (b"{", (FRAGMENTS, (b"", 1)), b"\0\1", b""), TypeError),
+    (loops.join, (b"{", (FRAGMENTS, {1: 1}), b"\0\1", b""), TypeError),
+    (loops.join, (b"{", ((FRAGMENTS, (1,)),), b"\1", b"\0"), TypeError),
+    (loops.join, (b"{", (FRAGMENTS,), b"\0", b"", b"}", None), TypeError),
+    (loops.join, (b"{", (FRAGMENTS, FRAGMENTS), b"\0", b""), ValueError),
+    (loops.join, (b"{", (FRAGMENTS,), b"\0\0", b""), ValueError),
+    (loops.join, (b"{", ((FRAGMENTS,),) * 2, b"\0\0", b"\0"), ValueError),
+    (loops.join, (b"{", (FRAGMENTS,), b"\2", b""), IndexError),
+    (loops.join, (b"{", ((),), b"\0", b""), IndexError),
+    (loops.join, (b"{", ({},), b"\0", b""), IndexError),
+    (loops.join, (b"{", ((FRAGMENTS,),), b"\0", b"\2"), IndexError),
 ]
 
 
@@ -148,7 +155,8 @@ def test_no_call_keeps_memory_or_a_reference(compiled: None) -> None:
             places = loops.find_variants(loops.prepare((prefix,) * 300, 1), (sums,) * 300, identifier)
             loops.apply_rules((match,), 0, (match,), b"", bytearray(1), bytearray())
             loops.select_bytes(identifier, loops.pack([0, 1]))
-            loops.join(identifier, (fragments,) * 300, places, prefix, sums)
+            loops.join(identifier, (fragments,) * 300, places, b"", prefix, sums)
+            loops.join(identifier, ((fragments,), {0: fragments}) * 150, bytes(300), places, prefix, sums)
             for function, arguments, error in CALLS_WITH_MISTAKES:
                 with pytest.raises(error):
                     function(*arguments)
@@ -208,10 +216,14 @@ def test_selected_bytes_are_the_same_as_in_python(source: bytes, data: st.DataOb
 @given(st.data(), st.binary(max_size=9), st.lists(st.binary(max_size=9), max_size=3))
 def test_a_join_is_the_same_as_in_python(data: st.DataObject, head: bytes, tails: list[bytes]) -> None:
     require_compiled()
-    each = st.lists(st.binary(max_size=50), min_size=1, max_size=256).map(tuple)
-    answers = tuple(data.draw(st.lists(each, max_size=5)))
+    one = st.binary(max_size=50)
+    some = st.lists(one | st.lists(one, min_size=1, max_size=9).map(tuple), min_size=1, max_size=256)
+    answers = tuple(data.draw(st.lists(some.map(tuple) | some.map(lambda each: dict(enumerate(each))), max_size=5)))
     places = bytes(data.draw(st.integers(0, len(fragments) - 1)) for fragments in answers)
-    assert loops.join(head, answers, places, *tails) == python_loops.join(head, answers, places, *tails)
+    found = [fragments[place] for fragments, place in zip(answers, places, strict=True)]
+    variants = bytes(data.draw(st.integers(0, len(each) - 1)) for each in found if isinstance(each, tuple))
+    expected = python_loops.join(head, answers, places, variants, *tails)
+    assert loops.join(head, answers, places, variants, *tails) == expected
 
 
 def test_thousands_of_flags_are_the_same_as_in_python(compiled: None) -> None:
@@ -219,7 +231,21 @@ def test_thousands_of_flags_are_the_same_as_in_python(compiled: None) -> None:
     expected = python_loops.find_buckets(python_loops.prepare(many, 0), ADA)
     assert loops.find_buckets(loops.prepare(many, 0), ADA) == expected
     answers, places = (FRAGMENTS,) * 5000, bytes([0, 1] * 2500)
-    assert loops.join(b"{", answers, places, b"}") == python_loops.join(b"{", answers, places, b"}")
+    assert loops.join(b"{", answers, places, b"", b"}") == python_loops.join(b"{", answers, places, b"", b"}")
+
+
+@pytest.mark.parametrize("flag", ["-DWITHOUT_AVX2", "-UWITHOUT_AVX2"])
+@pytest.mark.parametrize("length", [0, 1, 3, 4, 16, 1021, 4096])
+def test_hashes_are_the_same_with_and_without_avx2(compiled: None, tmp_path: Path, flag: str, length: int) -> None:
+    made = tmp_path / "_loops.abi3.so"
+    subprocess.run([*hatch_build.compiler_command(made), flag], check=True, timeout=120)
+    loader = importlib.machinery.ExtensionFileLoader("_loops", str(made))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("_loops", loader))
+    loader.exec_module(module)
+    many, identifier = tuple(b"flag-%d:" % 7 ** (number % 9) for number in range(200)), b"abcdefg" * 600
+    for flags in (many[:1], many[:15], many[:33], many):
+        expected = python_loops.find_buckets(python_loops.prepare(flags, 0), identifier[:length])
+        assert module.find_buckets(module.prepare(flags, 0), identifier[:length]) == expected
 
 
 def test_the_loops_run_in_python_where_they_were_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
