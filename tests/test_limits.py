@@ -42,6 +42,17 @@ TESTS: dict[str, list[str]] = {
         "web/test_edge.py::test_a_log_with_a_bound_says_how_much_it_left_out",
     ],
     "fields": ["unit/test_nesting.py::test_colons_in_texts_are_no_fields"],
+    "attributes": [
+        "web/evaluate/test_costly_contexts.py::test_a_context_has_at_most_a_thousand_attributes",
+        "web/evaluate/test_costly_contexts.py::test_a_long_context_has_a_bounded_number_of_marks",
+    ],
+    "long-identifiers": [
+        (
+            "web/evaluate/test_costly_contexts.py::"
+            "test_an_identifier_has_at_most_a_kilobyte_where_thousands_of_flags_hash_it"
+        ),
+        "unit/evaluation/test_targeting.py::test_an_attribute_identifies_nobody_beyond_a_kilobyte",
+    ],
     "evaluations": [
         "web/evaluate/test_refusals.py::test_beyond_the_limit_it_is_429_whatever_the_key_and_only_for_that_client"
     ],

@@ -57,12 +57,13 @@ async def test_bodies_of_applications_are_nested_to_the_bound(
     body, around = WITH_SDK_KEY[path]
     text = (await create_key(ada, project))["key"]
     headers = {"x-sdk-key": text} if path.startswith("/sdk") else {"authorization": f"Bearer {text}"}
-    for levels in (NESTING_MAX + 1 - around, 5_000, 30_000):
+    for levels in (NESTING_MAX + 1 - around, 4_000):
         refused = await client.post(path, content=body % lists(levels), headers=headers)
+        assert (refused.status_code, "levels deep" in refused.text) == (400, True), refused.text
+    for content in (body % lists(30_000), body[: body.index(b"%s")] + b"[" * 60_000):
+        refused = await client.post(path, content=content, headers=headers)
         assert refused.status_code == 400, refused.text
-        assert "levels deep" in refused.text
-    unclosed = await client.post(path, content=body[: body.index(b"%s")] + b"[" * 60_000, headers=headers)
-    assert (unclosed.status_code, "levels deep" in unclosed.text) == (400, True)
+        assert "levels deep" in refused.text or "brackets" in refused.text  # the body of an evaluation has both bounds
     answered = await client.post(path, content=body % lists(NESTING_MAX - around), headers=headers)
     assert answered.is_success, answered.text
 

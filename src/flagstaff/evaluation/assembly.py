@@ -105,13 +105,14 @@ def assemble(
     groups = yield from group(flags)
     recorded = groups.recorded
     rules = _Rules(segments)
-    slot = 0
+    slot = hashes = 0
     for position, each in enumerate(recorded):
         for rule in each.rules:
             rules.add(position, slot, rule)
             yield
         rules.end_flag()
         slot += bool(each.weights)
+        hashes += bool(each.answers_by_bucket or each.layout.has_bucket)
     look_ups = {}
     for kind, found in rules.look_ups.items():
         look_ups[kind] = yield from _freeze(found)
@@ -133,6 +134,7 @@ def assemble(
         targeting=targeting,
         rollouts=rollouts,
         prepared_rollouts=loops.prepare(rollouts, ROLLOUT_SEED),
+        hashes=hashes + slot,
         without_bucket=bytes((NO_BUCKET,)) * len(groups.rollouts),
         ruled_recorded=bytes((NO_BUCKET,)) * (len(recorded) - len(groups.rollouts) - len(groups.sticky)),
         by_user_id=look_ups[RuleType.USER_ID],

@@ -29,6 +29,8 @@ from typing import Any
 from semver import Version
 
 TEXT_MAX_LENGTH = 1024
+IDENTIFIER_MAX_BYTES = 1024
+"""Of an attribute that identifies users, which thousands of flags may hash."""
 LIST_MAX_LENGTH = 100
 LIST_MAX_CHARACTERS = 4096
 
@@ -198,5 +200,6 @@ READERS: MappingProxyType[Form, Callable[[object], Any]] = MappingProxyType(
 
 
 def read_identifier(value: object) -> str:
-    """What identifies a user by an attribute: a text, or a number as text; empty for anything else."""
-    return "" if isinstance(value, bool | list) else "".join(read(Form.TEXT, value))
+    """What identifies a user by an attribute: a text of at most 1,024 bytes, or a number as text; otherwise empty."""
+    text = "" if isinstance(value, bool | list) else "".join(read(Form.TEXT, value))
+    return text if text.isascii() or len(text.encode()) <= IDENTIFIER_MAX_BYTES else ""

@@ -96,6 +96,7 @@ class EnvironmentSnapshot:
     targeting: Targeting | None
     rollouts: tuple[bytes, ...]  # what is hashed before the identifier: b"flag-key:" or b"bucketing-key:"
     prepared_rollouts: Prefixes  # the same
+    hashes: int  # how many identifiers are hashed: those of flags with buckets, and those of flags with variants
     answers: tuple[Answers, ...]
     rollout_answers: tuple[Answers, ...]
     without_bucket: bytes  # the bytes to record for the rollouts of a user without an identifier

@@ -1,7 +1,8 @@
 """The bounds on the JSON of a body, which are checked before it is decoded: how deeply it is nested, and its fields.
 
 Without the first, the interpreter's own limit decides, which differs between versions and with the depth of the stack.
-Without the second, a small body can have so many fields that reading them one by one takes tens of milliseconds.
+Without the second, a small body can have so many fields that reading them one by one takes tens of milliseconds. The
+bodies of evaluations, which may not take one, have a bound of their own.
 """
 
 from itertools import accumulate
@@ -16,6 +17,10 @@ NESTING_MAX = 512
 FIELDS_MAX = 20_000
 """Fields of all objects of a body."""
 
+MARKS_MAX = 8_192
+"""Quotes, commas, colons, brackets and backslashes of an evaluation's body, also those in texts."""
+
+_MARKS = b'"\\,:[]{}'
 _BLOCK = 256
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # one level deeper or, as a signed byte, less deep
 _OTHERS = bytes(set(range(256)) - set(b'[{]}"'))
@@ -27,6 +32,17 @@ def require_simple(body: bytes) -> None:
     require_shallow(body)
     if body.count(b":") > FIELDS_MAX and _count_fields(body) > FIELDS_MAX:
         raise invalid_field("body", f"must not have more than {FIELDS_MAX:,} fields")
+
+
+def require_plain(body: bytes) -> None:
+    """Refuse the body of an evaluation that takes long to read; raises Error INVALID. None of up to 8 KiB does."""
+    if len(body) > MARKS_MAX and len(body) - len(body.translate(None, _MARKS)) > MARKS_MAX:
+        raise invalid_field(
+            "body",
+            f"must not have more than {MARKS_MAX:,} quotes, commas, colons, brackets and backslashes, also in texts; "
+            "send fewer attributes, or shorter lists and texts",
+        )
+    require_shallow(body)
 
 
 def require_shallow(body: bytes) -> None:

@@ -15,6 +15,8 @@ from flagstaff.values.errors import Code, Error, FieldError, invalid_field
 from flagstaff.values.text import check_length, check_text
 
 IDENTIFIER_MAX_LENGTH = 1024
+ATTRIBUTES_MAX = 1_000
+"""Custom attributes of a context."""
 ATTRIBUTES_MAX_BYTES = 8 * 1024
 
 GivenAttributes = Mapping[str, msgspec.Raw]
@@ -39,7 +41,7 @@ CONTEXT_SCHEMA: dict[str, Any] = {
     "properties": {
         "user_id": {**_IDENTIFIER, "description": "A stable identifier, used for rollouts."},
         "user_email": {**_IDENTIFIER, "description": "For rules on emails and their domains."},
-        "custom_attributes": {"type": "object", "description": "For conditions."},
+        "custom_attributes": {"type": "object", "maxProperties": ATTRIBUTES_MAX, "description": "For conditions."},
     },
 }
 """The context in the API's description."""
@@ -71,7 +73,7 @@ _LONE_SURROGATE = re.compile(
     rb"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"  # the first half of a pair without the second
     rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD])[c-fC-F][0-9a-fA-F]{2})"
 )
-_MAX_REPAIRS = 1000  # a body with more is refused, so that none takes long
+_MAX_ESCAPES = 2000  # a body with a lone half and more is refused, so that none takes long
 # Bytes that UTF-8 never contains.
 _BACKSLASHES, _NO_CHARACTER = b"\xfe\xfe", b"\xff"
 
@@ -117,10 +119,10 @@ def without_lone_surrogates(body: bytes) -> bytes | None:
     refuses a body with one anywhere. It skips texts with a byte that is not UTF-8, and refuses them only where it reads
     text.
     """
-    if b"\\u" not in body or _BACKSLASHES in body:
+    if not 0 < body.count(b"\\u") <= _MAX_ESCAPES or _BACKSLASHES in body:
         return None
     marked = body.replace(b"\\\\", _BACKSLASHES)  # an escaped backslash before a u begins no escape
-    repaired, found = _LONE_SURROGATE.subn(_NO_CHARACTER, marked, count=_MAX_REPAIRS)
+    repaired, found = _LONE_SURROGATE.subn(_NO_CHARACTER, marked)
     return repaired.replace(_BACKSLASHES, b"\\\\") if found else None
 
 
@@ -139,13 +141,20 @@ def require_sound_text(identifier: str | None, field: str) -> None:
 
 
 def given_attributes(context: Context) -> GivenAttributes:
-    """The custom attributes by name; raises Error INVALID if they are not an object."""
+    """The custom attributes by name; raises Error INVALID if they are not an object, or too many."""
     try:
-        return _decode_object(context.custom_attributes)
+        return require_few(_decode_object(context.custom_attributes), "context.custom_attributes")
     except msgspec.ValidationError:
         raise invalid_field("context.custom_attributes", _NOT_AN_OBJECT) from None
     except UNREADABLE:  # the name of an attribute; the rest has been read
         raise invalid_field("body", _NOT_JSON) from None
+
+
+def require_few(given: GivenAttributes, field: str) -> GivenAttributes:
+    """Return custom attributes, unless they are too many; raises Error INVALID at the field."""
+    if len(given) > ATTRIBUTES_MAX:
+        raise invalid_field(field, f"must not have more than {ATTRIBUTES_MAX:,} attributes; send those that rules use")
+    return given
 
 
 def read_attributes(given: GivenAttributes, wanted: Collection[str]) -> dict[str, object]:

@@ -13,7 +13,7 @@ from flagstaff.evaluation.fragments import render_decision
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.http.errors import UnauthenticatedError
 from flagstaff.http.limits import admit
-from flagstaff.http.nesting import NESTING_MAX, require_simple
+from flagstaff.http.nesting import NESTING_MAX, require_plain
 from flagstaff.http.operations import CONTEXT_BODY, Endpoint
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.serving.context import (
@@ -25,7 +25,7 @@ from flagstaff.serving.context import (
     read_repaired,
     require_sound,
 )
-from flagstaff.serving.evaluations import Evaluations
+from flagstaff.serving.evaluations import Evaluations, require_hashable
 from flagstaff.serving.invalid import evaluate_mistakes
 from flagstaff.serving.known_sdk_keys import Access, SdkKeys
 from flagstaff.values.errors import Code, Error
@@ -83,8 +83,9 @@ class Evaluate:
                 environment).
         """
         environment, context = self._read(access, body)
-        known = self._know(environment, context)
         user_id, user_email = context.user_id, context.user_email
+        require_hashable(environment, user_id, user_email)
+        known = self._know(environment, context)
         if known is None:
             answer, recorded = evaluate(environment, user_id, user_email)
             self._record(environment, user_id, user_email, recorded)
@@ -113,7 +114,7 @@ class Evaluate:
         if own is not None and not self._use(access):
             raise no_key()
         if len(body) > NESTING_MAX:
-            require_simple(body)
+            require_plain(body)
         try:
             request = _decode(body)
         except UNREADABLE as error:

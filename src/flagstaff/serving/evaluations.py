@@ -17,13 +17,29 @@ from flagstaff.serving.attributes import are_small, encode_attributes, read_othe
 from flagstaff.serving.context import NONE_GIVEN, Context, given_attributes, read_attributes
 from flagstaff.serving.contexts import GivenContext
 from flagstaff.settings import HistoryAttributes
-from flagstaff.values.errors import Code, Error
+from flagstaff.values.errors import Code, Error, invalid_field
 
 # For each environment, custom attributes of so many bytes at most are remembered, in about so many bytes altogether.
 _KNOWN_LENGTH, _KNOWN_BYTES = 256, 1_000_000
 _KNOWN_SIZE = 500  # of one, without the bits of the predicates
+# 10,000 hashes of a kilobyte, and 2,500 of the four that characters can take, are a fraction of a millisecond.
+_LONG_BYTES, _HASHES_OF_LONG = 1024, 2_500
+_BYTES_OF_A_CHARACTER = 4
 _encode = msgspec.json.Encoder().encode
 _NOTHING_KNOWN = KnownAttributes({}, 0, None)
+
+
+def require_hashable(environment: EnvironmentSnapshot, user_id: str | None, user_email: str | None) -> None:
+    """Refuse an identifier of more than a kilobyte where thousands of flags hash it; raises Error INVALID."""
+    if environment.hashes <= _HASHES_OF_LONG:
+        return
+    identifier = user_id or (user_email or "").lower()
+    if len(identifier) * _BYTES_OF_A_CHARACTER > _LONG_BYTES and len(identifier.encode()) > _LONG_BYTES:
+        raise invalid_field(
+            "context",
+            f"must identify the user in at most {_LONG_BYTES:,} bytes of UTF-8, because this environment has more than "
+            f"{_HASHES_OF_LONG:,} rollouts and variants; send a shorter identifier",
+        )
 
 
 class NoteAsked(Protocol):
@@ -82,6 +98,7 @@ class Evaluations:
         if environment.targeting is not None or self._keeps_all:
             return self.all_flags(translation, environment, self.context(environment, given, identifiers))
         user_id, user_email, _ = given  # in fewer steps, where nobody needs more than this
+        require_hashable(environment, user_id, user_email)
         rendered = evaluate_in(translation, user_id, user_email)
         self.record(environment, user_id, user_email, rendered.recorded)
         return rendered
@@ -93,6 +110,7 @@ class Evaluations:
             Error: INVALID.
         """
         user_id, user_email = context.user_id, context.user_email
+        require_hashable(environment, user_id, user_email)
         known = self.know(environment, context)
         if known is None:
             rendered = evaluate_in(translation, user_id, user_email)
@@ -129,7 +147,8 @@ class Evaluations:
         if given is NONE_GIVEN and not self._keeps_all and (targeting is None or not targeting.asks_request):
             return None
         raw = bytes(given)
-        return environment.known.get(raw) or self._read_attributes(environment, context, raw)
+        known = environment.known.get(raw) if len(raw) <= _KNOWN_LENGTH else None
+        return known or self._read_attributes(environment, context, raw)
 
     def with_time(
         self, environment: EnvironmentSnapshot, known: KnownAttributes

@@ -15,6 +15,12 @@ def test_users_do_not_share_identifiers() -> None:
     assert identifier_of(User(b"eve", {"company": "b"}), "company") == b"b"
 
 
+def test_an_attribute_identifies_nobody_beyond_a_kilobyte() -> None:
+    user = User(b"ada", {"one": "ü" * 512, "more": "ü" * 513, "ascii": "a" * 1024, "too long": "a" * 1025})
+    lengths = [len(identifier_of(user, name)) for name in ("one", "more", "ascii", "too long")]
+    assert lengths == [1024, 0, 1024, 0]
+
+
 def test_what_identifies_nobody_is_empty_each_time() -> None:
     user = User(b"ada", {"beta": True, "groups": ["a"], "none": None})
     for name in ("beta", "groups", "none", "absent"):

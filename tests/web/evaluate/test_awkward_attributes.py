@@ -21,7 +21,7 @@ AWKWARD = {
     "5,000 digits": b"9" * 5000,
     "1,025 characters": b'"' + b"pro5" * 256 + b'p"',
     "250 KiB": b'"' + b"pro5" * 64_000 + b'"',
-    "a list of 250 KiB": b"[" + b"5," * 127_999 + b"5]",
+    "a list of 8,000": b"[" + b"5," * 7_999 + b"5]",
     "half a character": b'"pro\\ud83d"',
     "the other half, in a list": b'["pro","\\uDE00\\ud83d"]',
     "a thousand halves": b'"' + b"\\ude00" * 1000 + b'"',
@@ -88,7 +88,7 @@ async def test_other_attributes_do_not_matter_however_awkward(
     assert (expected["is-in"], expected["segment"], expected["is-not-in"]) == (True, True, False)
     for why, value in AWKWARD.items():
         assert await ask(client, project, b'{"y":' + value + b',"x":"pro"}') == expected, why
-    many = b"".join(b'"y%d":%d,' % (number, number) for number in range(15_000))
+    many = b"".join(b'"y%d":%d,' % (number, number) for number in range(999))
     assert await ask(client, project, b"{" + many + b'"x":"pro"}') == expected
     assert await ask(client, project, b'{"x":{},"x":"pro"}') == expected
 
@@ -104,7 +104,7 @@ async def test_one_flag_alone_takes_them_as_well(client: Caller, project: Json, 
 
 @pytest.mark.parametrize(
     "company",
-    [None, True, "", [], ["a"], {}, {"a": {"b": []}}, "c" * 1025, 10**400, [[[[]]]], ["a"] * 10_000],
+    [None, True, "", [], ["a"], {}, {"a": {"b": []}}, "c" * 1025, 10**400, [[[[]]]], ["a"] * 2_000],
     ids=lambda company: str(company)[:10],
 )
 async def test_a_value_that_identifies_nobody_is_outside_the_rollout_and_never_an_error(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from flagstaff.http.nesting import require_simple
+from flagstaff.http.nesting import require_plain
 from flagstaff.serving.context import (
     IDENTIFIER_MAX_LENGTH,
     UNREADABLE,
@@ -12,6 +12,7 @@ from flagstaff.serving.context import (
     Types,
     mistyped,
     read_repaired,
+    require_few,
 )
 from flagstaff.serving.contexts import GivenContext, read_email, read_identifier
 from flagstaff.values.errors import FieldError
@@ -44,7 +45,7 @@ def read_request(body: bytes) -> GivenContext:
     Raises:
         Error: INVALID, at the field `body` or one of the context.
     """
-    require_simple(body)
+    require_plain(body)
     if len(body) <= IDENTIFIER_MAX_LENGTH and b"\\" not in body:  # nothing is too long, or a NUL
         try:
             context = _decode_plain(body).context
@@ -72,7 +73,7 @@ def _members(body: bytes) -> GivenAttributes:
         request = _decode(body)
     except UNREADABLE as error:
         request = read_repaired(body, error, _decode, _mistakes)
-    return request.context or {}
+    return require_few(request.context or {}, "context")
 
 
 def _mistakes(document: Mapping[str, msgspec.Raw]) -> Iterator[FieldError]:

@@ -5,8 +5,8 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from flagstaff.http.nesting import require_simple
-from flagstaff.serving.context import UNREADABLE, GivenAttributes, Types, mistyped, read_repaired
+from flagstaff.http.nesting import require_plain
+from flagstaff.serving.context import UNREADABLE, GivenAttributes, Types, mistyped, read_repaired, require_few
 from flagstaff.serving.contexts import GivenContext, read_email, read_identifier
 from flagstaff.values.errors import FieldError, invalid_field
 
@@ -46,7 +46,7 @@ def read_query(query: bytes) -> GivenContext:
 
 def read_body(body: bytes) -> GivenContext:
     """Read the context in a body; raises Error INVALID at its field."""
-    require_simple(body)
+    require_plain(body)
     try:
         request = _decode(body)
     except UNREADABLE as error:
@@ -64,7 +64,7 @@ def read_body(body: bytes) -> GivenContext:
 def _request(context: GivenAttributes, properties: GivenAttributes) -> GivenContext:
     """The user, and the custom attributes: the properties, and the further fields that every context has."""
     others = {name: raw for name, raw in context.items() if name not in _IGNORED}
-    given = {**properties, **others}
+    given = require_few({**properties, **others}, "context")
     return GivenContext(read_identifier(context, "userId", allow_number=True), read_email(given), lambda: given)
 
 
