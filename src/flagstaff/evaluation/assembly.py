@@ -106,6 +106,7 @@ def assemble(
     recorded = groups.recorded
     rules = _Rules(segments)
     slot = hashes = 0
+    places: dict[str, int] = {}
     for position, each in enumerate(recorded):
         for rule in each.rules:
             rules.add(position, slot, rule)
@@ -113,6 +114,7 @@ def assemble(
         rules.end_flag()
         slot += bool(each.weights)
         hashes += bool(each.answers_by_bucket or each.layout.has_bucket)
+        places[each.layout.key] = position
     look_ups = {}
     for kind, found in rules.look_ups.items():
         look_ups[kind] = yield from _freeze(found)
@@ -121,6 +123,9 @@ def assemble(
     yield
     constant_layouts = tuple(each.layout for each in groups.constant)
     yield
+    for each in groups.constant:
+        places[each.layout.key] = len(places)
+        yield
     looked_at = tuple(sorted(targeting.custom)) if targeting else ()
     yield
     rollouts = tuple(each.prefix for each in groups.rollouts)
@@ -140,6 +145,7 @@ def assemble(
         by_user_id=look_ups[RuleType.USER_ID],
         by_email=look_ups[RuleType.USER_EMAIL],
         by_domain=look_ups[RuleType.EMAIL_DOMAIN],
+        places=places,
         values={each.layout.key: each.values for group in groups.in_order() for each in group if each.values},
         **plain,
     )

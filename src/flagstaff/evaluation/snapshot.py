@@ -8,7 +8,7 @@ from uuid import UUID
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.loops import Answers, Prefixes
 from flagstaff.evaluation.matches import RuleMatch
-from flagstaff.evaluation.targets import Targeting, Values, Write
+from flagstaff.evaluation.targets import Buckets, Targeting, Values, Write
 from flagstaff.metrics.metrics import Kind
 from flagstaff.projects.sdk_keys import KeyInForce
 
@@ -29,12 +29,12 @@ class KnownAttributes(NamedTuple):
 class Part:
     """Recorded flags that can be decided without the others: all that they need are among them.
 
-    `rollouts` are those with a rollout: the position, the stickiness and the bytes that are hashed before the
-    identifier. `targeting` is the environment's, or what these flags need of it.
+    `rollouts` are those with a rollout: by stickiness, the positions and what finds their buckets. `targeting` is the
+    environment's, or what these flags need of it.
     """
 
     positions: Collection[int]
-    rollouts: Sequence[tuple[int, str, bytes]]
+    rollouts: Sequence[tuple[Sequence[int], Buckets]]
     targeting: Targeting | None
 
 
@@ -108,6 +108,7 @@ class EnvironmentSnapshot:
     constant_tail: bytes  # the constant flags' fragments and the closing braces
     default_tail: bytes  # the fragments of flags with rules but no rollout if none matches, and constant_tail
     values: Mapping[str, Values]  # of flags with variants, by key
+    places: Mapping[str, int]  # of flags in the layout, by key: first the recorded ones, then the others
     single_flags: dict[str, SingleFlag] = field(default_factory=dict)  # those that were evaluated alone, by key
     known: dict[bytes, KnownAttributes] = field(default_factory=dict)  # by their JSON; requests repeat most of it
     revision: int = 0

@@ -3,7 +3,8 @@
 A flag that is evaluated alone is decided with those that it needs. An explanation decides all flags.
 """
 
-from collections.abc import Collection, Generator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import replace
 
 from flagstaff.evaluation import loops
@@ -14,14 +15,14 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Part, SingleFlag
 from flagstaff.evaluation.targeting import (
     Decisions,
     User,
-    bucket_in,
     decide,
+    find_buckets,
     follow,
     follow_holding,
     identifier_of,
     resolve,
 )
-from flagstaff.evaluation.targets import Targeting
+from flagstaff.evaluation.targets import Buckets, Targeting
 from flagstaff.flags.flags import DEFAULT_STICKINESS
 from flagstaff.flags.prerequisites import with_needed
 
@@ -69,8 +70,9 @@ def decide_part(
     email = user_email.lower() if user_email else ""
     user = User((user_id or email).encode(), resolve(snapshot, attributes, user_id, email))
     decided = bytearray((NO_BUCKET,)) * len(snapshot.layout.recorded)
-    for position, stickiness, prefix in part.rollouts:
-        decided[position] = bucket_in(prefix, identifier_of(user, stickiness))
+    for positions, run in part.rollouts:
+        for position, bucket in zip(positions, find_buckets(run, identifier_of(user, run.attribute)), strict=True):
+            decided[position] = bucket
     found = tuple(match for match in find_matches(snapshot, user_id, email) if match.position in part.positions)
     if part.targeting is not None:
         held = follow(part.targeting, user.values) if holding is None else follow_holding(part.targeting, holding)
@@ -112,10 +114,12 @@ def find_flag(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
 
 def _prepare(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
     flags, looked_at = snapshot.layout.recorded, snapshot.layout.attributes
-    position = next((place for place, flag in enumerate(flags) if flag.key == key), None)
+    position = snapshot.places.get(key)
     if position is None:
-        constant = tuple(flag for flag in snapshot.layout.constant if flag.key == key)
-        return SingleFlag(snapshot.environment_id, Layout((), constant, looked_at)) if constant else None
+        return None
+    if position >= len(flags):
+        constant = snapshot.layout.constant[position - len(flags)]
+        return SingleFlag(snapshot.environment_id, Layout((), (constant,), looked_at))
     targeting = snapshot.targeting
     needs = {
         place: [need.position for need in needed if need.position is not None]
@@ -127,14 +131,21 @@ def _prepare(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
     return SingleFlag(snapshot.environment_id, Layout((flags[position],), (), looked_at), position, part)
 
 
-def _rollouts(snapshot: EnvironmentSnapshot, positions: Collection[int]) -> list[tuple[int, str, bytes]]:
-    rollouts = [(DEFAULT_STICKINESS, prefix) for prefix in snapshot.rollouts]
-    rollouts += snapshot.targeting.sticky if snapshot.targeting else ()
-    return [(place, *rollout) for place, rollout in enumerate(rollouts) if place in positions]
+def _rollouts(snapshot: EnvironmentSnapshot, positions: Collection[int]) -> list[tuple[Sequence[int], Buckets]]:
+    by_user, sticky = snapshot.rollouts, snapshot.targeting.sticky if snapshot.targeting else ()
+    runs: defaultdict[str, dict[int, bytes]] = defaultdict(dict)
+    for position in positions:
+        if position < len(by_user):
+            runs[DEFAULT_STICKINESS][position] = by_user[position]
+        elif position < len(by_user) + len(sticky):
+            stickiness, prefix = sticky[position - len(by_user)]
+            runs[stickiness][position] = prefix
+    return [(tuple(run), Buckets.of(stickiness, tuple(run.values()))) for stickiness, run in runs.items()]
 
 
 def _narrow(targeting: Targeting, positions: Collection[int], position: int, recorded: int) -> Targeting:
     """Select the targeting of some of the recorded flags; the columns of only one of them are recorded."""
+    in_order, buckets, slots = sorted(positions), targeting.buckets_of, targeting.slots
     by_predicate = {}
     for number, matches in targeting.by_predicate.items():
         kept = tuple(match for match in matches if match.position in positions)
@@ -145,8 +156,8 @@ def _narrow(targeting: Targeting, positions: Collection[int], position: int, rec
         sticky=(),
         by_predicate=by_predicate,
         leading=sum(1 << number for number in by_predicate),
-        with_buckets=tuple(each for each in targeting.with_buckets if each[0] in positions),
-        varied=tuple(each for each in targeting.varied if each.position in positions),
+        with_buckets=tuple(buckets[each] for each in in_order if each in buckets),
+        varied=tuple(targeting.varied[slots[each]] for each in in_order if each in slots),
         needs=tuple(each for each in targeting.needs if each[0] in positions),
         answers=(),
         fixed=recorded,

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from flagstaff.evaluation import loops
 from flagstaff.evaluation.attributes import read_identifier
-from flagstaff.evaluation.bucketing import BUCKETS, murmur3_x86_32
 from flagstaff.evaluation.history.layout import NO_BUCKET
 from flagstaff.evaluation.matches import PredicateMatches, RuleMatch
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
@@ -205,8 +204,3 @@ def identifier_of(user: User, attribute: str) -> bytes:
         found = read_identifier(user.values.get(attribute)).encode()
         user.identifiers[attribute] = found
     return found
-
-
-def bucket_in(prefix: bytes, identifier: bytes) -> int:
-    """The user's bucket, 0 to 99, or `NO_BUCKET` without an identifier; `prefix` is hashed before it."""
-    return murmur3_x86_32(prefix + identifier) % BUCKETS if identifier else NO_BUCKET

@@ -128,6 +128,11 @@ class Targeting:
         return {flag.position: flag.slot for flag in self.varied}
 
     @cached_property
+    def buckets_of(self) -> Mapping[int, tuple[int, str, bytes]]:
+        """The flags with rules for a percentage of users, by position."""
+        return {each[0]: each for each in self.with_buckets}
+
+    @cached_property
     def sticky_runs(self) -> tuple[Buckets, ...]:
         """The sticky rollouts in their order, those by the same attribute together."""
         runs = groupby(self.sticky, lambda each: each[0])

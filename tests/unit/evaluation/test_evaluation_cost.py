@@ -1,0 +1,61 @@
+"""What the evaluation of one flag costs at worst."""
+
+import pytest
+
+from flagstaff.evaluation.assembly import compile_environment
+from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.subset import evaluate_flag, find_flag
+from flagstaff.flags.prerequisites import Prerequisite
+from flagstaff.flags.variants import Variant
+from tests.support.builders import make_environment, make_flag, make_rule
+from tests.support.loops import require_compiled
+from tests.unit.evaluation.test_conditions_cost import fastest, time_unit
+
+VARIANTS = (Variant("a", 1, '"a"'), Variant("b", 1, '"b"'))
+LONGEST = "\N{GRINNING FACE}" * 1024
+
+
+@pytest.fixture(autouse=True)
+def compiled() -> None:
+    """The loops are compiled."""
+    require_compiled()
+
+
+def make_snapshot(count: int, needed: int = 0) -> EnvironmentSnapshot:
+    """Flags with variants, a share and a rollout, of which the first needs others, directly or not."""
+    environment, targeted = make_environment(), []
+    for number in range(count):
+        first = 20 * number + 1
+        needs = [Prerequisite(f"flag-{each}") for each in range(first, first + 20)] if first <= needed else ()
+        flag = make_flag(
+            environment,
+            key=f"flag-{number}",
+            rollout_percentage=50,
+            variants=VARIANTS,
+            prerequisites=tuple(needs),
+        )
+        targeted.append(TargetedFlag(flag, [make_rule(flag, rule_value="nobody", rollout_percentage=50)]))
+    return compile_environment(environment, targeted)
+
+
+def test_one_flag_that_needs_a_thousand_others() -> None:
+    snapshot = make_snapshot(1_200, needed=1_000)
+    flag = find_flag(snapshot, "flag-0")
+    assert flag is not None
+    assert flag.part is not None
+    assert len(flag.part.positions) == 1_001
+    assert fastest(lambda: evaluate_flag(snapshot, flag, LONGEST, None)) < time_unit()
+
+
+def test_one_flag_that_is_asked_for_the_first_time_costs_the_same_in_the_largest_environment() -> None:
+    def cost(snapshot: EnvironmentSnapshot) -> float:
+        def ask() -> None:
+            snapshot.single_flags.clear()
+            flag = find_flag(snapshot, "flag-49")
+            assert flag is not None
+            evaluate_flag(snapshot, flag, "ada", None)
+
+        return fastest(ask)
+
+    assert cost(make_snapshot(5_000)) < 5 * cost(make_snapshot(50))
