@@ -72,6 +72,7 @@ def release(*steps: Step, applied: tuple[Applied, ...] = (), state: State = Stat
         name=None,
         steps=steps,
         guards=(),
+        thresholds=(),
         false_alarm_rate=0.05,
         when_late=WhenLate.RUN,
         state=state,
