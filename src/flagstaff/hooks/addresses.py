@@ -6,7 +6,7 @@ The check is on the address that is connected to, so the spelling of a URL's hos
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from flagstaff.settings.webhooks import Proxy
 
@@ -29,36 +29,35 @@ class Reach:
         return any(port in each for each in self.ports)
 
 
-# Networks of IPv6 whose addresses contain one of IPv4, and the position of its last bit, counted from the right.
-_EMBEDDING = (
-    (IPv6Network("64:ff9b::/96"), 0),  # NAT64, RFC 6052
-    (IPv6Network("64:ff9b:1::/48"), 0),  # NAT64 of one's own network, RFC 8215
-    (IPv6Network("::/96"), 0),  # IPv4-compatible, RFC 4291
-    (IPv6Network("2002::/16"), 80),  # 6to4, RFC 3056
+# The registries of IANA, besides what every version of Python knows: of IPv6, only 2000::/3 has public addresses, and
+# these are no addresses of others there, such as tunnels to IPv4. The last one is a cloud's, for its own machines.
+_PUBLIC_IPV6 = IPv6Network("2000::/3")
+_NOT_PUBLIC = tuple(
+    map(
+        ip_network,
+        ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32"),
+    )
 )
+_NAT64 = IPv6Network("64:ff9b::/96")
 _IPV4_BITS = (1 << 32) - 1
 
 
 def is_allowed(address: Address, networks: Networks, *, only_networks: bool = False) -> bool:
     """Whether a webhook may connect to an address. With `only_networks`, public addresses are not enough."""
-    every = _spellings(address)
-    if any(each in network for each in every for network in networks if each.version == network.version):
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    reached = address
+    if address in _NAT64:
+        reached = IPv4Address(int(address) & _IPV4_BITS)
+    if any(address in network or reached in network for network in networks):
         return True
-    return not only_networks and all(each.is_global and not each.is_multicast for each in every)
+    return not only_networks and _is_public(reached)
 
 
-def _spellings(address: Address) -> list[Address]:
-    """The address, and those that it contains. All of them must be allowed."""
-    found: list[Address] = [address]
-    if isinstance(address, IPv6Address):
-        if address.ipv4_mapped is not None:
-            return [address.ipv4_mapped]
-        found += [
-            IPv4Address(int(address) >> shift & _IPV4_BITS) for network, shift in _EMBEDDING if address in network
-        ]
-        if address.teredo is not None:
-            found += address.teredo
-    return found
+def _is_public(address: Address) -> bool:
+    if not address.is_global or address.is_multicast or any(address in network for network in _NOT_PUBLIC):
+        return False
+    return isinstance(address, IPv4Address) or address in _PUBLIC_IPV6
 
 
 def read_address(host: str) -> Address | None:
