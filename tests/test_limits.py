@@ -222,6 +222,10 @@ TESTS: dict[str, list[str]] = {
             "test_attempts_are_made_at_the_stated_times_and_the_last_one_switches_the_webhook_off"
         ),
     ],
+    "webhook-responses": [
+        "unit/test_webhook_client.py::test_a_response_that_does_not_begin_within_its_bound_is_a_failure",
+        "unit/test_webhook_client.py::test_a_body_in_many_pieces_is_read_as_far_as_its_bound",
+    ],
     "sdk-keys": ["web/sdk_keys/test_sdk_keys.py::test_a_project_may_have_so_many_keys_of_which_expired_ones_make_room"],
     "tokens": ["web/access_tokens/test_access_tokens.py::test_there_is_room_for_so_many_tokens"],
     "flags": ["web/test_quotas.py::test_an_environment_may_have_so_many_flags"],

@@ -100,6 +100,46 @@ async def test_a_retry_after_that_cannot_be_read_is_ignored(value: str) -> None:
         assert (answer.status, answer.retry_after_seconds) == (503, None)
 
 
+FLOOD = 100_000
+
+
+@pytest.mark.parametrize(
+    "flood",
+    [
+        b"HTTP/1.1 103 Early Hints\r\n\r\n" * FLOOD,
+        b"HTTP/1.1 200 OK\r\n" + b"a:b\r\n" * FLOOD,
+        b"HTTP/1.1 200 OK\r\na:" + b"b" * FLOOD,
+    ],
+    ids=["interim responses", "headers", "a header"],
+)
+@pytest.mark.parametrize("has_tls", [False, True])
+async def test_a_response_that_does_not_begin_within_its_bound_is_a_failure(
+    flood: bytes, has_tls: bool, tmp_path: Path
+) -> None:
+    authority = Authority(tmp_path)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*authority.issue("localhost"))
+    async with Receiver(context if has_tls else None) as receiver:
+        receiver.answer = lambda _: flood
+        url = f"https://localhost:{receiver.port}/" if has_tls else receiver.url
+        client = WebhookClient(Reach((*LOOPBACK, ip_network("::1/128"))), Tls(authority.path))
+        with pytest.raises(SendError, match=r"^No response: The response has more than 16,384 bytes or 500 lines"):
+            await post(client, url)
+
+
+async def test_a_body_in_many_pieces_is_read_as_far_as_its_bound() -> None:
+    async with Receiver() as receiver:
+        receiver.answer = lambda _: b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * FLOOD
+        client = WebhookClient(Reach(LOOPBACK))
+        try:
+            answer = await client.send(receiver.url, {"webhook-id": "m"}, b"{}")
+        finally:
+            await client.close()
+    assert answer.status == 200
+    assert 200 < len(answer.text) < 1024
+    assert set(answer.text) == {"x"}
+
+
 @pytest.mark.parametrize(
     ("host", "address"),
     [

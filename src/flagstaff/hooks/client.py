@@ -9,7 +9,7 @@ import email.utils
 import ssl
 import time
 from collections.abc import Iterable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import httpcore
 
 from flagstaff.hooks.addresses import DEFAULT_PORTS, Address, Reach, is_allowed, read_address
+from flagstaff.hooks.bounded_stream import BoundedStream, ResponseTooLongError
 from flagstaff.hooks.resolver import Resolver
 from flagstaff.settings.webhooks import Proxy
 
@@ -99,7 +100,8 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         failure: Exception = SendError(f"{host} has no address.")
         for address in addresses:
             try:
-                return await self._backend.connect_tcp(address, port, timeout, local_address, socket_options)
+                stream = await self._backend.connect_tcp(address, port, timeout, local_address, socket_options)
+                return BoundedStream(stream)
             except httpcore.ConnectError as error:
                 failure = error
         raise failure
@@ -228,10 +230,11 @@ def _require_allowed(host: str, address: Address, reach: Reach, *, only_networks
 async def _read_beginning(response: httpcore.Response) -> str:
     """The first kilobyte of a response, which may be without end."""
     read = b""
-    async for part in response.aiter_stream():
-        read += part[:ANSWER_MAX_BYTES]
-        if len(read) >= ANSWER_MAX_BYTES:
-            break
+    with suppress(ResponseTooLongError):
+        async for part in response.aiter_stream():
+            read += part[:ANSWER_MAX_BYTES]
+            if len(read) >= ANSWER_MAX_BYTES:
+                break
     return read[:ANSWER_MAX_BYTES].decode(errors="replace").replace("\0", "�")
 
 
