@@ -138,6 +138,28 @@ async def test_changes_to_critical_environments_are_told_together(
     assert mail.as_bytes().isascii()
 
 
+@pytest.mark.parametrize("name", ["evil.example/prize?", "gewonnen-hier-klicken-é", "www.evil.example'"])
+async def test_an_address_that_reads_as_something_else_is_in_no_mail(
+    flagstaff: Flagstaff,
+    ada: Caller,
+    project: Json,
+    sign_up: SignUp,
+    clock: Clock,
+    read_new: "ReadNew",
+    name: str,
+) -> None:
+    flag = await ada.create_flag(await ada.get_environment(project), owner="ada@example.com")
+    stranger = await sign_up(name)
+    await join(flagstaff, project, stranger, "editor")
+    await do_now(flagstaff, "notifications")
+    await stranger.post(f"{flag_path(flag)}/toggle")
+    await deliver(flagstaff, clock)
+    (mail,) = await read_new()
+    assert "  by a member, in a critical environment, " in text_of(mail)
+    assert name not in mail.as_string()
+    assert mail.as_bytes().isascii()
+
+
 async def test_one_change_is_in_the_subject(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:

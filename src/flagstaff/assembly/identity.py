@@ -8,6 +8,7 @@ from datetime import datetime
 import httpx
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
+from flagstaff.identity.access_tokens.access_tokens import AccessToken
 from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens
 from flagstaff.identity.accounts.accounts_service import Accounts
 from flagstaff.identity.accounts.confirmations import Confirmations
@@ -25,6 +26,7 @@ from flagstaff.identity.single_sign_on.identities import CALLBACK_PATH
 from flagstaff.identity.single_sign_on.oidc import ProviderClient
 from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
 from flagstaff.mail.mails import Mails
+from flagstaff.notifications.mail_budget import MailBudget
 from flagstaff.values.quotas import tokens_per_account, tokens_per_project
 
 # How often old records of accounts are removed: what has expired, and clients not seen for long.
@@ -78,6 +80,12 @@ def build_identity(
     passkeys = Passkeys(database, now, confirmations, site_of(settings.public_url))
     instance = Instance(database, now, settings.registration, settings.demand_second_factor, settings.quotas())
     http = _make_http(foundation)
+    budget = MailBudget(database, now)
+
+    async def mail_token(token: AccessToken, page: str) -> None:
+        if await budget.take_for_warning(token.account_id):
+            await mails.send_token_created(token.email, page)
+
     identity = Identity(
         accounts=Accounts(
             database,
@@ -91,7 +99,7 @@ def build_identity(
         access_tokens=AccessTokens(
             database,
             now,
-            mails.send_token_created,
+            mail_token,
             tokens_per_account(settings.max_tokens_per_account),
             tokens_per_project(settings.max_tokens_per_project),
         ),

@@ -1,5 +1,6 @@
 """The mails that members want about a project, and the members whom a change concerns."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,6 +21,8 @@ WAITING_MAX = 500
 """The number of changes of a project that wait for an account at most. Later ones are in no mail."""
 STALE_EVERY = timedelta(days=7)
 
+# Others, such as evil.example/prize?@example.com, are addresses, too, and read as something else.
+_PLAIN_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w.-]+", re.ASCII)
 _EVALUATED = ("flag.", "rule.", "segment.")
 _STEP = "release.step_applied"
 _RELEASE_NEWS = frozenset(
@@ -144,3 +147,10 @@ def say_briefly(made: Made, environment: Environment | None) -> str:
         return f"{what}release step applied late{where}"
     kind, _, verb = made.action.partition(".")
     return f"{what}{kind.replace('_', ' ')} {verb.replace('_', ' ')}{where}"
+
+
+def say_who(made: Made) -> str:
+    """Who made a change, in ASCII. Whoever registers chooses an address: one that could be more is left out."""
+    if made.actor_email is None:
+        return "by the command line"
+    return f"by {made.actor_email}" if _PLAIN_ADDRESS.fullmatch(made.actor_email) else "by a member"

@@ -30,6 +30,7 @@ from flagstaff.notifications.notifications import (
     Made,
     Recipients,
     say_briefly,
+    say_who,
 )
 from flagstaff.notifications.notifications_store import StaleFlag, Waiting
 from flagstaff.notifications.unsubscribing import Subscription, UnsubscribeTokens
@@ -227,7 +228,7 @@ class Notifier:
         link = change_page(self.public_url, made.action, scope, environment)
         if made.action == "webhook.disabled":
             return Entry(say_briefly(made, None), "its receiver does not accept messages", made.at, link)
-        who = f"by {made.actor_email or 'the command line'}"
+        who = say_who(made)
         is_critical = environment is not None and environment.critical
         return Entry(
             say_briefly(made, environment), f"{who}, in a critical environment" if is_critical else who, made.at, link

@@ -418,6 +418,16 @@ async def test_the_owner_is_mailed_about_each_new_token_without_words_of_its_mak
     assert len(await read_mails()) == count
 
 
+async def test_an_hour_has_forty_mails_about_tokens_at_most(ada: Caller, clock: Clock, read_mails: ReadMails) -> None:
+    for _ in range(41):
+        token = created(await ada.post(OWN, json=BODY))
+        (await ada.delete(f"{OWN}/{token['id']}")).raise_for_status()
+    assert len(await read_mails()) == 40
+    clock.advance(hours=1)
+    created(await ada.post(OWN, json=BODY))
+    assert len(await read_mails()) == 41
+
+
 async def test_a_reset_of_the_password_ends_the_tokens_unless_they_are_to_be_kept(
     flagstaff: Flagstaff,
     issue: Issue,

@@ -42,7 +42,7 @@ class AccessTokens:
 
     database: Database
     now: Callable[[], datetime]
-    mail_created: Callable[[str, str], Awaitable[None]]  # called with the email and the page that lists the token
+    mail_created: Callable[[AccessToken, str], Awaitable[None]]  # called with the page that lists the token
     quota_of_account: Quota
     quota_of_project: Quota
     _used: Sightings = field(default_factory=Sightings, init=False)
@@ -149,7 +149,7 @@ class AccessTokens:
     async def tell_owner(self, token: AccessToken) -> None:
         """Mail the owner of an account that it has a new token. To be called after the response."""
         page = "/account/tokens" if token.project_id is None else f"/projects/{token.project_id}/tokens"
-        await self.mail_created(token.email, page)
+        await self.mail_created(token, page)
 
     async def write_last_used(self) -> None:
         """Write when tokens were last used, if that was some minutes after the time in the database."""
