@@ -28,8 +28,9 @@ BEHIND_SECONDS = 10.0
 STUCK_SECONDS = 60.0
 """For how long nothing may be written of evaluations that wait before it is told."""
 _MISSING_EVERY = timedelta(minutes=5)
+_ASK_EVERY = timedelta(minutes=1)  # which environments these are
 _STALE_EVERY = timedelta(days=1)
-_PLACES_AT_ONCE = 50
+_PLACES_AT_ONCE = 500
 _LOOK_FOR_SECONDS = 2.0  # at environments, in one look
 
 Described = Mapping[str, Mapping[str, Any]]
@@ -78,12 +79,16 @@ class Noticer:
     wake: Callable[[], None]
     _written: int = field(default=-1, init=False)
     _written_at: float = field(default=0.0, init=False)
+    _asked_at: datetime | None = field(default=None, init=False)
 
     async def look(self) -> None:
         """Look at the instances, at this one's history, and at the environments that are due."""
         await self.look_at_instances()
-        asked = await self.sources.list_asked()
-        await self._look_at_flags(NoticeType.FLAG_MISSING, _MISSING_EVERY, self.sources.find_missing, asked)
+        now = self.now()
+        if self._asked_at is None or abs(now - self._asked_at) >= _ASK_EVERY:
+            self._asked_at = now
+            asked = await self.sources.list_asked()
+            await self._look_at_flags(NoticeType.FLAG_MISSING, _MISSING_EVERY, self.sources.find_missing, asked)
         await self._look_at_flags(NoticeType.FLAG_STALE, _STALE_EVERY, self.sources.find_stale, None)
 
     async def look_at_instances(self) -> None:
@@ -133,6 +138,9 @@ class Noticer:
             await notices_store.forget_instances(transaction.connection, self.now() - KEPT)
 
     async def _tell_of_flags(self, kind: NoticeType, place: Place, found: Described) -> None:
+        async with self.database.read() as connection:
+            if await notices_store.list_noticed_flags(connection, place.environment_id, kind) == found.keys():
+                return  # nearly always: then the project is not locked
         now = self.now()
         async with self.database.transaction() as transaction:
             connection = transaction.connection

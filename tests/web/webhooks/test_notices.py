@@ -1,8 +1,9 @@
 """What the server notices by itself: stale flags, missing ones, instances that lag and histories that fall behind."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
@@ -247,3 +248,18 @@ async def test_so_many_environments_as_no_statement_could_name_are_examined(
     messages = await receiver.wait_for(2)
     keys = {each.json["data"]["notice"]["flags"][0]["key"] for each in messages}
     assert keys == {"not-in-production", "not-in-staging"}
+
+
+async def test_which_environments_are_asked_for_is_read_once_a_minute(flagstaff: Flagstaff, clock: Clock) -> None:
+    noticer, times = noticer_of(flagstaff), []
+
+    async def list_asked() -> Collection[UUID]:
+        times.append(clock())
+        return ()
+
+    noticer.sources = replace(noticer.sources, list_asked=list_asked)
+    clock.advance(minutes=2)
+    for _ in range(12):
+        await noticer.look()
+        clock.advance(seconds=10)
+    assert len(times) == 2

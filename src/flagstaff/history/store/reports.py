@@ -39,6 +39,17 @@ _add = dialect.upsert(
         set_={"count": _counts.count + insert.excluded.count, "reported_at": insert.excluded.reported_at},
     ),
 )
+# Steps from one environment to the next in the index: DISTINCT would read every count that is kept.
+_ordered = sa.select(_counts.environment_id).order_by(_counts.environment_id).limit(1)
+_each = sa.select(_ordered.scalar_subquery().label("environment_id")).cte("each", recursive=True)
+_each = _each.union_all(
+    sa.select(_ordered.where(_counts.environment_id > _each.c.environment_id).correlate(_each).scalar_subquery()).where(
+        _each.c.environment_id.is_not(None)
+    )
+)
+_asked_environments = sa.select(_each.c.environment_id).where(
+    sa.exists().where(_counts.environment_id == _each.c.environment_id, _counts.hour >= sa.bindparam("hour"))
+)
 _remember = dialect.upsert(
     tables.reported_windows, lambda insert: insert.on_conflict_do_nothing().returning(_windows.window)
 )
@@ -248,8 +259,7 @@ async def find_asked(
 
 async def list_asked_environments(connection: AsyncConnection, since: datetime) -> set[UUID]:
     """The environments of which flags were asked for or reported since a moment, whether or not they exist."""
-    query = sa.select(_counts.environment_id).distinct().where(_counts.hour >= hour_of(since))
-    return set((await connection.execute(query)).scalars())
+    return set((await connection.execute(_asked_environments, {"hour": hour_of(since)})).scalars())
 
 
 async def list_reported_environments(connection: AsyncConnection) -> set[UUID]:
