@@ -11,6 +11,7 @@ import pytest
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.cluster.worker import Worker, WorkerBoard
 from flagstaff.database.schema_state import known_revisions
+from flagstaff.hooks.webhooks import PROJECT_EVENTS
 from flagstaff.http.errors import STATUSES
 from flagstaff.settings import Settings
 from flagstaff.telemetry.otel.assembly import Telemetry
@@ -133,6 +134,11 @@ def test_the_page_of_permissions_equals_the_table() -> None:
 def test_the_page_of_events_equals_what_is_sent() -> None:
     page = (ROOT / "docs/reference/events.md").read_text()
     assert page.endswith(samples()), "run `python -m tests.support.events_page`"
+
+
+def test_the_guide_to_webhooks_has_every_type_of_event_of_a_project() -> None:
+    guide = (ROOT / "docs/webhooks.md").read_text()
+    assert [kind for kind in PROJECT_EVENTS if f"`{kind}`" not in guide] == []
 
 
 def test_the_decisions_are_numbered_without_gaps() -> None:

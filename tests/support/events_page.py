@@ -11,7 +11,7 @@ from flagstaff.audit.changes import Actor, NumberedChange, ReleaseName, Scope, c
 from flagstaff.audit.pages import change_page
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.targeting.segments import Segment
-from flagstaff.hooks.messages import Event, compose
+from flagstaff.hooks.messages import Event, NamedProject, compose
 from flagstaff.hooks.notices import PROJECT_NOTICES, Notice, NoticeType
 from flagstaff.hooks.webhooks import INSTANCE_EVENTS, TEST_EVENT, Disabled, Format, Webhook
 from flagstaff.identity.access_tokens.access_tokens import AccessToken
@@ -34,6 +34,7 @@ _PROJECT_ID, _ENVIRONMENT_ID, _FLAG_ID, _ACCOUNT_ID, _ID = (
     UUID(f"01a1fb68-78d6-72a0-9594-0000000000{number:02}") for number in range(1, 6)
 )
 PROJECT = Project(_PROJECT_ID, _ACCOUNT_ID, "Shop", None, None, AT, AT)
+_NAMED = NamedProject(PROJECT.id, PROJECT.name)
 ENVIRONMENT = Environment(_ENVIRONMENT_ID, _PROJECT_ID, "Production", "production", AT, critical=True)
 FLAG = Flag(
     _FLAG_ID,
@@ -216,12 +217,12 @@ def event_of(kind: str) -> Event:
     if kind == "release.stopped":
         actor = _BY_GUARD
     change = change_of(actor, kind, LATER, scope, before=None if is_new else before, after=None if is_over else after)
-    environment = ENVIRONMENT if is_placed and kind != "environment.deleted" else None
+    environment = ENVIRONMENT if is_placed else None
     return Event(
         LATER,
-        change_page(PUBLIC_URL, kind, scope, environment),
+        change_page(PUBLIC_URL, kind, scope, environment if kind != "environment.deleted" else None),
         changes=[NumberedChange(815, change)],
-        project=None if is_in_none or kind == "project.deleted" else PROJECT,
+        project=None if is_in_none else _NAMED,
         environment=environment,
         revision=42 if change.affects_evaluations else None,
     )
@@ -243,7 +244,7 @@ def _notice_of(kind: NoticeType) -> Event:
         LATER,
         f"{PUBLIC_URL}{link}",
         notice=notice,
-        project=PROJECT if is_of_project else None,
+        project=_NAMED if is_of_project else None,
         environment=ENVIRONMENT if is_of_project else None,
     )
 

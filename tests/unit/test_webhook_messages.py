@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, get_args
@@ -14,15 +15,15 @@ from flagstaff.audit.changes import COMMAND_LINE, Actor, Change, NumberedChange,
 from flagstaff.audit.changes_routes import Action
 from flagstaff.hooks import notices, webhooks
 from flagstaff.hooks.deliveries import ATTEMPTS_MAX, RETRY_SECONDS, next_attempt
-from flagstaff.hooks.messages import BODY_MAX_BYTES, Event, compose
+from flagstaff.hooks.messages import BODY_MAX_BYTES, Event, NamedProject, compose
 from flagstaff.hooks.notices import PROJECT_NOTICES, Notice, NoticeType
 from flagstaff.hooks.signing import sign
 from flagstaff.hooks.webhooks import INSTANCE_EVENTS, PROJECT_EVENTS, Format, check_events
-from flagstaff.projects.projects import Environment, Project
+from flagstaff.projects.projects import Environment
 
 AT = datetime(2026, 11, 20, 10, tzinfo=UTC)
 ID = UUID("01a1fb68-78d6-72a0-9594-54797a0c2450")
-PROJECT = Project(ID, ID, "Shop <!channel>", None, None, AT, AT)
+PROJECT = NamedProject(ID, "Shop <!channel>")
 PRODUCTION = Environment(ID, ID, "Production", "production", AT, critical=True)
 ADA = Actor(ID, "ada@example.com")
 # What a person could write into the name of a flag to look like something else in a chat.
@@ -94,6 +95,17 @@ def test_in_discord_nothing_is_a_mention_or_markdown() -> None:
     assert "\\*\\*b\\*\\*" in description
     assert "\\[a\\]\\(http\\:" in description
     assert "content" not in message
+
+
+@pytest.mark.parametrize("form", [Format.SLACK, Format.TEAMS, Format.DISCORD])
+def test_what_people_write_controls_neither_lines_nor_the_direction_of_text(form: Format) -> None:
+    hostile = "one\ntwo\x1b[1m\u202eowt\u2066\x85"
+    project, environment = NamedProject(ID, hostile), replace(PRODUCTION, name=hostile)
+    given = replace(event(name=hostile), project=project, environment=environment)
+    text = json.dumps(composed(form, given), ensure_ascii=False)
+    assert not set("\x1b\x85\u202e\u2066") & set(text)
+    assert "one two" in text
+    assert "\\u00" not in text
 
 
 @pytest.mark.parametrize("form", [Format.SLACK, Format.TEAMS, Format.DISCORD])

@@ -9,6 +9,10 @@ from flagstaff.audit.changes import OWN_FIELDS, Change
 SHOWN_FIELDS = 5
 SHOWN_CHARACTERS = 120
 _READ_CHARACTERS = 1000
+# Those that turn the direction of what follows could make a message read as another.
+_CONTROLS = dict.fromkeys(
+    [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+)
 _encoder = json.JSONEncoder(ensure_ascii=False)
 _VERBS = {
     "created": "created",
@@ -67,8 +71,8 @@ def say_alterations(before: Mapping[str, Any] | None, after: Mapping[str, Any] |
 
 
 def shorten(text: str) -> str:
-    """A text in one line, and cut where it is long."""
-    plain = " ".join(text.split())
+    """A text in one line, without characters that control its display, and cut where it is long."""
+    plain = " ".join(text.split()).translate(_CONTROLS)
     return plain if len(plain) <= SHOWN_CHARACTERS else f"{plain[: SHOWN_CHARACTERS - 1]}…"
 
 

@@ -13,11 +13,11 @@ from flagstaff.database.database import Connection
 from flagstaff.flags import flags_store
 from flagstaff.hooks import notices_store
 from flagstaff.hooks.deliveries import Delivery
-from flagstaff.hooks.messages import Event
+from flagstaff.hooks.messages import Event, NamedProject
 from flagstaff.hooks.notices import Notice, NoticeType
 from flagstaff.hooks.webhooks import Webhook
 from flagstaff.projects import environments_store, projects_store
-from flagstaff.projects.projects import Environment, Project
+from flagstaff.projects.projects import Environment
 
 _CHANGES_SHOWN = 200
 _NOTICE_PAGES = {NoticeType.FLAG_STALE: "cleanup", NoticeType.FLAG_MISSING: "applications"}
@@ -29,7 +29,8 @@ class Events:
 
     connection: Connection
     public_url: str
-    _places: dict[Scope, tuple[Project | None, Environment | None]] = field(default_factory=dict, init=False)
+    _places: dict[Scope, tuple[NamedProject | None, Environment | None]] = field(default_factory=dict, init=False)
+    _deleted: list[Environment] = field(default_factory=list, init=False)
     _tags: dict[UUID, list[str]] = field(default_factory=dict, init=False)
 
     async def find(self, webhook: Webhook, delivery: Delivery, dropped: int = 0) -> Event | None:
@@ -58,9 +59,10 @@ class Events:
         if not wanted:
             return None
         first = wanted[0].change
+        page_of = None if environment in self._deleted else environment
         return Event(
             first.at,
-            change_page(self.public_url, first.action, first.scope, environment),
+            change_page(self.public_url, first.action, first.scope, page_of),
             changes=wanted,
             project=project,
             environment=environment,
@@ -89,18 +91,44 @@ class Events:
         told = replace(notice, details=details)
         return Event(notice.at, link, notice=told, project=project, environment=environment, dropped=dropped)
 
-    async def _find_place(self, scope: Scope) -> tuple[Project | None, Environment | None]:
+    async def _find_place(self, scope: Scope) -> tuple[NamedProject | None, Environment | None]:
         place = Scope(scope.project_id, scope.environment_id)
         if place not in self._places:
             project = environment = None
             if scope.project_id is not None:
-                project = await projects_store.find_project(self.connection, scope.project_id)
-                if project is not None and scope.environment_id is not None:
-                    environment = await environments_store.find_environment(
-                        self.connection, scope.project_id, scope.environment_id
-                    )
+                project = await self._find_project(scope.project_id)
+                if scope.environment_id is not None:
+                    environment = await self._find_environment(scope.project_id, scope.environment_id)
             self._places[place] = project, environment
         return self._places[place]
+
+    async def _find_project(self, project_id: UUID) -> NamedProject | None:
+        project = await projects_store.find_project(self.connection, project_id)
+        if project is not None:
+            return NamedProject(project.id, project.name)
+        state = await self._find_last_state(project_id, project_id)
+        return None if state is None else NamedProject(project_id, state["name"])
+
+    async def _find_environment(self, project_id: UUID, environment_id: UUID) -> Environment | None:
+        """An environment, also a deleted one, which webhooks that want others must not be told of."""
+        environment = await environments_store.find_environment(self.connection, project_id, environment_id)
+        state = await self._find_last_state(project_id, environment_id) if environment is None else None
+        if state is not None:
+            environment = Environment(
+                environment_id,
+                project_id,
+                state["name"],
+                state["key"],
+                datetime.fromisoformat(state["created_at"]),
+                critical=state.get("critical", False),  # older ones do not have it
+            )
+            self._deleted.append(environment)
+        return environment
+
+    async def _find_last_state(self, project_id: UUID, resource_id: UUID) -> Mapping[str, Any] | None:
+        """The state in which a resource was deleted."""
+        change = await changes_store.find_latest_change(self.connection, project_id, resource_id)
+        return None if change is None else change.before
 
     async def _is_wanted(self, webhook: Webhook, numbered: NumberedChange, environment: Environment | None) -> bool:
         change = numbered.change

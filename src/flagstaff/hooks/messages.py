@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
 import msgspec
 
@@ -16,7 +17,7 @@ from flagstaff.audit.changes import Actor, NumberedChange
 from flagstaff.audit.wording import SHOWN_FIELDS, say_alterations, say_name, say_what, say_who, shorten
 from flagstaff.hooks.notices import Notice, NoticeType
 from flagstaff.hooks.webhooks import TEST_EVENT, Format
-from flagstaff.projects.projects import Environment, Project
+from flagstaff.projects.projects import Environment
 from flagstaff.values.moments import format_moment
 
 BODY_MAX_BYTES = 20_000
@@ -24,20 +25,27 @@ _SHOWN_FLAGS = 20
 _markdown = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>@:])")
 
 
+class NamedProject(NamedTuple):
+    """A project, which may have been deleted."""
+
+    id: UUID
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """The content of a message: one change, several that were made together in one environment, a notice, or nothing.
 
-    `project` and `environment` are None where it is about none, or about one that was deleted. `link` leads to the
-    dashboard. `revision` is the one that has the changes, if they affect evaluations. `dropped` counts messages before
-    this one that were never sent.
+    `project` and `environment` are None where it is about none; those that were deleted are as they were. `link` leads
+    to the dashboard. `revision` is the one that has the changes, if they affect evaluations. `dropped` counts messages
+    before this one that were never sent.
     """
 
     at: datetime
     link: str
     changes: Sequence[NumberedChange] = ()
     notice: Notice | None = None
-    project: Project | None = None
+    project: NamedProject | None = None
     environment: Environment | None = None
     revision: int | None = None
     dropped: int = 0
@@ -134,7 +142,9 @@ class _Words:
 
 
 def _words(event: Event) -> _Words:
-    place = " · ".join(each for each in (event.project and event.project.name, _environment_words(event)) if each)
+    place = " · ".join(
+        each for each in (event.project and shorten(event.project.name), _environment_words(event)) if each
+    )
     note = f"{event.dropped} earlier messages were dropped." if event.dropped else ""
     if event.notice is not None:
         return _Words(*_notice_words(event.notice), place, note)
@@ -152,7 +162,8 @@ def _words(event: Event) -> _Words:
 def _environment_words(event: Event) -> str | None:
     if event.environment is None:
         return None
-    return f"{event.environment.name} (critical)" if event.environment.critical else event.environment.name
+    name = shorten(event.environment.name)
+    return f"{name} (critical)" if event.environment.critical else name
 
 
 def _notice_words(notice: Notice) -> tuple[str, Sequence[str]]:

@@ -30,8 +30,12 @@ async def use(root: Caller, ada: Caller, client: Caller, receiver: Receiver) -> 
     (message,) = await receiver.wait_for(1)
     assert (message.type, message.json["data"]["project"]["name"]) == ("project.created", "Another shop")
     assert message.json["data"]["resource_id"] == project["id"]
+    assert (await ada.delete(f"/api/projects/{project['id']}")).status_code == 204
+    message = (await receiver.wait_for(2))[1]
+    assert message.type == "project.deleted"
+    assert message.json["data"]["project"] == {"id": project["id"], "name": "Another shop"}
     assert (await root.put(path, json={"enabled": False})).json()["enabled"] is False
     assert (await root.post(f"{path}/rotate-secret")).status_code == 200
-    assert len((await root.get(f"{path}/deliveries", params={"state": "delivered"})).json()["items"]) == 1
+    assert len((await root.get(f"{path}/deliveries", params={"state": "delivered"})).json()["items"]) == 2
     assert (await root.delete(path)).status_code == 204
     assert (await root.get("/api/admin/webhooks")).json() == []
