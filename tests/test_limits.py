@@ -215,6 +215,7 @@ TESTS: dict[str, list[str]] = {
         "web/test_notifications.py::test_more_than_a_mail_shows_is_counted",
         "web/test_notifications.py::test_what_waits_for_an_account_is_bounded",
     ],
+    "token-mails": ["web/access_tokens/test_access_tokens.py::test_an_hour_has_forty_mails_about_tokens_at_most"],
     "webhook-attempts": [
         "web/webhooks/test_deliveries.py::test_a_receiver_that_never_answers_or_never_ends_holds_up_nobody_else",
         (
