@@ -137,7 +137,7 @@ class Batches:
                     for result in entry.results:
                         await _write(transaction.connection, result)
                     if entry.unwanted:
-                        await deliveries_store.drop(transaction.connection, entry.unwanted)
+                        await deliveries_store.settle_unwanted(transaction.connection, entry.unwanted)
         except Exception as error:  # noqa: BLE001 - everyone whose results these are raises it
             for entry in entries:
                 entry.error = error

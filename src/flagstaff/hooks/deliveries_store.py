@@ -138,9 +138,15 @@ async def record_attempt(
     return True
 
 
-async def drop(connection: AsyncConnection, numbers: Collection[int]) -> None:
-    """Delete messages that their webhook does not want."""
-    await connection.execute(tables.webhook_deliveries.delete().where(_columns.number.in_(numbers)))
+async def settle_unwanted(connection: AsyncConnection, numbers: Collection[int]) -> None:
+    """Delete messages that their webhook does not want. Those with attempts are kept as they were."""
+    are_these = _columns.number.in_(numbers)
+    made = sa.exists().where(_attempts.delivery == _columns.number)
+    await connection.execute(tables.webhook_deliveries.delete().where(are_these, sa.not_(made)))
+    state = sa.case((made.where(_attempts.status.between(200, 299)), State.DELIVERED.value), else_=State.FAILED.value)
+    await connection.execute(
+        tables.webhook_deliveries.update().where(are_these).values(state=state, next_attempt_at=None)
+    )
 
 
 async def find_oldest_kept(connection: AsyncConnection, webhook_id: UUID, most: int) -> int | None:
@@ -169,6 +175,12 @@ async def drop_beyond(connection: AsyncConnection, webhook_id: UUID, most: int) 
         update = tables.webhooks.update().where(_webhooks.id == webhook_id)
         await connection.execute(update.values(dropped=_webhooks.dropped + dropped))
     return dropped
+
+
+async def list_overflowing(connection: AsyncConnection, most: int) -> list[UUID]:
+    """The ids of webhooks for which more than so many messages wait."""
+    query = sa.select(_columns.webhook_id).where(_waiting).group_by(_columns.webhook_id)
+    return list((await connection.execute(query.having(sa.func.count() > most))).scalars())
 
 
 async def count_untold(connection: AsyncConnection, webhook_id: UUID) -> int:

@@ -14,7 +14,7 @@ from uuid import UUID
 import structlog
 
 from flagstaff.concurrency.supervisor import Supervisor, is_set_within
-from flagstaff.database.database import Database
+from flagstaff.database.database import Connection, Database
 from flagstaff.hooks import deliveries_store
 from flagstaff.hooks.batches import Batch, Batches, Result
 from flagstaff.hooks.client import Answer, SendError, WebhookClient
@@ -116,7 +116,15 @@ class Sender:
             await asyncio.wait(self._running.values())
 
     async def purge(self) -> None:
-        """Delete messages that are older than 30 days, some at a time."""
+        """Delete messages that are older than 30 days, some at a time, and drop what is beyond the bound.
+
+        The next attempt of a webhook whose receiver fails can be a day away, and drops nothing until then.
+        """
+        async with self._database.read() as connection:
+            overflowing = await deliveries_store.list_overflowing(connection, WAITING_MAX)
+        for webhook_id in overflowing:
+            async with self._database.transaction() as transaction:
+                await self._drop_beyond(transaction.connection, webhook_id)
         deleted = _PURGED_AT_ONCE
         while deleted == _PURGED_AT_ONCE:
             async with self._database.transaction() as transaction:
@@ -156,10 +164,14 @@ class Sender:
         async with self._database.transaction() as transaction:
             connection = transaction.connection
             has_turn = await deliveries_store.take_turn(connection, webhook_id, self._database.instance, TURN_SECONDS)
-            if has_turn and (dropped := await deliveries_store.drop_beyond(connection, webhook_id, WAITING_MAX)):
-                self.dropped += dropped
-                log.warning("webhook_messages_dropped", webhook=str(webhook_id), count=dropped)
+            if has_turn:
+                await self._drop_beyond(connection, webhook_id)
         return has_turn
+
+    async def _drop_beyond(self, connection: Connection, webhook_id: UUID) -> None:
+        if dropped := await deliveries_store.drop_beyond(connection, webhook_id, WAITING_MAX):
+            self.dropped += dropped
+            log.warning("webhook_messages_dropped", webhook=str(webhook_id), count=dropped)
 
     async def _end_turn(self, webhook_id: UUID) -> None:
         if self._database.is_postgresql:

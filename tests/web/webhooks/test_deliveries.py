@@ -370,6 +370,22 @@ async def test_a_message_is_repeated_with_the_same_id(
     assert wrong.status_code == 400
 
 
+async def test_the_record_of_a_message_that_is_repeated_but_not_wanted_any_more_is_kept(
+    flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver, clock: Clock
+) -> None:
+    webhook = await hook(events=["flag.toggled"])
+    flag = await ada.create_flag(await ada.get_environment(project))
+    await ada.post(f"{flag_path(flag)}/toggle")
+    await receiver.wait_for(1)
+    await settle(flagstaff)
+    before = await deliveries(ada, webhook)
+    (await ada.put(hook_path(webhook), json={"events": ["rule.*"]})).raise_for_status()
+    assert (await ada.post(f"{hook_path(webhook)}/deliveries/{before[0]['id']}/repeat")).status_code == 202
+    await settle(flagstaff)
+    assert await deliveries(ada, webhook) == before
+    assert len(before[0]["attempts"]) == len(receiver.messages) == 1
+
+
 async def test_many_changes_at_once_are_many_messages_for_programs_and_one_for_people(
     ada: Caller, project: Json, hook: Hook, receiver: Receiver
 ) -> None:
@@ -423,6 +439,26 @@ async def test_beyond_the_bound_the_oldest_messages_are_dropped_and_the_next_one
     assert (await ada.get(hook_path(webhook))).json()["dropped"] == 3
 
 
+async def test_the_bound_holds_while_the_next_attempt_is_far_away(
+    flagstaff: Flagstaff,
+    ada: Caller,
+    project: Json,
+    hook: Hook,
+    receiver: Receiver,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("flagstaff.hooks.sender.WAITING_MAX", 3)
+    webhook = await hook(events=["flag.toggled"])
+    flag = await ada.create_flag(await ada.get_environment(project))
+    receiver.answer = lambda _: response(503, retry_after="86400")
+    for _ in range(6):
+        await ada.post(f"{flag_path(flag)}/toggle")
+        await settle(flagstaff)
+    await do_now(flagstaff, "webhooks-purge")
+    shown = (await ada.get(hook_path(webhook))).json()
+    assert (shown["waiting"], shown["dropped"], len(receiver.messages)) == (3, 3, 1)
+
+
 async def test_records_are_kept_for_thirty_days(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver, clock: Clock
 ) -> None:
@@ -450,6 +486,29 @@ async def test_a_message_to_a_receiver_of_a_deleted_project_is_not_sent(
     receiver.messages.clear()
     await settle(flagstaff)
     assert receiver.messages == []
+
+
+async def test_messages_about_a_deleted_environment_say_which_it_was_and_reach_only_who_wants_it(
+    flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver
+) -> None:
+    staging = await ada.get_environment(project, "staging")
+    await hook(events=["environment.*", "flag.*"], environments=["production"])
+    narrow = await hook(events=["flag.*", "environment.*"], environments=["staging"])
+    receiver.answer = lambda _: response(500)
+    await ada.create_flag(staging)
+    assert (await ada.delete(environment_path(staging))).status_code == 204
+    await settle(flagstaff)
+    receiver.messages.clear()
+    receiver.answer = lambda _: response()
+    (await ada.put(hook_path(narrow), json={"enabled": False})).raise_for_status()
+    (await ada.put(hook_path(narrow), json={"enabled": True})).raise_for_status()
+    await settle(flagstaff)
+    assert [each.type for each in receiver.messages] == ["flag.created", "environment.deleted"]
+    for message in receiver.messages:
+        shown = {"id": staging["id"], "key": "staging", "name": staging["name"], "critical": False}
+        assert message.json["data"]["environment"] == shown
+        assert message.json["data"]["link"].endswith(project["id"])
+    assert [each["type"] for each in await deliveries(ada, narrow)] == ["environment.deleted", "flag.created"]
 
 
 async def test_the_log_has_neither_urls_nor_secrets(
