@@ -29,7 +29,7 @@ from flagstaff.copying import comparisons_routes, copies_routes, restores_routes
 from flagstaff.flags import bulk_actions_routes, condition_work_routes, flags_routes, project_flags_routes
 from flagstaff.flags.targeting import rules_routes, segments_routes
 from flagstaff.history import history_routes, summaries_routes, unknown_metrics_routes, user_history_routes
-from flagstaff.hooks import webhooks_routes
+from flagstaff.hooks import deliveries_routes, webhooks_routes
 from flagstaff.http.bodies import BodyLimit
 from flagstaff.http.compression import Compression
 from flagstaff.http.cors import CrossOrigin
@@ -126,6 +126,7 @@ def create_api() -> FastAPI:
         unknown_metrics_routes,
         sdk_keys_routes,
         webhooks_routes,
+        deliveries_routes,
         notifications_routes,
         flags_routes,
         releases_routes,

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.hooks.addresses import Reach
 from flagstaff.hooks.client import Tls, WebhookClient
+from flagstaff.hooks.deliveries_service import Deliveries
+from flagstaff.hooks.previews_service import Previews
 from flagstaff.hooks.sender import Sender
 from flagstaff.hooks.webhooks_service import Webhooks
 from flagstaff.identity.second_factors.sealing import Sealer
@@ -56,10 +58,18 @@ def build_hooks(foundation: Foundation, mails: Mails) -> Hooks:
     if foundation.is_first_worker:
         foundation.commit_listeners.append(sender.notice_commit)
     quota = webhooks_per_project(settings.max_webhooks_per_project)
-    foundation.services.append(Webhooks(database, now, quota, sealer, reach, settings.public_url, sender.wake))
+    foundation.services += [
+        Webhooks(database, now, quota, sealer, reach, sender.wake),
+        Deliveries(database, now, settings.public_url, sender.wake),
+        Previews(database, now, reach, settings.public_url),
+    ]
     foundation.periodic_tasks.append(
         PeriodicTask(
-            "webhooks-purge", _PURGE_SECONDS, sender.purge, "deletes old messages to webhooks", by_one_worker=True
+            "webhooks-purge",
+            _PURGE_SECONDS,
+            sender.purge,
+            "deletes messages to webhooks that are old or too many",
+            by_one_worker=True,
         )
     )
     metrics = foundation.metrics

@@ -1,76 +1,43 @@
-"""HTTP of webhooks: of a project, and of the whole instance for its administrators."""
+"""HTTP of webhooks and their previews: of a project, and of the whole instance for its administrators."""
 
-from collections.abc import Awaitable, Callable
-from typing import Annotated, NamedTuple
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import if_match
 from flagstaff.api.ids import Id
-from flagstaff.api.operations import Needs, asks, reads, writes
-from flagstaff.hooks.deliveries import State
+from flagstaff.api.operations import asks, reads, writes
+from flagstaff.hooks.access import WatchedWebhook
+from flagstaff.hooks.places import PLACES, Place
+from flagstaff.hooks.previews_service import Previews
 from flagstaff.hooks.webhooks_schemas import (
-    DeliveriesPageOut,
-    DeliveriesQuery,
-    DeliveryId,
-    DeliveryOut,
-    DeliveryWithBodyOut,
     NewWebhook,
     PreviewOut,
-    RepeatBody,
-    RepeatedOut,
     WebhookFilter,
     WebhookOut,
     WebhookUpdate,
     WebhookWithSecretOut,
-    delivery_view,
-    page_response,
     preview_response,
     tagged_webhook,
     view_webhook,
 )
-from flagstaff.hooks.webhooks_service import WatchedWebhook, Webhooks
-from flagstaff.http.operations import SMALL_BODY, Caller
+from flagstaff.hooks.webhooks_service import Webhooks
+from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
-from flagstaff.http.responses import json_array_response, json_response, no_content
+from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
-from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 
 router = APIRouter(prefix="/api", tags=["Webhooks"])
 
 Service = Annotated[Webhooks, Depends(service(Webhooks))]
-Page = Annotated[DeliveriesQuery, Query()]
+PreviewService = Annotated[Previews, Depends(service(Previews))]
 
 
-async def _of_project(project_id: Id) -> UUID | None:
-    return project_id
-
-
-async def _of_instance() -> None:
-    return None
-
-
-class _Place(NamedTuple):
-    """Where webhooks are: the beginning of the paths, and what finds the project, which the whole instance has not.
-
-    `kind` is part of the operations' names, `shown` the permission to see a webhook, and `statuses` those of every
-    refusal.
-    """
-
-    base: str
-    kind: str
-    of: Callable[..., Awaitable[UUID | None]]
-    needs: Needs
-    also: tuple[Permission, ...]
-    shown: Permission | None
-    statuses: tuple[int, ...]
-
-
-def _add_routes(found: _Place) -> None:
+def _add_routes(found: Place) -> None:
     """Add the operations on webhooks in one place."""
     base, kind, of, needs, also, shown, statuses = found
     project_id = Annotated[UUID | None, Depends(of)]
@@ -107,10 +74,10 @@ def _add_routes(found: _Place) -> None:
     )
     @asks(needs, *also, body_max_bytes=SMALL_BODY)
     async def preview_webhook(
-        place: project_id, body: WebhookFilter, actor: CurrentActor, webhooks: Service
+        place: project_id, body: WebhookFilter, actor: CurrentActor, previews: PreviewService
     ) -> Response:
         """The messages that a webhook would have been sent of the last day's changes, up to the newest 500 of them."""
-        return preview_response(await webhooks.preview(actor, place, **body.wanted()))
+        return preview_response(await previews.preview(actor, place, **body.wanted()))
 
     @router.get(one, name=f"get_{kind}", response_model=WebhookOut, responses=problems(*statuses, 404, 503))
     @reads(needs, *also)
@@ -159,116 +126,5 @@ def _add_routes(found: _Place) -> None:
         return tagged_webhook(watched, secret=secret)
 
 
-def _add_delivery_routes(found: _Place) -> None:
-    """Add the operations on what webhooks are sent."""
-    base, kind, of, needs, also, _, statuses = found
-    project_id = Annotated[UUID | None, Depends(of)]
-    one = f"{base}/{{webhook_id}}"
-    deliveries = f"{one}/deliveries"
-
-    @router.post(
-        f"{one}/test",
-        name=f"test_{kind}",
-        status_code=202,
-        response_model=DeliveryOut,
-        responses=problems(*statuses, 404, 503),
-    )
-    @writes(needs, *also, reports_revision=False, repeatable=False)
-    async def test_webhook(place: project_id, webhook_id: Id, actor: CurrentActor, webhooks: Service) -> Response:
-        """Send a message of the type `webhook.test`, once, also to a webhook that is switched off.
-
-        The list of deliveries shows what came of it.
-        """
-        return json_response(delivery_view(await webhooks.send_test(actor, place, webhook_id)), 202)
-
-    @router.get(
-        deliveries,
-        name=f"list_{kind}_deliveries",
-        response_model=DeliveriesPageOut,
-        responses=problems(400, *statuses, 404, 503),
-    )
-    @reads(needs, *also)
-    async def list_deliveries(
-        place: project_id,
-        webhook_id: Id,
-        page: Page,
-        actor: CurrentActor,
-        webhooks: Service,
-    ) -> Response:
-        """The messages of the last 30 days, newest first, with each attempt and the beginning of its response."""
-        state = State(page.state) if page.state else None
-        found = await webhooks.list_deliveries(
-            actor, place, webhook_id, state=state, before=page.cursor, limit=page.limit
-        )
-        return page_response(found)
-
-    @router.get(
-        f"{deliveries}/{{delivery_id}}",
-        name=f"get_{kind}_delivery",
-        response_model=DeliveryWithBodyOut,
-        responses=problems(*statuses, 404, 503),
-    )
-    @reads(needs, *also)
-    async def get_delivery(
-        place: project_id,
-        webhook_id: Id,
-        delivery_id: DeliveryId,
-        actor: CurrentActor,
-        webhooks: Service,
-    ) -> Response:
-        """A message with its body."""
-        delivery, content = await webhooks.get_delivery(actor, place, webhook_id, delivery_id)
-        return json_response({**delivery_view(delivery), "body": content})
-
-    @router.post(
-        f"{deliveries}/{{delivery_id}}/repeat",
-        name=f"repeat_{kind}_delivery",
-        status_code=202,
-        response_model=DeliveryOut,
-        responses=problems(*statuses, 404, 503),
-    )
-    @writes(needs, *also, reports_revision=False, repeatable=False)
-    async def repeat_delivery(
-        place: project_id,
-        webhook_id: Id,
-        delivery_id: DeliveryId,
-        actor: CurrentActor,
-        webhooks: Service,
-    ) -> Response:
-        """Send a message again, with the same id."""
-        return json_response(delivery_view(await webhooks.repeat_delivery(actor, place, webhook_id, delivery_id)), 202)
-
-    @router.post(
-        f"{one}/repeat",
-        name=f"repeat_{kind}_deliveries",
-        status_code=202,
-        response_model=RepeatedOut,
-        responses=problems(400, *statuses, 404, 413, 503),
-    )
-    @writes(needs, *also, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
-    async def repeat_deliveries(
-        place: project_id,
-        webhook_id: Id,
-        body: RepeatBody,
-        actor: CurrentActor,
-        webhooks: Service,
-    ) -> Response:
-        """Send the messages of a time again, with the same ids; at most a thousand, the oldest first."""
-        count = await webhooks.repeat_deliveries(actor, place, webhook_id, body.since, body.until)
-        return json_response({"repeated": count}, 202)
-
-
-for _each in (
-    _Place(
-        "/projects/{project_id}/webhooks",
-        "webhook",
-        _of_project,
-        Permission.KEYS_ROTATE,
-        (Permission.AUDIT_READ,),
-        Permission.KEYS_ROTATE,
-        (401, 404),
-    ),
-    _Place("/admin/webhooks", "instance_webhook", _of_instance, Caller.PERSON, (), None, (401, 403)),
-):
+for _each in PLACES:
     _add_routes(_each)
-    _add_delivery_routes(_each)

@@ -1,19 +1,15 @@
-"""The bodies of requests about webhooks, and of their responses."""
+"""The bodies of requests about webhooks and previews, and of their responses."""
 
-import re
 from typing import Annotated, Any, ClassVar, Literal
 
-from fastapi import Path
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, StrictBool, WithJsonSchema
+from pydantic import BaseModel, Field, StrictBool
 from starlette.responses import Response
 
 from flagstaff.api.entity_tags import TaggedOut, tagged_response
 from flagstaff.api.schemas import (
-    NOT_A_CURSOR,
     Body,
     Description,
     EnvironmentKey,
-    GivenMoment,
     Moment,
     Tag,
     Text,
@@ -23,7 +19,8 @@ from flagstaff.api.schemas import (
     converted,
     optional,
 )
-from flagstaff.hooks.deliveries import Attempt, Delivery, State
+from flagstaff.hooks.access import WatchedWebhook
+from flagstaff.hooks.previews_service import Preview
 from flagstaff.hooks.webhooks import (
     ENVIRONMENTS_MAX,
     EVENTS_MAX,
@@ -31,27 +28,9 @@ from flagstaff.hooks.webhooks import (
     URL_MAX_LENGTH,
     Format,
 )
-from flagstaff.hooks.webhooks_service import DeliveriesPage, Preview, WatchedWebhook
-from flagstaff.http.responses import encode_json, json_page, json_response
-from flagstaff.values.errors import not_found
+from flagstaff.http.responses import json_response
 from flagstaff.values.moments import format_moment
 
-_number = re.compile("[0-9]{1,18}")
-
-
-def _read_number(given: str) -> int:
-    if not _number.fullmatch(given):
-        raise not_found("delivery")
-    return int(given)
-
-
-def _read_cursor(given: str) -> int:
-    if not _number.fullmatch(given):
-        raise ValueError(NOT_A_CURSOR)
-    return int(given)
-
-
-DeliveryId = Annotated[int, Path(), PlainValidator(_read_number), WithJsonSchema({"type": "string"})]
 FormatName = Annotated[
     Literal["standard", "slack", "teams", "discord"],
     converted(Format),
@@ -176,36 +155,6 @@ class WebhookWithSecretOut(WebhookOut):
     secret: str = Field(json_schema_extra={"pattern": "^whsec_"})
 
 
-class AttemptOut(BaseModel):
-    """An attempt at a delivery."""
-
-    at: Moment
-    milliseconds: int
-    status: int | None = Field(description="The status of the response; null without one.")
-    error: str | None = Field(description="Why there was no response.")
-    answer: str | None = Field(description="The first kilobyte of the response.")
-
-
-class DeliveryOut(BaseModel):
-    """A message to a webhook. `message_id` is the `webhook-id` of all attempts at it."""
-
-    id: str
-    message_id: str
-    type: str | None = Field(description="The type of event; null until the first attempt.")
-    state: Literal["waiting", "delivered", "failed"]
-    created_at: Moment
-    next_attempt_at: Moment | None
-    attempts: list[AttemptOut] = Field(description="Oldest first.")
-
-
-class DeliveryWithBodyOut(DeliveryOut):
-    """A message to a webhook, with its body."""
-
-    body: str | None = Field(
-        description="The body of the message. Null if nothing is left that could be sent, such as of a deleted project."
-    )
-
-
 class MessageOut(BaseModel):
     """A message that would have been sent."""
 
@@ -221,42 +170,6 @@ class PreviewOut(BaseModel):
     examined: int = Field(description="How many changes were examined, the newest ones.")
     count: int = Field(description="How many messages would have been sent.")
     messages: list[MessageOut] = Field(description="The newest of them, newest first.")
-
-
-class DeliveriesPageOut(BaseModel):
-    """Some deliveries, newest first."""
-
-    items: list[DeliveryOut]
-    next_cursor: str | None = Field(description="The cursor of the next page; null if there is none.")
-
-
-class DeliveriesQuery(BaseModel):
-    """The filter and the page of deliveries."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    state: Annotated[
-        Annotated[Literal["waiting", "delivered", "failed"], converted(State)] | None,
-        Field(description="Only deliveries in this state."),
-    ] = None
-    limit: Annotated[int, Field(ge=1, le=100)] = 50
-    cursor: Annotated[
-        Annotated[int, BeforeValidator(_read_cursor), WithJsonSchema({"type": "string"})] | None,
-        Field(description="The `next_cursor` of the previous page."),
-    ] = None
-
-
-class RepeatBody(Body):
-    """The time whose messages are sent again."""
-
-    since: GivenMoment = Field(alias="from", description="Messages about changes at or after this time.")
-    until: GivenMoment = Field(alias="to", description="Messages about changes before this time.")
-
-
-class RepeatedOut(BaseModel):
-    """The number of messages that are sent again."""
-
-    repeated: int
 
 
 def view_webhook(watched: WatchedWebhook) -> dict[str, Any]:
@@ -284,29 +197,6 @@ def view_webhook(watched: WatchedWebhook) -> dict[str, Any]:
     }
 
 
-def _attempt_view(attempt: Attempt) -> dict[str, Any]:
-    return {
-        "at": format_moment(attempt.at),
-        "milliseconds": attempt.milliseconds,
-        "status": attempt.status,
-        "error": attempt.error,
-        "answer": attempt.answer,
-    }
-
-
-def delivery_view(delivery: Delivery) -> dict[str, Any]:
-    """A delivery as responses have it."""
-    return {
-        "id": str(delivery.number),
-        "message_id": delivery.message_id,
-        "type": delivery.type,
-        "state": delivery.state,
-        "created_at": format_moment(delivery.created_at),
-        "next_attempt_at": format_moment(delivery.next_attempt_at) if delivery.next_attempt_at else None,
-        "attempts": [_attempt_view(each) for each in delivery.made],
-    }
-
-
 def preview_response(preview: Preview) -> Response:
     """The response with what would have been sent."""
     messages = [
@@ -320,12 +210,6 @@ def preview_response(preview: Preview) -> Response:
             "messages": messages,
         }
     )
-
-
-def page_response(page: DeliveriesPage) -> Response:
-    """The response with a page of deliveries."""
-    items = ([encode_json(delivery_view(each))] for each in page.items)
-    return json_page(items, str(page.next_before) if page.next_before is not None else None)
 
 
 def tagged_webhook(watched: WatchedWebhook, status: int = 200, secret: str | None = None) -> Response:

@@ -77,9 +77,9 @@ async def test_a_chat_would_have_got_one_message_for_many_changes_at_once(ada: C
 async def test_of_many_changes_the_newest_are_examined_and_the_first_messages_shown(
     ada: Caller, project: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flagstaff.hooks.webhooks_service.PREVIEWED_MAX", 5)
-    monkeypatch.setattr("flagstaff.hooks.webhooks_service._READ_AT_ONCE", 5)
-    monkeypatch.setattr("flagstaff.hooks.webhooks_service.SHOWN_MAX", 2)
+    monkeypatch.setattr("flagstaff.hooks.previews_service.PREVIEWED_MAX", 5)
+    monkeypatch.setattr("flagstaff.hooks.previews_service._READ_AT_ONCE", 5)
+    monkeypatch.setattr("flagstaff.hooks.previews_service.SHOWN_MAX", 2)
     flag = await ada.create_flag(await ada.get_environment(project))
     for _ in range(6):
         await ada.post(f"{flag_path(flag)}/toggle")

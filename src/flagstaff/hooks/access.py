@@ -1,0 +1,58 @@
+"""Resolves webhooks in a path, and requires the permission to use them.
+
+Those of a project need the permissions to manage its keys and to read its audit trail, in the whole project: a message
+has what the trail has of every environment. Those of the whole instance are its administrators'.
+"""
+
+from typing import NamedTuple
+from uuid import UUID
+
+from flagstaff.audit.changes import Actor
+from flagstaff.database.database import Connection
+from flagstaff.hooks import webhooks_store
+from flagstaff.hooks.webhooks import Webhook
+from flagstaff.hooks.webhooks_store import Health
+from flagstaff.projects.access import hold_administrators, open_membership, require_administrator
+from flagstaff.projects.permissions import Permission, require
+from flagstaff.projects.preconditions import ANY_STATE, Precondition
+
+
+class WatchedWebhook(NamedTuple):
+    """A webhook, and how it fares."""
+
+    webhook: Webhook
+    health: Health
+
+
+async def open_place(
+    connection: Connection, actor: Actor, project_id: UUID | None, *, for_update: bool = False
+) -> None:
+    """Require the permission to use the webhooks of a project, or of the whole instance.
+
+    Raises:
+        Error: NOT_FOUND for a project of which the actor is not a member, FORBIDDEN.
+    """
+    if project_id is None:
+        await (hold_administrators if for_update else require_administrator)(connection, actor)
+        return
+    _, member = await open_membership(connection, actor, project_id, Permission.KEYS_ROTATE, for_update=for_update)
+    require(member, Permission.AUDIT_READ)
+
+
+async def get_for_update(
+    connection: Connection,
+    actor: Actor,
+    project_id: UUID | None,
+    webhook_id: UUID,
+    precondition: Precondition[WatchedWebhook] = ANY_STATE,
+) -> Webhook:
+    """A webhook that is to be changed, or sent to; raises Error NOT_FOUND, FORBIDDEN, PRECONDITION_FAILED."""
+    await open_place(connection, actor, project_id, for_update=True)
+    webhook = await webhooks_store.get_webhook(connection, project_id, webhook_id)
+    await precondition.require(connection, await watch(connection, webhook), webhook_id, project_id)
+    return webhook
+
+
+async def watch(connection: Connection, webhook: Webhook) -> WatchedWebhook:
+    """A webhook with how it fares."""
+    return WatchedWebhook(webhook, (await webhooks_store.read_health(connection, [webhook.id]))[webhook.id])
