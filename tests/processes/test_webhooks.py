@@ -4,7 +4,6 @@ import asyncio
 import os
 import re
 import sys
-import time
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,10 +14,11 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from hatch_build import find_node
 from tests.support.api import Json, created, flag_path, project_path
 from tests.support.clients import open_client
-from tests.support.ports import free_port
+from tests.support.ports import free_port, is_listening
 from tests.support.receiver import Message, Receiver
 from tests.support.remote import RemoteCaller
 from tests.support.server import ServerProcess
+from tests.support.snippets import needs_shell
 from tests.support.stores import Store, sqlite_store
 
 ENVIRON = {
@@ -109,52 +109,64 @@ async def test_three_instances_send_each_change_once_in_order_and_go_on_when_one
         await until_all(receiver, await list_toggles(callers[0], flag))
 
 
-def receivers_of_the_guide() -> dict[str, str]:
-    """The programs of docs/webhooks.md, by their languages."""
-    guide = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text()
-    return {language: re.findall(rf"```{language}\n(.*?)```", guide, re.DOTALL)[0] for language in ("python", "js")}
+def read_guide(language: str, port: int) -> list[str]:
+    """The blocks of docs/webhooks.md in a language, with another port for the receiver."""
+    guide = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text().replace("9000", str(port))
+    return re.findall(rf"```{language}\n(.*?)```", guide, re.DOTALL)
 
 
+async def run(commands: str, environ: dict[str, str]) -> str:
+    """What commands print in a shell."""
+    process = await asyncio.create_subprocess_exec(
+        "bash", "-euc", commands, env=environ, stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 0
+    return output.decode()
+
+
+@needs_shell
 @pytest.mark.parametrize(("language", "name"), [("python", "receiver.py"), ("js", "receiver.mjs")])
-async def test_the_receivers_of_the_guide_accept_what_is_genuine_and_nothing_else(
+async def test_the_guide_ends_with_a_message_that_its_receivers_verify(
     sqlite_template: Path, data_directory: Path, tmp_path: Path, language: str, name: str
 ) -> None:
     program, port = tmp_path / name, free_port()
-    program.write_text(receivers_of_the_guide()[language].replace("9000", str(port)))
+    (source,), (prepare, create, toggle) = read_guide(language, port), read_guide("bash", port)
+    program.write_text(source)
     node = find_node()
     assert node is not None, "make test brings one"
     command = sys.executable if language == "python" else str(node.binary)
-    url = f"http://127.0.0.1:{port}/"
-    store = sqlite_store(sqlite_template, data_directory)
-    async with ServerProcess(store, ENVIRON) as server, RemoteCaller(server.url) as ada:
-        await ada.sign_up()
-        project = await ada.create_project()
-        body = {"url": url, "events": ["flag.*"]}
-        webhook = created(await ada.post(f"{project_path(project)}/webhooks", json=body))
-        environ = {**os.environ, "WEBHOOK_SECRET": webhook["secret"]}
+    async with ServerProcess(sqlite_store(sqlite_template, data_directory), ENVIRON) as server:
+        environ = {"PATH": os.environ["PATH"], "BASE": server.url}
+        state = "declare -f; declare -p BASE TOKEN FLAG WEBHOOK_SECRET"
+        prepared = await run(f"{{ {prepare}\n{create} }} >&2\n{state}", environ)
+        (secret,) = re.findall('WEBHOOK_SECRET="(whsec_.*)"', prepared)
         running = await asyncio.create_subprocess_exec(
-            command, str(program), env=environ, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+            command,
+            str(program),
+            env={**os.environ, "WEBHOOK_SECRET": secret},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
         )
         try:
-            await ada.create_flag(await ada.get_environment(project))
+            async with asyncio.timeout(30):
+                while not await is_listening(port):
+                    await asyncio.sleep(0.05)
+            await run(f"{prepared}\n{toggle}", environ)
             assert running.stdout is not None
             line = (await asyncio.wait_for(running.stdout.readline(), 30)).decode()
-            assert re.fullmatch(r"msg_\w+ flag\.created\n", line), line
-            async with open_client() as stranger:
-                forged = {
-                    "webhook-id": "msg_1",
-                    "webhook-timestamp": str(int(time.time())),
-                    "webhook-signature": "v1,x",
-                }
-                assert (await stranger.post(url, headers=forged, content=b"{}")).status_code == 400
-                body, now = '{"type": "flag.toggled"}', datetime.now(UTC)
-                signature = Webhook(webhook["secret"]).sign("msg_2", now, body)
-                genuine = {
-                    "webhook-id": "msg_2",
-                    "webhook-timestamp": str(int(now.timestamp())),
-                    "webhook-signature": signature,
-                }
-                assert (await stranger.post(url, headers=genuine, content=body)).status_code == 204
+            assert re.fullmatch(r"msg_\w+ flag\.toggled\n", line), line
+            await check_receiver(f"http://127.0.0.1:{port}/", secret)
         finally:
             running.kill()
             await running.wait()
+
+
+async def check_receiver(url: str, secret: str) -> None:
+    """Check that a receiver accepts what is genuine, as the package of Standard Webhooks signs it, and nothing else."""
+    now, body = datetime.now(UTC), '{"type": "flag.toggled"}'
+    headers = {"webhook-id": "msg_2", "webhook-timestamp": str(int(now.timestamp()))}
+    async with open_client() as stranger:
+        for signature, status in ((Webhook(secret).sign("msg_2", now, body), 204), ("v1,x", 400)):
+            given = {**headers, "webhook-signature": signature}
+            assert (await stranger.post(url, headers=given, content=body)).status_code == status
