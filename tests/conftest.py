@@ -51,8 +51,14 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("flagstaff")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests that wait, while other processes of the run use the cores; at the end, they would not.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the second database where a test needs one, and order what is left.
+
+    A test runs on both databases unless it is marked `one_database`: its result comes before a statement of its own, as
+    when a request is refused by its form, for want of a token, or by a limit. No database sees the value then, and if
+    the check is lost, the test fails on SQLite as well. CONTRIBUTING.md says which tests need both.
+
+    Begin with the tests that wait, while other processes of the run use the cores; at the end, they would not.
 
     Each process of the run begins with its share of the tests, and takes others' last ones when it has no more. The
     tests with a browser take longest. They begin the second share, so that usually only one process runs such tests.
@@ -61,6 +67,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     process for seconds, which makes about one of some thousand tests fail. A test that fails for a fault of the code
     fails again. Elsewhere no test is repeated, so that a race is seen by those who can look into it.
     """
+    needless = {item for item in items if item.get_closest_marker("one_database") and _is_on_postgresql(item)}
+    config.hook.pytest_deselected(items=list(needless))
+    items[:] = [item for item in items if item not in needless]
 
     def room(item: pytest.Item) -> str:
         return item.path.relative_to(HERE).parts[0]
@@ -75,6 +84,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if os.environ.get("CI"):
         for item in items:
             item.add_marker(pytest.mark.flaky(retries=1), append=False)
+
+
+def _is_on_postgresql(item: pytest.Item) -> bool:
+    return hasattr(item, "callspec") and item.callspec.params.get("template") == "postgres_template"
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

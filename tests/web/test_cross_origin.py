@@ -49,6 +49,7 @@ async def test_any_page_may_evaluate_and_read_errors_too(client: Caller, ada: Ca
         assert "access-control-allow-credentials" not in answer.headers
 
 
+@pytest.mark.one_database
 async def test_a_preflight_of_evaluate_lets_its_headers_pass(client: Caller) -> None:
     answer = await preflight(client, "/sdk/v1/evaluate")
 
@@ -72,6 +73,7 @@ async def test_a_preflight_is_not_an_evaluation_and_counts_against_no_limit(clie
 class TestWithAllowedOrigins:
     """The effect of FLAGSTAFF_CORS_ORIGINS."""
 
+    @pytest.mark.one_database
     async def test_other_origins_stay_out(self, client: Caller) -> None:
         for origin in (
             SHOP,
@@ -88,6 +90,7 @@ class TestWithAllowedOrigins:
             ):
                 assert allowing(answer) == {"vary": "Origin"}, origin
 
+    @pytest.mark.one_database
     async def test_caches_are_told_that_answers_depend_on_the_origin(self, client: Caller) -> None:
         assert (await client.get("/health")).headers["vary"] == "Origin"
 
@@ -103,6 +106,7 @@ class TestWithAllowedOrigins:
                 "access-control-allow-origin"
             ] == origin
 
+    @pytest.mark.one_database
     async def test_a_preflight_lets_tokens_and_every_method_pass(self, client: Caller) -> None:
         answer = await preflight(client, "/api/projects", ADMIN, "DELETE")
 

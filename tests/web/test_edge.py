@@ -57,6 +57,7 @@ def test_fewer_descriptors_lower_both_bounds_and_one_address_gets_half() -> None
     assert (bounds.most, bounds.most_per_address) == (1, 1)
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_LOGIN_RATE_LIMIT": "2/minute"}])
 async def test_a_flood_beyond_a_limit_writes_a_hundred_entries_in_ten_seconds_and_the_others_all(
     call_from: Call, log_stream: io.StringIO

@@ -69,6 +69,7 @@ def writes(flag: Json) -> list[tuple[str, str]]:
 NO_LIMITS = {f"FLAGSTAFF_{name}_RATE_LIMIT": "off" for name in ("REGISTER", "LOGIN", "RESET")}
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [NO_LIMITS])
 async def test_anything_but_a_json_object_is_refused_everywhere(
     ada: Caller, writes: list[tuple[str, str]], list_changes: ListChanges
@@ -103,6 +104,7 @@ async def test_json_that_is_not_called_so_is_refused(ada: Caller, flag: Json) ->
     assert len((await ada.get("/api/projects")).json()) == 1
 
 
+@pytest.mark.one_database
 async def test_bad_texts_are_refused_in_every_text_field(ada: Caller, flag: Json, list_changes: ListChanges) -> None:
     before = await list_changes()
     project = f"/api/projects/{flag['project_id']}"

@@ -49,6 +49,7 @@ def encoded(value: object) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode()
 
 
+@pytest.mark.one_database
 @each_list
 async def test_a_bad_limit_cursor_or_parameter_is_refused(ada: Caller, flag: Json, path_of: Path) -> None:
     path = path_of(flag)

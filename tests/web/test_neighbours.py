@@ -246,6 +246,7 @@ async def test_an_impact_on_thousands_of_users_is_counted_in_pieces(
     assert 400 < impact["turned_on"] == impact["changed"] < 600
 
 
+@pytest.mark.one_database
 async def test_many_unknown_fields_are_refused_before_they_are_looked_at(
     flagstaff: Flagstaff, ada: Caller, project: Json
 ) -> None:
@@ -260,6 +261,7 @@ async def test_many_unknown_fields_are_refused_before_they_are_looked_at(
         assert field_errors(answer) == {"body": "has 10000 fields; at most 40 are accepted"}
 
 
+@pytest.mark.one_database
 async def test_a_long_unknown_field_is_not_compared_with_ours(ada: Caller, client: Caller, project: Json) -> None:
     name = "environmen" * 1_000
 
@@ -270,6 +272,7 @@ async def test_a_long_unknown_field_is_not_compared_with_ours(ada: Caller, clien
     assert "did you mean" not in field_errors(evaluation)[name]
 
 
+@pytest.mark.one_database
 async def test_the_description_of_the_api_is_read_once_and_sent_once(flagstaff: Flagstaff, client: Caller) -> None:
     async with watch_holds() as holds:
         await ask(flagstaff.edge.asgi, "GET", "/openapi.json")
@@ -309,12 +312,14 @@ async def test_concurrent_callers_share_an_answer_or_a_refusal_for_a_second() ->
     assert asked == 2
 
 
+@pytest.mark.one_database
 async def test_an_invalid_token_is_refused_unread(client: Caller) -> None:
     for token in ("x" * 60_000, "W1tb" * 12_000 + ".e30.x", "eyJhbGciOiJub25lIn0.e30."):
         answer = await client.get("/api/me", headers={"authorization": f"Bearer {token}"})
         assert answer.status_code == 401
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_LOGIN_RATE_LIMIT": "2/minute"}])
 async def test_malformed_json_counts_against_the_limit_before_it_is_read(call_from: Call) -> None:
     guesser = call_from("192.0.2.7")
@@ -477,6 +482,7 @@ async def test_a_toggle_waits_neither_for_stalled_bodies_nor_for_unread_answers_
     assert [status for status, _ in await asyncio.gather(*unread)] == [200] * AT_ONCE
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("method", "path", "kib"),
     [

@@ -254,6 +254,7 @@ async def test_an_unsubscribe_link_asks_a_person_and_obeys_a_mail_program(
     assert len(await read_new()) == 1
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("token", ["", "x", "A" * 64, "é" * 64, "A" * 63 + "=", "A" * 1025])
 async def test_a_link_that_is_not_genuine_is_refused(client: Caller, token: str) -> None:
     answer = await client.post("/auth/unsubscribe", params={"token": token})

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from fastapi.routing import APIRoute
 from typer.testing import CliRunner
 
@@ -83,6 +84,7 @@ def test_every_reference_leads_somewhere() -> None:
             place = place[step]
 
 
+@pytest.mark.one_database
 async def test_it_is_served_to_anybody(client: Caller) -> None:
     answer = await client.get("/openapi.json")
 

@@ -61,6 +61,7 @@ def is_on(answer: httpx.Response) -> bool:
     return on
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     "demands", [("",), ("x",), ("-1",), ("1.5",), ("9" * 19,), ("1" * 900,), ("1", "1")], ids=lambda given: given[0][:3]
 )
@@ -78,6 +79,7 @@ async def test_a_revision_that_does_not_exist_is_unavailable(ask: Ask) -> None:
         assert all("does not have the revision" in answer.text for answer in answers)
 
 
+@pytest.mark.one_database
 async def test_without_a_key_the_demand_is_not_looked_at(client: Caller, ask: Ask) -> None:
     for way in WAYS:
         for demand in ("1", "x"):

@@ -393,6 +393,7 @@ async def test_a_session_alone_makes_no_token(
         assert list(field_errors(again)) == ["code"]  # it counts once
 
 
+@pytest.mark.one_database
 async def test_wrong_passwords_count_as_failed_logins(ada: Caller, client: Caller) -> None:
     for _ in range(10):
         assert (await ada.post(OWN, json={**BODY, "current_password": "wrong password"})).status_code == 400

@@ -24,6 +24,7 @@ async def log_in(client: Caller, password: str) -> int:
     return answer.status_code
 
 
+@pytest.mark.one_database
 async def test_without_a_token_it_is_refused(client: Caller) -> None:
     assert (await change(client)).status_code == 401
 

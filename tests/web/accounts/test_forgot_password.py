@@ -36,6 +36,7 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
 ]
 
 
+@pytest.mark.one_database
 async def test_a_body_of_another_shape_is_refused(client: Caller) -> None:
     for body, errors in MALFORMED:
         assert field_errors(await client.post("/auth/forgot-password", json=body)) == errors

@@ -35,11 +35,13 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
 ]
 
 
+@pytest.mark.one_database
 async def test_a_body_of_another_shape_is_refused(client: Caller) -> None:
     for body, errors in MALFORMED:
         assert field_errors(await client.post("/auth/login", json=body)) == errors
 
 
+@pytest.mark.one_database
 async def test_a_wrong_password_and_an_unknown_email_get_the_same_answer(ada: Caller, client: Caller) -> None:
     answers = [
         await log_in(client, password="wrong password"),
@@ -64,6 +66,7 @@ class TestWithCostlyPasswords:
         yield costly
         costly.close()
 
+    @pytest.mark.one_database
     async def test_an_unknown_email_costs_a_hash_as_well(
         self, ada: Caller, client: Caller, passwords: Passwords
     ) -> None:
@@ -122,6 +125,7 @@ def network(number: int) -> str:
     return f"2001:db8:1:{number:x}00::1"
 
 
+@pytest.mark.one_database
 async def test_the_networks_of_one_customer_have_a_limit_together(ada: Caller, call_from: Call) -> None:
     # A /56 may do four times, a /48 sixteen times as much as an address.
     in_one_56 = [call_from(f"2001:db8:1:{number:x}::1") for number in range(5)]
@@ -183,12 +187,14 @@ async def test_an_address_known_to_one_account_is_unknown_to_another(
     assert (await log_in(client)).status_code == 429
 
 
+@pytest.mark.one_database
 async def test_an_unknown_email_is_limited_like_a_known_one(client: Caller, call_from: Call) -> None:
     codes = await fail_from_everywhere(call_from, 110, email="nobody@example.com")
 
     assert codes == 100 * [401] + 10 * [429]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_ACCOUNT_FAILURE_RATE_LIMIT": "off"}])
 async def test_the_limit_on_guesses_from_everywhere_can_be_off(ada: Caller, call_from: Call) -> None:
     assert await fail_from_everywhere(call_from, 110) == 110 * [401]

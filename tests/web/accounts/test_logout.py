@@ -3,6 +3,7 @@
 import asyncio
 
 import jwt
+import pytest
 import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
@@ -13,12 +14,14 @@ from tests.support.sessions import log_in
 from tests.web.conftest import SignUp
 
 
+@pytest.mark.one_database
 async def test_without_a_valid_token_it_is_refused(client: Caller, ada: Caller) -> None:
     assert (await client.post("/auth/logout")).status_code == 401
     for given in ("Bearer", f"Basic {ada.token}", f"Bearer {ada.token}x"):
         assert (await client.post("/auth/logout", headers={"authorization": given})).status_code == 401, given
 
 
+@pytest.mark.one_database
 async def test_an_expired_token_needs_no_end(ada: Caller, clock: Clock) -> None:
     clock.advance(hours=24)
 

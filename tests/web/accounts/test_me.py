@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import jwt
+import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller
@@ -22,6 +23,7 @@ def part(value: Any) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
 
+@pytest.mark.one_database
 async def test_without_a_token_it_is_refused(client: Caller) -> None:
     answer = await client.get("/api/me")
 
@@ -29,6 +31,7 @@ async def test_without_a_token_it_is_refused(client: Caller) -> None:
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
+@pytest.mark.one_database
 async def test_another_form_of_authorization_is_refused(ada: Caller, client: Caller) -> None:
     token = ada.token
     for given in (
@@ -44,11 +47,13 @@ async def test_another_form_of_authorization_is_refused(ada: Caller, client: Cal
         assert (await ask(client, given)).status_code == 401, given
 
 
+@pytest.mark.one_database
 async def test_two_authorization_headers_are_refused_even_if_both_are_good(ada: Caller, client: Caller) -> None:
     assert (await ask(client, f"Bearer {ada.token}", f"Bearer {ada.token}")).status_code == 401
     assert (await ask(client, f"Bearer {ada.token}, Bearer {ada.token}")).status_code == 401
 
 
+@pytest.mark.one_database
 async def test_a_malformed_token_is_refused(ada: Caller, client: Caller) -> None:
     assert ada.token is not None
     header, claims, signature = ada.token.split(".")
@@ -78,6 +83,7 @@ async def test_a_malformed_token_is_refused(ada: Caller, client: Caller) -> None
         assert (await ask(client, given)).status_code == 401, token[:80]
 
 
+@pytest.mark.one_database
 async def test_a_changed_or_unsigned_or_otherwise_signed_token_is_refused(
     ada: Caller, eve: Caller, client: Caller, flagstaff: Flagstaff
 ) -> None:

@@ -33,6 +33,7 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
 ]
 
 
+@pytest.mark.one_database
 async def test_a_body_of_another_shape_is_refused(client: Caller) -> None:
     for body, errors in MALFORMED:
         assert field_errors(await client.post("/auth/register", json=body)) == errors
@@ -59,6 +60,7 @@ NO_EMAILS = [
 ]
 
 
+@pytest.mark.one_database
 async def test_an_invalid_email_is_refused(client: Caller) -> None:
     for email, message in NO_EMAILS:
         assert field_errors(await register(client, email=email)) == {"email": message}
@@ -81,6 +83,7 @@ NO_PASSWORDS = [
 ]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [REFUSE])
 async def test_an_invalid_password_is_refused_and_not_repeated(client: Caller) -> None:
     for password, message in NO_PASSWORDS:
@@ -133,12 +136,14 @@ async def test_beyond_the_limit_an_address_must_wait(client: Caller, call_from: 
     created(await register(call_from("192.0.2.2"), email="grace@example.com"))
 
 
+@pytest.mark.one_database
 async def test_without_a_setting_the_limit_is_60_in_a_minute(client: Caller) -> None:
     answers = [await client.post("/auth/register", json={}) for _ in range(61)]
 
     assert [answer.status_code for answer in answers] == 60 * [400] + [429]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_REGISTER_RATE_LIMIT": "off"}])
 async def test_a_limit_can_be_off(client: Caller) -> None:
     answers = [await client.post("/auth/register", json={}) for _ in range(70)]

@@ -36,6 +36,7 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
 ]
 
 
+@pytest.mark.one_database
 async def test_a_body_of_another_shape_is_refused(client: Caller) -> None:
     for body, errors in MALFORMED:
         assert field_errors(await client.post("/auth/reset-password", json=body)) == errors
@@ -112,6 +113,7 @@ async def test_a_reset_ends_every_token_of_the_account_and_of_no_other(
     assert (await eve.get("/api/me")).status_code == 200
 
 
+@pytest.mark.one_database
 async def test_beyond_60_in_a_minute_an_address_must_wait(client: Caller) -> None:
     answers = [await reset(client, "guess") for _ in range(61)]
 

@@ -47,6 +47,7 @@ def as_of_the_previous_release(flagstaff: Flagstaff, token: str | None) -> str:
     )
 
 
+@pytest.mark.one_database
 async def test_without_a_token_nothing_is_answered(client: Caller, ada: Caller) -> None:
     assert (await client.get(PATH)).status_code == 401
     assert (await client.delete(f"{PATH}/{id_of(ada.token)}")).status_code == 401

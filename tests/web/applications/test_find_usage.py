@@ -19,6 +19,7 @@ async def test_it_needs_a_token_and_a_member(client: Caller, eve: Caller, enviro
     assert [(await caller.get(path)).status_code for caller in (client, eve)] == [401, 404]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("days", ["0", "91", "-1", "x", "1.5"])
 async def test_the_days_are_1_to_90(ada: Caller, environment: Json, days: str) -> None:
     assert "days" in field_errors(await ada.get(f"{environment_path(environment)}/usage?days={days}"))

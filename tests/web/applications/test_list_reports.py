@@ -27,6 +27,7 @@ async def test_reports_are_listed_nowhere_but_in_their_place(ada: Caller, eve: C
         assert (await caller.get(f"{path}/reports")).status_code == 404
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [

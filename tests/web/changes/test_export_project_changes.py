@@ -23,6 +23,7 @@ async def exported(caller: Caller, project: Json, **parameters: Any) -> list[dic
     return list(csv.DictReader(io.StringIO(answer.text, newline="")))
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, project: Json) -> None:
     assert (await client.get(f"{project_path(project)}/changes.csv")).status_code == 401
 
@@ -31,6 +32,7 @@ async def test_another_accounts_project_is_not_found(eve: Caller, project: Json)
     assert (await eve.get(f"{project_path(project)}/changes.csv")).status_code == 404
 
 
+@pytest.mark.one_database
 async def test_an_invalid_filter_is_refused_by_name(ada: Caller, project: Json) -> None:
     for query, field in (("action=flag.toggle", "action"), ("since=now", "since"), ("limit=5", "limit")):
         assert list(field_errors(await ada.get(f"{project_path(project)}/changes.csv?{query}"))) == [field]

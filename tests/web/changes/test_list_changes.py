@@ -2,6 +2,8 @@
 
 from uuid import uuid4
 
+import pytest
+
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
 
 NOT_A_CURSOR = "is not a cursor of this list; leave it out to start with the newest"
@@ -11,6 +13,7 @@ def path(environment: Json) -> str:
     return f"{environment_path(environment)}/changes"
 
 
+@pytest.mark.one_database
 async def test_reading_requires_a_token(client: Caller, environment: Json) -> None:
     assert (await client.get(path(environment))).status_code == 401
 
@@ -26,6 +29,7 @@ async def test_a_missing_misplaced_or_foreign_resource_is_not_found(
     assert (await eve.get(path(environment))).status_code == 404
 
 
+@pytest.mark.one_database
 async def test_an_invalid_filter_is_refused_by_name(ada: Caller, environment: Json) -> None:
     for query, field in (
         ("limit=0", "limit"),

@@ -3,6 +3,8 @@
 from typing import Any, get_args
 from uuid import uuid4
 
+import pytest
+
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.audit.changes_routes import Action, Resource
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
@@ -73,6 +75,7 @@ EVERYTHING = [
 ]
 
 
+@pytest.mark.one_database
 async def test_reading_requires_a_token(client: Caller, project: Json) -> None:
     assert (await client.get(path(project))).status_code == 401
 
@@ -86,6 +89,7 @@ async def test_a_missing_or_foreign_resource_is_not_found(ada: Caller, eve: Call
     assert (await ada.get(path(project))).status_code == 404
 
 
+@pytest.mark.one_database
 async def test_an_invalid_filter_is_refused_by_name(ada: Caller, project: Json) -> None:
     for query, field in (
         ("limit=0", "limit"),

@@ -20,6 +20,7 @@ async def summary(caller: Caller, environment: Json, **query: str) -> list[Json]
     return intervals
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     assert (await client.get(path(environment))).status_code == 401
 
@@ -33,6 +34,7 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(
     assert (await ada.get(path({**environment, "id": uuid4()}))).status_code == 404
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [

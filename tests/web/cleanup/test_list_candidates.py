@@ -90,6 +90,7 @@ async def test_a_token_needs_both_permissions_and_sees_only_its_environments(
     assert found["hidden_environments"] == 0
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [

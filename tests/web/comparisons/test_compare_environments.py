@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
+import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
@@ -27,6 +28,7 @@ async def compared(caller: Caller, origin: Json, target: Json, **query: Any) -> 
     return found
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json, staging: Json) -> None:
     assert (await compare(client, environment, staging)).status_code == 401
 

@@ -4,6 +4,8 @@ import asyncio
 from typing import Any
 from uuid import UUID, uuid4
 
+import pytest
+
 from tests.support.api import NO_IDS, Caller, Json, created, environment_path, field_errors, project_path
 from tests.web.conftest import ListChanges
 
@@ -34,6 +36,7 @@ def path(project: Json) -> str:
     return f"{project_path(project)}/environments"
 
 
+@pytest.mark.one_database
 async def test_creating_requires_a_token(client: Caller, project: Json) -> None:
     assert (await client.post(path(project), json={"name": "Canary", "key": "canary"})).status_code == 401
 

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
+import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
@@ -56,6 +57,7 @@ async def ask(caller: Caller, project: Json, environments: list[Json], **values:
     return await caller.post(f"{project_path(project)}/playground", json=body)
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, project: Json, environment: Json) -> None:
     assert (await ask(client, project, [environment])).status_code == 401
 

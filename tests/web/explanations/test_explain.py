@@ -116,6 +116,7 @@ def result_of(trace: Json) -> Json:
     return {name: trace[name] for name in ("enabled", "reason", "variant", "value") if name in trace}
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, path: str) -> None:
     assert (await client.post(path, json={})).status_code == 401
 
@@ -140,6 +141,7 @@ async def test_each_invalid_field_is_named_with_what_is_wrong(ada: Caller, envir
         assert field_errors(await ada.post(path, json=body)) == expected, body
 
 
+@pytest.mark.one_database
 async def test_a_context_is_refused_as_in_an_evaluation(ada: Caller, project: Json, path: str) -> None:
     headers = {"content-type": "application/json", "x-sdk-key": project["sdk_key"]}
     for context in (

@@ -33,6 +33,7 @@ async def answers(caller: Caller, path: str, **body: Any) -> Json:
     return page
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, path: str) -> None:
     assert (await client.post(path, json={})).status_code == 401
 
@@ -46,6 +47,7 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(
     assert (await ada.post(f"{elsewhere}/answers", json={})).status_code == 404
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(("body", "errors"), MALFORMED)
 async def test_a_malformed_body_is_refused_by_name(ada: Caller, path: str, body: Any, errors: dict[str, str]) -> None:
     assert field_errors(await ada.post(path, json=body)) == errors

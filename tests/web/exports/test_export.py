@@ -32,6 +32,7 @@ async def test_what_does_not_exist_is_not_found(ada: Caller, shop: Json) -> None
         assert (await ada.get(f"{environment_path(wrong)}/export")).status_code == 404
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("query", ["format=yaml", "format=", "file=unleash"])
 async def test_an_unknown_format_is_refused(ada: Caller, shop: Json, query: str) -> None:
     assert set(field_errors(await ada.get(f"{environment_path(shop)}/export?{query}"))) <= {"format", "file"}

@@ -4,6 +4,8 @@ import asyncio
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 from tests.support.changes import changes_in
@@ -87,6 +89,7 @@ MALFORMED = [
 ]
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     answer = await client.post(f"{environment_path(environment)}/flags", json=VALID)
     assert answer.status_code == 401
@@ -133,6 +136,7 @@ async def test_tags_and_the_stickiness_are_trimmed(ada: Caller, environment: Jso
     assert (flag["tags"], flag["stickiness"]) == (["b", "a"], "company")
 
 
+@pytest.mark.one_database
 async def test_all_invalid_fields_are_named_at_once(ada: Caller, environment: Json) -> None:
     answer = await ada.post(f"{environment_path(environment)}/flags", json={"enabled": 1, "rollout_percentage": 101})
     assert field_errors(answer) == {

@@ -1,9 +1,12 @@
 """GET …/flags."""
 
+import pytest
+
 from tests.support.api import Caller, Json, environment_path
 from tests.web.flags.conftest import Elsewhere
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     assert (await client.get(f"{environment_path(environment)}/flags")).status_code == 401
 

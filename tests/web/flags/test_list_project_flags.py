@@ -48,6 +48,7 @@ async def differences(caller: Caller, project: Json, key: str = "new-checkout") 
     return differs
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, project: Json) -> None:
     assert (await client.get(path(project))).status_code == 401
 
@@ -59,6 +60,7 @@ async def test_a_missing_or_foreign_project_is_not_found(ada: Caller, eve: Calle
         assert (await eve.get(path(project) + query)).status_code == 404
 
 
+@pytest.mark.one_database
 async def test_an_invalid_filter_is_refused_by_name(ada: Caller, project: Json) -> None:
     for query, field in (
         ("q=%00", "q"),

@@ -2,6 +2,8 @@
 
 from uuid import uuid4
 
+import pytest
+
 from tests.support.api import Caller, Json, environment_path, flag_path
 from tests.web.history.conftest import Elsewhere, Evaluate
 
@@ -11,6 +13,7 @@ async def newest(ada: Caller, environment: Json) -> Json:
     return found
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     assert (await client.get(f"{environment_path(environment)}/evaluations/{uuid4()}")).status_code == 401
 

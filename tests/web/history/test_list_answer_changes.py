@@ -25,6 +25,7 @@ def outcomes(page: Json) -> list[tuple[str, bool, bool]]:
     ]
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     path = f"{environment_path(environment)}/evaluations/changes?user_id=ada"
     assert (await client.get(path)).status_code == 401
@@ -35,6 +36,7 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(elsewh
         assert (await caller.get(f"{path}/evaluations/changes?user_id=ada")).status_code == 404
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [

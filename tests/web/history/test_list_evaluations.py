@@ -9,6 +9,7 @@ from tests.support.api import Caller, Json, environment_path, field_errors, flag
 from tests.web.history.conftest import Elsewhere, Evaluate, WhenRecorded
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     assert (await client.get(f"{environment_path(environment)}/evaluations")).status_code == 401
 
@@ -18,6 +19,7 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(elsewh
         assert (await caller.get(f"{path}/evaluations")).status_code == 404
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [

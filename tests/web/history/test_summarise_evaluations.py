@@ -37,6 +37,7 @@ async def summarise(caller: Caller, environment: Json, **query: Any) -> Json:
     return body
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     assert (await client.get(f"{environment_path(environment)}/evaluations/summary")).status_code == 401
 
@@ -46,6 +47,7 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(elsewh
         assert (await caller.get(f"{path}/evaluations/summary")).status_code == 404
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [

@@ -86,6 +86,7 @@ async def test_without_a_token_a_key_opens_nothing(ada: Caller, client: Caller, 
     assert (await client.post(toggle, headers=KEY)).status_code == 401
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("key", ["", " ", "a b", "k" * 256, "a\tb", "ключ".encode(), b"caf\xe9", b"a\x7f"])
 async def test_an_invalid_key_is_refused_and_nothing_is_done(
     flagstaff: Flagstaff, ada: Caller, flag: Json, toggle: str, key: str | bytes
@@ -95,6 +96,7 @@ async def test_an_invalid_key_is_refused_and_nothing_is_done(
     assert await toggles(flagstaff, flag) == 0
 
 
+@pytest.mark.one_database
 async def test_two_keys_in_one_request_are_refused(flagstaff: Flagstaff, ada: Caller, flag: Json, toggle: str) -> None:
     answer = await ada.post(toggle, headers=[("idempotency-key", "a"), ("idempotency-key", "b")])
     assert field_errors(answer) == NO_KEY

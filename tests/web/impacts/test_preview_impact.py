@@ -61,6 +61,7 @@ async def preview(caller: Caller, flag: Json, **changes: Any) -> Json:
     return impact
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, flag: Json) -> None:
     assert (await client.post(f"{flag_path(flag)}/impact", json={"flag": flag})).status_code == 401
 

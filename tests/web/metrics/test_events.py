@@ -39,6 +39,7 @@ async def post(caller: Caller, sdk_key: str, body: Any, **headers: str) -> Any:
     return await caller.post(PATH, json=body, headers={"x-sdk-key": sdk_key, **headers})
 
 
+@pytest.mark.one_database
 async def test_without_a_valid_key_nothing_is_accepted(client: Caller, sdk_key: str) -> None:
     body = {"environment": "production", "events": [ERROR]}
     for key in ("", "x", sdk_key[:-1]):
@@ -85,11 +86,13 @@ async def test_a_body_of_another_form_is_refused_as_a_whole(
     assert await stored(flagstaff) == []
 
 
+@pytest.mark.one_database
 async def test_a_body_beyond_the_bound_is_refused(client: Caller, sdk_key: str) -> None:
     answer = await client.post(PATH, content=b" " * (256 * 1024 + 1), headers={"x-sdk-key": sdk_key})
     assert answer.status_code == 413
 
 
+@pytest.mark.one_database
 async def test_only_posts_are_answered(client: Caller) -> None:
     assert (await client.get(PATH)).status_code == 405
     assert (await client.post(f"{PATH}/x", json={})).status_code == 404

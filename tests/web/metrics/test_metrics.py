@@ -41,6 +41,7 @@ async def test_an_invalid_metric_is_refused_by_field(ada: Caller, path: str, val
     assert (await ada.get(path)).json() == []
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("field", ["key", "name", "kind", "better"])
 async def test_a_field_that_is_needed_is_named(ada: Caller, path: str, field: str) -> None:
     body = {name: value for name, value in BODY.items() if name != field}

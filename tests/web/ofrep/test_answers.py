@@ -206,6 +206,7 @@ async def test_first_requests_at_the_same_time_share_the_translation(
     assert len(made) == 1
 
 
+@pytest.mark.one_database
 async def test_any_page_may_ask(client: Caller) -> None:
     origin = {"origin": "https://shop.example"}
     for path in (PATH, f"{PATH}/a/b"):
@@ -227,6 +228,7 @@ async def test_evaluations_are_not_in_the_access_log(ask: Ask, log_stream: Any) 
     assert not [line for line in lines if '"logger": "httpx"' not in line]  # the test's own client
 
 
+@pytest.mark.one_database
 async def test_the_description_is_served(client: Caller) -> None:
     answer: httpx.Response = await client.get("/openapi/ofrep.json")
     assert answer.json()["info"]["version"] == "0.3.0"

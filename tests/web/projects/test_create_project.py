@@ -3,6 +3,8 @@
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from tests.support.api import Caller, created, field_errors, project_path
 from tests.web.conftest import ListChanges
 
@@ -25,6 +27,7 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
 ]
 
 
+@pytest.mark.one_database
 async def test_creating_requires_a_token(client: Caller, list_changes: ListChanges) -> None:
     assert (await client.post("/api/projects", json={"name": "Shop"})).status_code == 401
     assert await list_changes() == []

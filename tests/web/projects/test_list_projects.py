@@ -1,9 +1,12 @@
 """GET /api/projects."""
 
+import pytest
+
 from tests.support.api import Caller
 from tests.support.clock import Clock
 
 
+@pytest.mark.one_database
 async def test_listing_requires_a_token(client: Caller) -> None:
     assert (await client.get("/api/projects")).status_code == 401
 

@@ -29,6 +29,7 @@ async def project(ada: Caller) -> Json:
     return await ada.create_project(name="Shop", description="All of it")
 
 
+@pytest.mark.one_database
 async def test_changing_requires_a_token(client: Caller, project: Json) -> None:
     assert (await client.put(project_path(project), json={"name": "Market"})).status_code == 401
 

@@ -2,12 +2,15 @@
 
 import asyncio
 
+import pytest
+
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json
 from tests.support.changes import changes_in
 from tests.web.flags.conftest import Elsewhere
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, rule_path: str) -> None:
     assert (await client.delete(rule_path)).status_code == 401
 

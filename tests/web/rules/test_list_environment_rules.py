@@ -1,5 +1,7 @@
 """GET …/environments/{env_id}/rules."""
 
+import pytest
+
 from tests.support.api import Caller, Json
 from tests.web.flags.conftest import Elsewhere
 
@@ -9,6 +11,7 @@ def rules_of(flag: Json) -> str:
     return f"/api/projects/{flag['project_id']}/environments/{flag['environment_id']}/rules"
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, flag: Json) -> None:
     assert (await client.get(rules_of(flag))).status_code == 401
 

@@ -1,10 +1,13 @@
 """GET …/rules and …/rules/{rule_id}."""
 
+import pytest
+
 from tests.support.api import Caller, Json
 from tests.support.clock import Clock
 from tests.web.flags.conftest import Elsewhere
 
 
+@pytest.mark.one_database
 async def test_they_need_a_token(client: Caller, rules_path: str, rule_path: str) -> None:
     for path in (rules_path, rule_path):
         assert (await client.get(path)).status_code == 401

@@ -2,6 +2,8 @@
 
 from uuid import uuid4
 
+import pytest
+
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
 from tests.support.api import Caller, Json, field_errors
@@ -19,6 +21,7 @@ CONDITION = {
 }
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, rule_path: str) -> None:
     assert (await client.put(rule_path, json={"enabled": False})).status_code == 401
 

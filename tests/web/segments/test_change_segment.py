@@ -1,5 +1,7 @@
 """GET, PUT and DELETE …/segments/{segment_id}."""
 
+import pytest
+
 from tests.support.api import Caller, Json, field_errors, flag_path
 from tests.web.conftest import ListChanges
 from tests.web.flags.conftest import Elsewhere
@@ -7,6 +9,7 @@ from tests.web.segments.conftest import GOLD
 from tests.web.segments.test_create_segment import INVALID
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, segments_path: str, segment_path: str) -> None:
     for path in (segments_path, segment_path, f"{segment_path}/flags"):
         assert (await client.get(path)).status_code == 401

@@ -3,6 +3,8 @@
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from tests.support.api import Caller, Json, field_errors
 from tests.web.conftest import ListChanges
 from tests.web.flags.conftest import Elsewhere
@@ -28,6 +30,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, segments_path: str) -> None:
     assert (await client.post(segments_path, json=VALID)).status_code == 401
 

@@ -50,6 +50,7 @@ RETURNS = (
 )
 
 
+@pytest.mark.one_database
 async def test_a_page_of_another_site_to_go_on_with_is_refused(client: Caller) -> None:
     for return_to in RETURNS:
         answer = await client.post("/auth/sso/acme/begin", json={"return_to": return_to})
@@ -59,11 +60,13 @@ async def test_a_page_of_another_site_to_go_on_with_is_refused(client: Caller) -
         assert field_errors(answer).keys() == {field}
 
 
+@pytest.mark.one_database
 async def test_an_unknown_provider_is_not_found(client: Caller) -> None:
     for key in ("other", "ACME", "%00", "x" * 1_000):
         assert (await client.post(f"/auth/sso/{key}/begin", json={})).status_code == 404
 
 
+@pytest.mark.one_database
 async def test_a_malformed_or_made_up_answer_is_refused(client: Caller) -> None:
     missing = dict.fromkeys(("state", "code", "binding"), "is required")
     assert field_errors(await client.post("/auth/sso/complete", json={})) == missing
@@ -73,6 +76,7 @@ async def test_a_malformed_or_made_up_answer_is_refused(client: Caller) -> None:
         assert (answer.status_code, answer.json()["detail"]) == (401, ENDED)
 
 
+@pytest.mark.one_database
 async def test_the_providers_are_listed_without_secrets(client: Caller) -> None:
     assert (await client.get("/auth/sso")).json() == [{"key": "acme", "name": "Acme"}]
 
@@ -303,6 +307,7 @@ async def test_an_answer_expires_after_exactly_ten_minutes(
         assert (await connection.execute(sa.select(tables.sign_ins))).all() == []
 
 
+@pytest.mark.one_database
 async def test_while_the_provider_is_away_or_talks_too_much_the_answer_says_so_and_nothing_hangs(
     client: Caller, provider: IdentityProvider, flagstaff: Flagstaff
 ) -> None:
@@ -317,6 +322,7 @@ async def test_while_the_provider_is_away_or_talks_too_much_the_answer_says_so_a
         provider.start()
 
 
+@pytest.mark.one_database
 async def test_a_provider_that_does_not_answer_is_given_up(
     client: Caller, provider: IdentityProvider, flagstaff: Flagstaff
 ) -> None:
@@ -443,6 +449,7 @@ class TestWithoutPasswords:
             assert answer.json()["provider"] == "acme"
         assert await accounts(flagstaff) == []
 
+    @pytest.mark.one_database
     async def test_an_endless_address_takes_no_time(self, client: Caller) -> None:
         async with asyncio.timeout(2):
             answer = await client.post(

@@ -18,6 +18,7 @@ NONE = {"totp_since": None, "passkeys": [], "recovery_codes_left": 0, "meets_dem
 REMOVAL = {"current_password": PASSWORD}
 
 
+@pytest.mark.one_database
 async def test_without_a_token_all_is_refused(client: Caller) -> None:
     assert (await client.get(TWO_FACTOR)).status_code == 401
     for path in ("totp", "totp/confirm", "totp/disable", "recovery-codes"):

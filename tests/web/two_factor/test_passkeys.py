@@ -66,6 +66,7 @@ async def passkeys(caller: Caller) -> list[Json]:
     return listed
 
 
+@pytest.mark.one_database
 async def test_without_a_token_none_can_be_registered_or_removed(client: Caller) -> None:
     for path in (PASSKEYS, f"{PASSKEYS}/options", f"{PASSKEYS}/x/remove"):
         assert (await client.post(path, json={})).status_code == 401
@@ -102,6 +103,7 @@ GARBAGE: list[Any] = [
 ]
 
 
+@pytest.mark.one_database
 async def test_what_is_no_credential_is_refused(ada: Caller, client: Caller) -> None:
     for garbage in (1, "x", None, []):
         assert field_errors(await log_in_with(client, garbage)).keys() == {"credential"}

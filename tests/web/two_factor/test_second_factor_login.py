@@ -44,6 +44,7 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
 ]
 
 
+@pytest.mark.one_database
 async def test_a_body_of_another_shape_is_refused(client: Caller) -> None:
     for body, errors in MALFORMED:
         assert field_errors(await client.post("/auth/login/second-factor", json=body)) == errors, body
@@ -62,6 +63,7 @@ async def test_without_a_second_factor_a_login_gives_a_token_and_nothing_else(cl
     assert answer.json().keys() == {"token"}
 
 
+@pytest.mark.one_database
 async def test_a_wrong_password_does_not_tell_that_there_is_a_second_factor(client: Caller, app: App) -> None:
     answer = await log_in(client, password="wrong password")
 

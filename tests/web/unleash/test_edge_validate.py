@@ -8,6 +8,7 @@ from tests.support.sdk_keys import KeyMaker
 PATH = "/unleash/edge/validate"
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("body", [{}, [], {"tokens": "x"}, {"tokens": [1]}, {"tokens": ["x"] * 101}])
 async def test_other_bodies_are_refused(client: Caller, body: object) -> None:
     assert (await client.post(PATH, json=body)).status_code == 400

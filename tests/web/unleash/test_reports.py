@@ -67,6 +67,7 @@ async def test_a_wrong_key_is_refused(client: Caller, keys: KeyMaker, environmen
         assert response.status_code == status
 
 
+@pytest.mark.one_database
 @each_path
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b"[" * 10_000])
 async def test_a_body_that_is_no_object_is_refused(report: Ask, path: str, body: bytes) -> None:
@@ -75,6 +76,7 @@ async def test_a_body_that_is_no_object_is_refused(report: Ask, path: str, body:
     assert response.json()["name"] == "BadDataError"
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("path", "change"),
     [
@@ -95,6 +97,7 @@ async def test_a_body_of_another_form_is_refused(report: Ask, path: str, change:
     assert noted == []
 
 
+@pytest.mark.one_database
 async def test_a_body_over_the_limit_is_refused(report: Ask) -> None:
     assert (await report("metrics", {**METRICS, "padding": "x" * 300_000})).status_code == 413
 
