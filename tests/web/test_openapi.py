@@ -1,7 +1,6 @@
 """The OpenAPI document: committed, served, and complete."""
 
 import json
-from pathlib import Path
 
 import pytest
 from fastapi.routing import APIRoute
@@ -10,9 +9,7 @@ from typer.testing import CliRunner
 from flagstaff.assembly.app import create_api
 from flagstaff.cli.main import app
 from tests.support.api import Caller
-from tests.support.description import described
-
-COMMITTED = Path(__file__).parents[2] / "src" / "flagstaff" / "assembly" / "openapi.json"
+from tests.support.description import COMMITTED, described
 
 # Section 4 of the specification.
 SPECIFIED = """
