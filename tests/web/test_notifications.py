@@ -110,6 +110,32 @@ async def test_nobody_is_told_of_what_they_did_themselves_or_do_not_want(
     assert await read_new() == []
 
 
+async def test_the_first_changes_of_a_new_project_are_told(
+    flagstaff: Flagstaff, ada: Caller, sign_up: SignUp, clock: Clock, read_new: ReadNew
+) -> None:
+    project = await ada.create_project(name="New")
+    await choose(ada, project, critical=True)
+    grace = await sign_up("grace")
+    await join(flagstaff, project, grace, "editor")
+    await grace.create_flag(await ada.get_environment(project), key="first")
+    await deliver(flagstaff, clock)
+    (mail,) = await read_new()
+    assert "first" in text_of(mail)
+
+
+async def test_what_was_changed_before_such_mails_were_sent_is_not_told(
+    flagstaff: Flagstaff, ada: Caller, sign_up: SignUp, clock: Clock, read_new: ReadNew
+) -> None:
+    project = await ada.create_project(name="Old")
+    await choose(ada, project, critical=True)
+    grace = await sign_up("grace")
+    await join(flagstaff, project, grace, "editor")
+    await grace.create_flag(await ada.get_environment(project), key="first")
+    clock.advance(hours=2)
+    await deliver(flagstaff, clock)
+    assert await read_new() == []
+
+
 async def test_changes_to_critical_environments_are_told_together(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:

@@ -30,7 +30,9 @@ _newest = (
 _position = sa.select(_positions.change).where(_positions.project_id == _project)
 _begin = dialect.upsert(
     tables.notification_positions,
-    lambda insert: insert.values(project_id=_project, change=_newest).on_conflict_do_nothing(),
+    lambda insert: insert.values(
+        project_id=_project, change=sa.case((sa.bindparam("is_new", type_=sa.Boolean), 0), else_=_newest)
+    ).on_conflict_do_nothing(),
 )
 _advance = (
     tables.notification_positions.update()
@@ -168,9 +170,9 @@ async def find_position(connection: AsyncConnection, project_id: UUID) -> int | 
     return (await connection.execute(_position, {"project": project_id})).scalar_one_or_none()
 
 
-async def begin(connection: AsyncConnection, project_id: UUID) -> None:
-    """Examine the changes of a project from the next one on."""
-    await connection.execute(_begin(connection), {"project": project_id})
+async def begin(connection: AsyncConnection, project_id: UUID, *, is_new: bool) -> None:
+    """Examine the changes of a project from the next one on, or of a new one from the first one on."""
+    await connection.execute(_begin(connection), {"project": project_id, "is_new": is_new})
 
 
 async def list_after(connection: AsyncConnection, project_id: UUID, number: int, most: int) -> list[Made]:

@@ -123,17 +123,20 @@ class Notifier:
                 rows = await self._find_concerned(connection, project_id, made) if made else []
             async with self.database.transaction() as transaction:
                 connection = transaction.connection
-                if await projects_store.find_project_for_update(connection, project_id) is None:
+                project = await projects_store.find_project_for_update(connection, project_id)
+                if project is None:
                     return  # first, as every write to a project does
                 if position is None:
-                    await notifications_store.begin(connection, project_id)
+                    # An older one was made before the server sent such mails: its members know what was changed.
+                    is_new = project.created_at > self.now() - _HOUR
+                    await notifications_store.begin(connection, project_id, is_new=is_new)
                 elif not made or not await notifications_store.advance(
                     connection, project_id, position, made[-1].number
                 ):
                     return
                 elif rows:
                     await notifications_store.add_waiting(connection, rows)
-            more = len(made) == _CHANGES_AT_ONCE
+            more = position is None or len(made) == _CHANGES_AT_ONCE
 
     async def _find_concerned(
         self, connection: Connection, project_id: UUID, made: Sequence[Made]
