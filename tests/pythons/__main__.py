@@ -1,8 +1,7 @@
 """`make test-pythons`: Flagstaff with each Python that the machine has, and as a newcomer starts it.
 
 One wheel is built, with the newest Python, and must serve with its compiled loops on each. The oldest and the newest
-also run the tests of units and, on SQLite, of the web, without those of all operations at once; that of the development
-environment runs all of them in `make test`.
+also run the tests of units and, on SQLite, of the web; that of the development environment does so in `make test`.
 """
 
 import hashlib
@@ -21,13 +20,7 @@ _WHEELS = ROOT / "build" / "pythons"
 _UV = ROOT / ".venv" / "bin" / "uv"
 _LOCKED = ROOT / "requirements" / "dev.txt"
 _ON_EACH = ("tests/unit/evaluation/test_loops.py", "tests/processes/test_start.py")
-# They compare every operation with a table and with a document, which do not depend on the Python, and take a third of
-# the time. Each operation has tests of its own, which run with each.
-_ONCE = ("test_matrix.py", "test_schemathesis.py", "test_schemathesis_ofrep.py")
-_ON_THE_ENDS = (
-    *("tests/unit", "tests/web", "-k", "not postgresql", "-n", "3", "--dist", "worksteal"),
-    *(f"--ignore=tests/web/{each}" for each in _ONCE),
-)
+_ON_THE_ENDS = ("tests/unit", "tests/web", "-k", "not postgresql", "-n", "3", "--dist", "worksteal")
 _COMPILED = """
 import flagstaff
 from flagstaff.evaluation import _loops, loops
