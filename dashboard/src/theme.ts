@@ -90,6 +90,7 @@ export const theme = createTheme({
   respectReducedMotion: true,
   focusRing: "auto",
   components: {
+    Badge: { defaultProps: { tt: "none" } },
     Button: { defaultProps: { size: "sm" } },
     TextInput: { defaultProps: { size: "sm" } },
     Textarea: { defaultProps: { size: "sm" } },

@@ -90,7 +90,7 @@ async def _evaluate(person: Person) -> None:
 
 async def _ask(person: Person) -> None:
     await person.page.get_by_label("Users", exact=True).fill(USERS)
-    await person.press("Show answers")
+    await person.press("Show results")
     await person.page.get_by_role("gridcell").nth(8).click()
 
 

@@ -166,7 +166,7 @@ async def test_axe_finds_nothing_on_traces_and_previews(person: Person) -> None:
     await dialog.get_by_role("button", name="Try this change").click()
     await dialog.get_by_role("button", name="Evaluate").click()
     await expect(dialog.get_by_role("list", name="Why")).to_be_visible()
-    await expect(dialog).to_contain_text("recorded users")
+    await expect(dialog).to_contain_text("seen in the last 24 hours")
     await check_in_both_schemes(person, "a previewed change")
 
 

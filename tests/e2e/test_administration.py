@@ -103,7 +103,7 @@ async def test_an_account_is_found_deactivated_and_reactivated(ada: Person, eve:
     rows = ada.page.get_by_role("list", name="Accounts").get_by_role("link")
     await expect(rows).to_have_count(2)
     await ada.page.get_by_role("searchbox", name="Search by email").fill("nobody")
-    await ada.sees("No account's address contains “nobody”.")
+    await ada.sees("No account's email contains “nobody”.")
     await ada.page.get_by_role("searchbox", name="Search by email").fill("EVE-")
     await expect(rows).to_have_count(1)
     await expect(ada.page).to_have_url(f"{ada.url}{ACCOUNTS}?q=EVE-")

@@ -67,7 +67,7 @@ async def test_without_applications_it_says_what_to_do(ada: Person) -> None:
     await ada.page.goto(page_of(environment))
     await ada.sees_heading("Applications")
     await expect(ada.page.get_by_text("Point one of Unleash's SDKs at this server")).to_be_visible()
-    await expect(ada.page.get_by_text("Every flag that was asked for exists.")).to_be_visible()
+    await expect(ada.page.get_by_text("Every flag that was requested exists.")).to_be_visible()
     await expect(ada.page.get_by_text("quiet", exact=True)).to_be_visible()
 
 
@@ -92,13 +92,13 @@ async def test_it_lists_who_has_the_present_state_and_what_was_reported(ada: Per
     await ada.sees_heading("Applications")
     instance = table(ada, "Instances")
     await expect(instance).to_contain_text("unleash-client-python:6.9.1")
-    await expect(instance).to_contain_text("Present state, asks within")
+    await expect(instance).to_contain_text("Up to date, next check within")
     reported = table(ada, "Reported in the last 24 hours").filter(has_text="new-checkout")
     await expect(reported).to_contain_text("1,200")
-    missing = table(ada, "Asked for, but not here")
+    missing = table(ada, "Requested but missing")
     await expect(missing.filter(has_text="gone-for-good")).to_contain_text("shop, 7 times")
     await expect(missing.filter(has_text="typo")).to_contain_text("the API, 1 time")
-    await expect(ada.page.get_by_text("Every flag was asked for by name")).to_be_visible()
+    await expect(ada.page.get_by_text("Every flag was requested by name")).to_be_visible()
     if AXE.is_file():
         for scheme in ("light", "dark"):
             await ada.page.emulate_media(color_scheme=scheme)

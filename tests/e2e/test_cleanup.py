@@ -66,4 +66,4 @@ async def test_flags_that_may_be_removed_are_listed_with_the_evidence_and_leave_
     await dialog.get_by_label("Owner").fill("Search team")
     await dialog.get_by_label("Keep this flag").check()
     await dialog.get_by_role("button", name="Save").click()
-    await expect(page.get_by_text("Owner: Search team · To be kept")).to_be_visible()
+    await expect(page.get_by_text("Owner: Search team · Kept")).to_be_visible()

@@ -139,7 +139,7 @@ async def test_an_archived_flag_leaves_the_list_and_comes_back_as_it_was(ada: Pe
     await ada.sees_heading("Archived flags")
     await page.get_by_role("link", name="New checkout").click()
     state = page.get_by_role("region", name="State")
-    await expect(state).to_contain_text("It is in no answer to applications.")
+    await expect(state).to_contain_text("Responses to applications do not contain it.")
     await expect(page.get_by_role("button", name="Add rule")).to_have_attribute(
         "aria-description", "This flag is archived. Unarchive it to change it."
     )

@@ -94,7 +94,7 @@ async def test_the_results_of_all_flags_load_when_a_row_is_opened(ada: Person, e
         await row.get_by_text("1 on, 0 off").click()
     await expect(row).to_contain_text(flag["key"])
     await row.get_by_role("link", name="Open this evaluation").click()
-    await ada.sees_heading("A recorded answer")
+    await ada.sees_heading("Recorded evaluation")
 
 
 async def test_many_attributes_are_folded(ada: Person, environment: Json) -> None:

@@ -1,4 +1,4 @@
-"""The preview of a change: for how many recorded users the result would change, before the change is saved."""
+"""The preview of a change: how many recorded users get another result, before the change is saved."""
 
 import pytest_asyncio
 from playwright.async_api import Locator, Route, expect
@@ -25,9 +25,9 @@ async def open_dialog(ada: Person, flag: Json, button: str) -> Locator:
 async def test_a_change_that_is_not_complete_is_not_counted(ada: Person, environment: Json) -> None:
     dialog = await open_dialog(ada, await ada.api.create_flag(environment), "Add rule")
     await expect(dialog.get_by_label("Value")).to_be_focused()
-    await expect(dialog).not_to_contain_text("users of the last day")
+    await expect(dialog).not_to_contain_text("in the last 24 hours")
     await dialog.get_by_label("Match by").select_option("email_domain")
-    await expect(dialog).to_contain_text("Complete the change to see for how many users the result would change.")
+    await expect(dialog).to_contain_text("Complete the change to see how many users it affects.")
     await expect(dialog.locator("[aria-invalid=true]")).to_have_count(0)
 
 
@@ -35,7 +35,7 @@ async def test_without_recorded_users_nothing_is_claimed(ada: Person, environmen
     dialog = await open_dialog(ada, await ada.api.create_flag(environment, fallthrough="off"), "Add rule")
     await dialog.get_by_label("Match by").select_option("user_id")
     await dialog.get_by_label("Value").fill("ada")
-    await expect(dialog).to_contain_text("No user was recorded in the last day, so it is not known")
+    await expect(dialog).to_contain_text("No user was seen in the last 24 hours, so it is not known")
 
 
 async def test_an_unavailable_server_is_not_mistaken_for_an_incomplete_change(ada: Person, environment: Json) -> None:
@@ -57,10 +57,12 @@ async def test_the_users_of_a_rule_are_counted_before_it_is_saved(ada: Person, e
     await dialog.get_by_label("Match by").select_option("user_id")
     await dialog.get_by_label("Value").fill("grace")
     await expect(dialog).to_contain_text(
-        "For 1 of the last day's 3 recorded users the result would change. 1 would get it turned on."
+        "Would change the result for 1 of 3 users seen in the last 24 hours: 1 turned on."
     )
     await dialog.get_by_label("Value").fill("nobody")
-    await expect(dialog).to_contain_text("For none of the last day's 3 recorded users the result would change.")
+    await expect(dialog).to_contain_text(
+        "Would not change the result for any of the 3 users seen in the last 24 hours."
+    )
     assert (await ada.api.get(f"/api{flag_page(flag)}/rules")).json() == []
 
 
@@ -71,7 +73,9 @@ async def test_users_whose_attributes_were_not_recorded_are_counted_apart(ada: P
     await dialog.get_by_label("Match by").select_option("attributes")
     await dialog.get_by_label("Attribute").fill("plan")
     await dialog.get_by_label("Values").fill("pro")
-    await expect(dialog).to_contain_text("For 3 of them it is not known, because their attributes were not recorded.")
+    await expect(dialog).to_contain_text(
+        "The result is not known for 3 of them, because their attributes were not recorded."
+    )
 
 
 async def test_a_change_to_variants_or_prerequisites_is_counted(ada: Person, environment: Json) -> None:
@@ -81,13 +85,13 @@ async def test_a_change_to_variants_or_prerequisites_is_counted(ada: Person, env
     await evaluate_and_record(ada, environment, *USERS)
     dialog = await open_dialog(ada, flag, "Edit variants")
     await dialog.get_by_role("group", name="Variant 1").get_by_label("Value").fill("#00e")
-    await expect(dialog).to_contain_text("3 would get another variant or value.")
+    await expect(dialog).to_contain_text("3 with another variant or value.")
     await ada.page.keyboard.press("Escape")
     await expect(dialog).to_have_count(0)
 
     await ada.press("Add prerequisites")
     await dialog.get_by_role("combobox", name="Flag").fill("Payment")
     await ada.page.get_by_role("option", name="Payment").click()
-    await expect(dialog).to_contain_text("3 would get it turned off.")
+    await expect(dialog).to_contain_text("3 turned off.")
     saved = (await ada.api.get(f"/api{flag_page(flag)}")).json()
     assert (saved["prerequisites"], saved["variants"][0]["value"]) == ([], "#00f")

@@ -1,4 +1,4 @@
-"""Mails about projects: chosen in the account, and stopped with the link in a mail."""
+"""Emails about projects: chosen in the account, and stopped with the link in a mail."""
 
 import pytest
 from playwright.async_api import expect
@@ -28,8 +28,8 @@ async def test_mails_are_chosen_for_each_project(ada: Person) -> None:
 async def test_a_link_that_is_not_genuine_says_what_to_do(ada: Person, path: str) -> None:
     await ada.page.goto(path)
     if "token" in path:
-        await ada.press("Stop these mails")
-        await ada.sees("The link is incomplete. Open it again from the mail")
+        await ada.press("Stop these emails")
+        await ada.sees("The link is incomplete. Open it again from the mail, or sign in")
     else:
-        await ada.sees("The link is incomplete. Open it again from the mail")
+        await ada.sees("The link is incomplete. Open it again from the email, or choose")
     await check_in_both_schemes(ada, "unsubscribe")

@@ -39,14 +39,14 @@ async def test_a_page_says_since_when_it_is_not_connected_and_how_old_it_is_and_
     async with ada.page.expect_response("**/events"):
         await ada.page.goto(flag_page(flag))
     await ada.sees_heading("New checkout")
-    await expect(words(ada)).to_contain_text("has it")
+    await expect(words(ada)).to_contain_text("Received by the only SDK instance.")
     await expect(ada.page.get_by_role("status").filter(has_text="Last known at")).to_have_count(0)
     await server.kill()
 
     await expect(banner(ada)).to_have_text(re.compile(r"Not connected since \d\d:\d\d:\d\d\."))
     await ada.sees("What you see is")
     await expect(ada.page.get_by_text(re.compile(r"What you see is \d+ seconds? old\. Trying again…"))).to_be_visible()
-    await expect(words(ada)).to_contain_text("It is not known which applications have this state")
+    await expect(words(ada)).to_contain_text("it is not known which applications have received this state")
     await expect(ada.page.get_by_role("status").filter(has_text="Last known at")).to_contain_text("On for everyone")
     if AXE.is_file():
         await check_in_both_schemes(ada, "a flag's page during an outage")
@@ -55,7 +55,7 @@ async def test_a_page_says_since_when_it_is_not_connected_and_how_old_it_is_and_
 
     await server.start()
     await expect(banner(ada)).to_have_count(0)
-    await expect(words(ada)).to_contain_text("has it")
+    await expect(words(ada)).to_contain_text("Received by the only SDK instance.")
     await expect(ada.page.get_by_role("status").filter(has_text="Last known at")).to_have_count(0)
 
 

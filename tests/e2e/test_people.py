@@ -43,7 +43,7 @@ async def test_a_recorded_answer_is_three_clicks_away_and_can_be_shared(ada: Per
     await ada.sees_heading("User user-42")
     await ada.press("Today")
     await page.get_by_role("region", name="Evaluations").get_by_role("link").last.click()
-    await ada.sees_heading("A recorded answer")
+    await ada.sees_heading("Recorded evaluation")
     await expect(page.get_by_role("row", name="new-checkout")).to_contain_text("Matched attributes targeting rule")
     await page.get_by_label("Search flags by key").fill("new-checkout")
     await ada.sees("new-checkout was on for user-42.")
@@ -54,7 +54,7 @@ async def test_a_recorded_answer_is_three_clicks_away_and_can_be_shared(ada: Per
     await page.get_by_role("link", name="Changes to this flag before").click()
     await ada.sees_heading("Audit")
     await page.go_back()
-    await page.get_by_role("link", name="All about this user").click()
+    await page.get_by_role("link", name="More about this user").click()
     await ada.sees_heading("User user-42")
 
 
@@ -68,7 +68,7 @@ async def test_a_users_page_shows_each_flag_now_and_why_in_every_environment(ada
     )
     await expect(now.get_by_role("row", name="other").get_by_role("cell").last).to_have_text("No such flag")
     await expect(now.get_by_label("Attributes")).to_contain_text("plan: gold")
-    await expect(now.get_by_label("Attributes")).to_contain_text("no evaluation here; attributes as kept in Production")
+    await expect(now.get_by_label("Attributes")).to_contain_text("no evaluation here; attributes from Production")
     await now.get_by_label("Search flags by key").fill("other")
     await expect(row).to_have_count(0)
     await page.get_by_role("link", name="other in Production: On").click()
@@ -95,10 +95,10 @@ async def test_what_changed_for_a_user_leads_to_both_answers(ada: Person, flag: 
 async def test_unknown_users_and_evaluations_say_so(ada: Person, flag: Json) -> None:
     page = ada.page
     await page.goto(user_page(flag, ""))
-    await ada.sees("Whom are you looking for?")
+    await ada.sees("Enter a user id or email")
     await page.get_by_label("User id or email").fill("nobody@acme.com")
     await ada.press("Look up")
-    await ada.sees("no evaluation of this user is in the history")
+    await ada.sees("no recorded evaluation")
     here = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]})
     await page.goto(f"{here}/evaluations/{flag['id']}")
     await ada.sees("This evaluation is not in the history")

@@ -35,7 +35,7 @@ async def project(ada: Person) -> Json:
 async def ask(page: Page, text: str) -> None:
     """Paste users, and ask for the answers."""
     await page.get_by_label("Users", exact=True).fill(text)
-    await page.get_by_role("button", name="Show answers").click()
+    await page.get_by_role("button", name="Show results").click()
 
 
 async def test_users_are_pasted_and_their_answers_shown_compared_and_saved(
@@ -68,7 +68,7 @@ async def test_users_are_pasted_and_their_answers_shown_compared_and_saved(
     await expect(details).to_contain_text("Gold only")
 
     await page.get_by_text("Differences", exact=True).click()
-    await ada.sees("5 of 9 answers differ: 3 users, 2 flags")
+    await ada.sees("5 of 9 results differ: 3 users, 2 flags")
     await expect(grid.get_by_role("row", name="ada")).to_contain_text("No flag Off")
     await expect(grid.get_by_role("gridcell", name="same")).to_have_count(2)
     await expect(grid.get_by_role("row", name="bob")).to_contain_text("No flag Off On Off")
@@ -84,7 +84,7 @@ async def test_users_are_pasted_and_their_answers_shown_compared_and_saved(
 
     await details.scroll_into_view_if_needed()
     await cell.click()
-    await details.get_by_role("link", name="All about this user").click()
+    await details.get_by_role("link", name="More about this user").click()
     await ada.sees_heading("User bob")
 
 
@@ -99,7 +99,7 @@ async def test_chosen_flags_and_environments_are_in_the_address_and_long_lists_c
     await flags.fill("checkout")
     await page.get_by_role("option", name="new-checkout").click()
     await page.keyboard.press("Escape")
-    await page.get_by_role("button", name="Show answers").click()
+    await page.get_by_role("button", name="Show results").click()
     await ada.sees("200 users, 1 flag, 2 environments")
     await ada.press("Next users")
     await ada.sees("Users 26 to 50 of 200")

@@ -95,7 +95,7 @@ async def test_prerequisites_are_chosen_changed_and_removed(ada: Person, environ
     await create_flag(ada, environment, "coloured", variants=COLOURS)
     await create_flag(ada, environment, "banner", enabled=False)
     await ada.page.goto(flag_page(flag))
-    await ada.sees("This flag needs no other flag.")
+    await ada.sees("This flag has no prerequisites.")
     await expect(graph(ada)).to_have_count(0)
     dialog = await open_dialog(ada, flag)
     await expect(prerequisite(ada, 1).get_by_role("combobox", name="Flag")).to_be_focused()
@@ -108,10 +108,10 @@ async def test_prerequisites_are_chosen_changed_and_removed(ada: Person, environ
     await prerequisite(ada, 2).get_by_label("Must be").select_option("off")
     await dialog.get_by_role("button", name="Save").click()
     await expect(graph(ada).get_by_role("listitem").filter(has_text="needing")).to_contain_text(
-        "Needs that coloured is on with green or red and banner is off."
+        "Requires that coloured is on with green or red and banner is off."
     )
     await expect(ada.page.get_by_role("region", name="State")).to_contain_text(
-        "It also needs that coloured is on with green or red and banner is off."
+        "It also requires that coloured is on with green or red and banner is off."
     )
     assert (await ada.api.get(f"/api{flag_page(flag)}")).json()["prerequisites"] == [
         {"flag_key": "coloured", "enabled": True, "variants": ["green", "red"]},
@@ -122,7 +122,7 @@ async def test_prerequisites_are_chosen_changed_and_removed(ada: Person, environ
     await dialog.get_by_role("button", name="Remove prerequisite 1").click()
     await prerequisite(ada, 1).get_by_label("Must be").select_option("on")
     await dialog.get_by_role("button", name="Save").click()
-    await expect(ada.page.get_by_role("region", name="State")).to_contain_text("It also needs that banner is on.")
+    await expect(ada.page.get_by_role("region", name="State")).to_contain_text("It also requires that banner is on.")
     await expect(graph(ada).get_by_role("listitem")).to_have_count(2)
 
 
@@ -139,13 +139,13 @@ async def test_the_graph_shows_what_is_needed_transitively_and_by_whom_and_leads
     await expect(nodes).to_have_text(
         [
             "base(Off)",
-            "middle(On)Needs that base is on.",
-            "needing(On)Needs that middle is on and base is on.",
-            "last(On)Needs that needing is on.",
+            "middle(On)Requires that base is on.",
+            "needing(On)Requires that middle is on and base is on.",
+            "last(On)Requires that needing is on.",
         ]
     )
     await graph(ada).get_by_role("link", name="base (Off)").click()
     await ada.sees_heading("Base")
-    await ada.sees("This flag needs no other flag, but others need it.")
+    await ada.sees("This flag has no prerequisites, but other flags need it.")
     await expect(nodes.last).to_contain_text("last")
     await expect(graph(ada).get_by_role("link", name="base")).to_have_count(0)

@@ -58,13 +58,13 @@ async def test_a_release_is_followed_from_its_first_step_to_the_guard_that_stops
     with_flag, without = await expose(ada, project, flag)
     await ada.page.goto(page_of(flag))
     steps = release(ada).get_by_role("list", name="Steps").get_by_role("listitem")
-    await expect(steps.nth(0)).to_contain_text("Now50 % of users")
-    await expect(steps.nth(1)).to_contain_text("Next100 % of users")
+    await expect(steps.nth(0)).to_contain_text("Now50% of users")
+    await expect(steps.nth(1)).to_contain_text("Next100% of users")
     await expect(release(ada).get_by_role("status").first).to_have_text("Running")
     await expect(release(ada)).to_contain_text(ada.email)
     exposed = release(ada).get_by_role("region", name="Users exposed")
-    await expect(exposed).to_contain_text(f"With the flag{len(with_flag)}asked for: 50 %")
-    await expect(exposed).to_contain_text(f"Without the flag{len(without)}asked for: 50 %")
+    await expect(exposed).to_contain_text(f"With the flag{len(with_flag)}planned: 50%")
+    await expect(exposed).to_contain_text(f"Without the flag{len(without)}planned: 50%")
 
     await report(ada, project, "latency", [*with_flag, *without], value=120.5)
     await report(ada, project, "checkout-failed", [*with_flag[:3], without[0]])
@@ -148,7 +148,7 @@ async def test_a_change_of_the_flag_and_of_a_rule_is_scheduled(ada: Person, flag
     assert step["changes"] == {"rules": [{"id": rule["id"], "enabled": False}]}
     button = ada.page.get_by_role("button", name="Schedule a change")
     await expect(button).to_have_attribute(
-        "aria-description", "A flag has one release at a time. Cancel the open one first."
+        "aria-description", "A flag can have only one open release. Cancel the open one first."
     )
     await narrow(ada)
 
@@ -157,7 +157,7 @@ async def test_the_call_of_a_preset_makes_the_release(ada: Person, flag: Json) -
     await ada.page.goto(page_of(flag))
     await ada.press("Choose the steps and copy the call")
     section = ada.page.get_by_role("region", name="Release step by step")
-    call = section.get_by_role("region", name="Call that makes the release")
+    call = section.get_by_role("region", name="Call that creates the release")
     await expect(call).to_contain_text('"rollout_percentage":5')
     await expect(call).to_contain_text('{"metric":"checkout-failed","action":"turn_off"}')
     await expect(section.get_by_role("spinbutton")).to_have_count(0)
@@ -202,7 +202,7 @@ async def test_open_releases_are_marked_in_the_list_of_flags_and_listed_together
     await narrow(ada)
     await ada.page.get_by_role("link", name="Open releases").click()
     row = ada.page.get_by_role("list", name="Open releases").get_by_role("listitem")
-    await expect(row).to_contain_text("Step 1 of 2 · next step: 100 % of users")
+    await expect(row).to_contain_text("Step 1 of 2 · next step: 100% of users")
     await check_in_both_schemes(ada, "open releases")
     await stays_within(ada)
     await row.get_by_role("link", name="New checkout").click()

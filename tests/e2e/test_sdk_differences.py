@@ -27,7 +27,7 @@ async def test_each_difference_is_shown_with_its_reason_and_disappears_with_its_
     await ada.api.create_rule(flag, name="Gold", **conditions)
     await ada.page.goto(flag_page(flag))
     reason = differences(ada).get_by_text("The rule Gold is left out: SDKs disagree on regular expressions.")
-    await expect(differences(ada)).to_contain_text("off for some users")
+    await expect(differences(ada)).to_contain_text("Off for some users")
     await expect(reason).to_have_count(0)
     await differences(ada).get_by_role("button").press("Enter")
     await expect(reason).to_be_visible()

@@ -69,7 +69,7 @@ async def test_a_key_is_made_by_keyboard_shown_once_used_and_revoked(ada: Person
     await page.keyboard.type("Checkout page")
     await dialog.get_by_label("Environment").select_option("Staging")
     await dialog.get_by_label("Kind").select_option("Browser")
-    await expect(dialog).to_contain_text("It only answers how flags are for one user.")
+    await expect(dialog).to_contain_text("It only returns results for one user.")
     await dialog.get_by_role("button", name="Create SDK key").press("Enter")
     await expect(dialog.get_by_text("This is the only time that the SDK key Checkout page is shown.")).to_be_focused()
     key = await dialog.get_by_role("region", name="The new SDK key").inner_text()
@@ -86,9 +86,11 @@ async def test_a_key_is_made_by_keyboard_shown_once_used_and_revoked(ada: Person
     await expect(dialog).to_have_count(0)
     await expect(page.get_by_role("button", name="New SDK key")).to_be_focused()
     assert key not in await page.content()
-    for text in ("Browser", "In Staging", f"ends in {key[-4:]}", "Never expires", "never used", ada.email):
+    for text in ("Browser", "In Staging", f"Ends in {key[-4:]}", "Never expires", "Never used", ada.email):
         await expect(row(ada, "Checkout page")).to_contain_text(text)
     await page.get_by_role("button", name="Revoke Checkout page").press("Enter")
+    await expect(dialog).to_contain_text("Never used.")
+    await expect(dialog).to_contain_text("No SDK instance was seen in Staging in the last hour.")
     await expect(dialog).to_contain_text("Applications that use this key get a 401 immediately")
     await dialog.get_by_role("button", name="Revoke").press("Enter")
     await ada.sees("No SDK keys yet")

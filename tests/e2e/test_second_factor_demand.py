@@ -61,7 +61,7 @@ async def test_whoever_has_no_second_factor_cannot_demand_one_and_is_led_to_thei
     await expect(switch_of(ada)).to_be_disabled()
     await check(ada, "settings without a second factor")
     await ada.page.get_by_role("link", name="Set up a second factor").click()
-    await ada.sees("You need a second factor to go on.")
+    await ada.sees("You need a second factor to continue.")
     await set_up_app(ada)
     await ada.press("Go back to the page")
     await ada.sees_heading("Project settings")

@@ -79,13 +79,13 @@ async def test_attributes_are_sent_as_their_types_and_shown_at_each_condition(ad
     await add_attribute(where, 3, "roles", "list", "editor\nowner")
     await evaluate(
         where,
-        "Does not hold: age is at least 18Actual: 17.5",
-        "Holds: beta is trueActual: true",
-        'Holds: roles is ownerActual: ["editor","owner"]',
+        "Not met: age is at least 18Actual: 17.5",
+        "Met: beta is trueActual: true",
+        'Met: roles is ownerActual: ["editor","owner"]',
         "No rule matches: off for everyone else",
     )
     await where.get_by_label("Value of attribute 1").fill("18")
-    await evaluate(where, "Holds: Adults", "Matches and decides", "Actual: 18", "Everyone else: not reached")
+    await evaluate(where, "Met: Adults", "Matches and decides", "Actual: 18", "Everyone else: not reached")
     await expect(where.get_by_role("status")).to_contain_text("Matched attributes targeting rule")
     await expect(where.get_by_role("status")).to_contain_text("age: 18, beta: true, roles: editor,owner")
     await where.get_by_role("button", name="Remove attribute 3").click()
@@ -105,15 +105,15 @@ async def test_prerequisites_percentages_segments_and_variants_are_explained(ada
     await ada.page.goto(flag_page(flag))
     where = simulator(ada)
     await where.get_by_label("User id").fill("ada")
-    await evaluate(where, "Does not hold: payment is onIt is off.", "The rules are not checked")
+    await evaluate(where, "Not met: payment is onIt is off.", "The rules are not checked")
     await expect(where.get_by_role("status")).to_contain_text("Prerequisite payment is not met")
 
     await ada.api.put(f"/api{flag_page(payment)}", json={"enabled": True})
     await add_attribute(where, 1, "plan", "text", "pro")
     await evaluate(
         where,
-        "Holds: payment is on",
-        "Holds: The user is in the segment Beta testers",
+        "Met: payment is on",
+        "Met: The user is in the segment Beta testers",
         "Matches, but the user is outside its percentage",
         "25% rollout",
         "Hashed: new-checkout:ada",
@@ -127,8 +127,9 @@ async def test_prerequisites_percentages_segments_and_variants_are_explained(ada
     await evaluate(where, "The user has no identifier, and gets the first variant with a weight.")
 
 
-async def test_a_message_that_appears_during_a_press_does_not_take_it(ada: Person, environment: Json) -> None:
-    flag = await ada.api.create_flag(environment, enabled=False)
+async def test_a_message_that_appears_during_a_press_does_not_take_it(ada: Person) -> None:
+    staging = await ada.api.get_environment(await ada.api.create_project(), "staging")
+    flag = await ada.api.create_flag(staging, enabled=False)
     page = ada.page
     await page.goto(flag_page(flag))
     button = simulator(ada).get_by_role("button", name="Evaluate")
@@ -159,7 +160,7 @@ async def test_nothing_is_recorded_and_the_user_is_kept_for_the_next_flag(ada: P
     other = await ada.api.create_flag(environment, key="other", name="Other")
     await ada.page.goto(flag_page(await ada.api.create_flag(environment)))
     await simulator(ada).get_by_label("Email").fill("ada@acme.com")
-    await evaluate(simulator(ada), "No rule matches, and no rollout is set: on for everyone")
+    await evaluate(simulator(ada), "No rule matches, and no percentage is set: on for everyone")
     assert (await ada.api.get(f"/api{environment_page(environment)}/evaluations")).json()["items"] == []
     await ada.page.get_by_role("link", name="Flags", exact=True).click()
     await ada.page.get_by_role("link", name=other["name"]).click()
@@ -179,7 +180,7 @@ async def test_a_rule_is_tried_before_it_is_saved(ada: Person, environment: Json
     await expect(unsaved(ada).get_by_role("alert")).to_contain_text("The change is not valid yet.")
     await dialog.get_by_label("Match by").select_option("user_id")
     await dialog.get_by_label("Value", exact=True).fill("ada")
-    await evaluate(unsaved(ada), "Holds: If the user id is ada", "Matches and decides")
+    await evaluate(unsaved(ada), "Met: If the user id is ada", "Matches and decides")
     await expect(unsaved(ada).get_by_role("status")).to_contain_text("On")
     assert (await ada.api.get(f"/api{flag_page(flag)}/rules")).json() == []
     await dialog.get_by_role("button", name="Add rule").click()
@@ -198,7 +199,7 @@ async def test_enter_in_the_simulator_of_a_dialog_evaluates_and_does_not_save(ad
     await dialog.get_by_role("button", name="Try this change").click()
     await unsaved(ada).get_by_label("User id").fill("grace")
     await ada.page.keyboard.press("Enter")
-    await expect(unsaved(ada).get_by_role("list", name="Why")).to_contain_text("Holds: If the user id is grace")
+    await expect(unsaved(ada).get_by_role("list", name="Why")).to_contain_text("Met: If the user id is grace")
     assert (await ada.api.get(f"/api{flag_page(flag)}/rules/{rule['id']}")).json()["rule_value"] == "ada"
 
 
@@ -226,6 +227,6 @@ async def test_variants_and_prerequisites_are_tried_before_they_are_saved(ada: P
     await dialog.get_by_role("combobox", name="Flag").fill("Payment")
     await ada.page.get_by_role("option", name="Payment").click()
     await dialog.get_by_role("button", name="Try this change").click()
-    await evaluate(unsaved(ada), "Does not hold: payment is onIt is off.")
+    await evaluate(unsaved(ada), "Not met: payment is onIt is off.")
     saved = (await ada.api.get(f"/api{flag_page(flag)}")).json()
     assert (saved["variants"], saved["prerequisites"]) == ([], [])

@@ -78,7 +78,7 @@ async def sign_in_at_provider(person: Person, path: str = "/sign-in") -> None:
 async def test_an_answer_that_this_tab_has_not_asked_for_is_refused(visitor: Person) -> None:
     await visitor.page.goto("/sso/callback?state=x&code=y")
 
-    await visitor.sees("This sign-in was not begun in this tab, or it was completed before. Sign in again.")
+    await visitor.sees("This sign-in was not started in this tab, or was already completed. Sign in again.")
     await expect(visitor.page).to_have_url(f"{visitor.url}/sso/callback")
     await check(visitor, "an answer without a sign-in")
 

@@ -227,7 +227,7 @@ async def test_prerequisites_and_variants_are_shown_in_words(ada: Person) -> Non
     flag = await ada.api.create_flag(environment, prerequisites=[{"flag_key": "payment"}], variants=variants)
     await ada.api.create_rule(flag, variant="red")
     await ada.page.goto(flag_page(flag))
-    await ada.sees("It also needs that payment is on.")
+    await ada.sees("It also requires that payment is on.")
     await ada.sees(", the flag is on with the variant red")
     await ada.press("Evaluate")
     await ada.sees("Prerequisite payment is not met")

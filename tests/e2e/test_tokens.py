@@ -99,7 +99,7 @@ async def test_a_token_is_made_by_keyboard_shown_once_used_and_revoked(ada: Pers
     await expect(dialog.get_by_role("textbox", name="Name")).to_be_focused()
     await page.keyboard.type("Backup")
     await dialog.get_by_role("button", name="CI: change flags").press("Enter")
-    await expect(dialog.get_by_label("Switch flags on and off with the toggle")).to_be_checked()
+    await expect(dialog.get_by_label("Turn flags on and off")).to_be_checked()
     await dialog.get_by_label("See the evaluation history").press("Space")
     await dialog.get_by_label("Expiry").select_option("Never")
     await expect(dialog.get_by_role("status").filter(has_text="Choose an expiry")).to_be_visible()
@@ -121,7 +121,7 @@ async def test_a_token_is_made_by_keyboard_shown_once_used_and_revoked(ada: Pers
     await expect(page.get_by_role("button", name="New token")).to_be_focused()
     assert secret not in await page.content()
     await expect(row(ada, "Backup")).to_contain_text("Create, change and delete rules. See the evaluation history.")
-    await expect(row(ada, "Backup")).to_contain_text("Never expires · never used")
+    await expect(row(ada, "Backup")).to_contain_text("Never expires · Never used")
     await page.get_by_role("button", name="Revoke Backup").press("Enter")
     await expect(dialog).to_contain_text("Everything that uses this token gets a 401 from now on.")
     await dialog.get_by_role("button", name="Revoke").press("Enter")
@@ -154,7 +154,7 @@ async def test_a_token_for_a_project_is_limited_to_environments_and_lists_its_ma
     answer = await send(await dialog.get_by_role("region", name="Try it").inner_text())
     assert answer.json()["user_id"]
     await dialog.get_by_role("button", name="Done").click()
-    for text in ("See flags and their rules. Switch flags on and off", "In Staging", f"created by {ada.email}"):
+    for text in ("See flags and their rules. Turn flags on and off", "In Staging", f"Created by {ada.email}"):
         await expect(row(ada, "Deployments")).to_contain_text(text)
     (token,) = (await ada.api.get(f"/api{tokens_page(project)}")).json()
     assert token["permissions"] == ["flags:read", "flags:toggle"]

@@ -48,7 +48,7 @@ it("says which other flags must be on or off", () => {
     { flag_key: "payment", variants: ["a", "b"] },
     { flag_key: "freeze", enabled: false },
   ];
-  const words = "It also needs that payment is on with a or b and freeze is off.";
+  const words = "It also requires that payment is on with a or b and freeze is off.";
   expect(audienceInFull({ ...flag, prerequisites }, none)).toBe(`On for everyone. ${words}`);
   expect(audienceInShort({ ...flag, prerequisites }, two)).toBe("2 rules, then everyone; needs 2 flags");
 });

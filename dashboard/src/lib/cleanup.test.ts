@@ -51,16 +51,16 @@ const off = candidate({
 it("says why a flag may be removed and what that alters", () => {
   expect(reasonsInWords(candidate(), evidence)).toEqual([
     "On for everyone for 30 days: 12,311 evaluations.",
-    "Neither the flag nor its rules changed since 2026-09-01.",
+    "Neither the flag nor its rules changed since Sep 1, 2026.",
     "Applications reported 300 of the evaluations.",
   ]);
   expect(consequences(candidate(), evidence)).toEqual([
-    "Code that asks for it may be replaced by its “on” branch.",
+    "The code that evaluates it can be replaced by its “on” branch.",
     "beta-search needs it.",
     "Staging differs: off.",
   ]);
   expect(consequences(off, { ...evidence, hiddenEnvironments: 2 })).toEqual([
-    "Code that asks for it may be replaced by its “off” branch.",
+    "The code that evaluates it can be replaced by its “off” branch.",
     "Staging: off.",
     "2 environments that you cannot see may differ.",
   ]);
@@ -73,9 +73,9 @@ it("names the day on which a shorter history begins, and the variant that all go
   });
   const shorter = { ...evidence, historySince: "2026-11-01T00:00:00.000000Z" };
   expect(reasonsInWords(flag, shorter)).toEqual([
-    "On for everyone since 2026-11-01: 5 evaluations, all with the variant blue.",
+    "On for everyone since Nov 1, 2026: 5 evaluations, all with the variant blue.",
   ]);
-  expect(consequences(flag, shorter)[0]).toBe("Code that asks for it may be replaced by what it does with blue.");
+  expect(consequences(flag, shorter)[0]).toBe("The code that evaluates it can be replaced by its branch for blue.");
 });
 
 it("does not advise a branch for a flag that was on for some users only", () => {
@@ -93,19 +93,19 @@ The evidence is from Production in Flagstaff.
 
 - **\`new-checkout\`** (owner: Payments)
   - The “on” branch of the code stays.
-  - On for everyone from 2026-10-21 to 2026-11-20: 12,311 evaluations.
-  - Neither the flag nor its rules changed since 2026-09-01.
+  - On for everyone from Oct 21, 2026 to Nov 20, 2026: 12,311 evaluations.
+  - Neither the flag nor its rules changed since Sep 1, 2026.
   - Applications reported 300 of the evaluations.
 - **\`old-banner\`**
   - The “off” branch of the code stays.
-  - Off for everyone from 2026-10-21 to 2026-11-20: 1 evaluation.
+  - Off for everyone from Oct 21, 2026 to Nov 20, 2026: 1 evaluation.
 
 ## Checks
 
-- [ ] Nothing in the code asks for \`new-checkout\` any more
+- [ ] The code no longer evaluates \`new-checkout\`
 - [ ] \`beta-search\` no longer has \`new-checkout\` as a prerequisite
-- [ ] \`new-checkout\` in Staging is off: the change is right there as well
-- [ ] Nothing in the code asks for \`old-banner\` any more
+- [ ] \`new-checkout\` in Staging is off, and the change is right there too
+- [ ] The code no longer evaluates \`old-banner\`
 - [ ] Tests and settings for the removed branch are gone
 - [ ] After the release, the flags are archived in every environment
 `);

@@ -5,6 +5,7 @@ import type { Environment } from "../api/client";
 import type { FlagInBrief } from "../api/projectFlags";
 import { cleanup as texts, pullRequest as request } from "../texts/cleanup";
 import { audienceOf } from "./projectFlags";
+import { dateOf } from "./time";
 
 export const PERIODS = [14, 30, 60, 90] as const;
 export const REASONS: readonly Reason[] = ["on_for_everyone", "off_for_everyone", "not_evaluated", "unchanged"];
@@ -34,14 +35,9 @@ export function wantedOf({ days, reason, kept }: CleanupSearch): Wanted {
   };
 }
 
-/** "2026-11-20": a day that means the same to whoever reads the copied text. */
-export function dayOf(moment: string): string {
-  return moment.slice(0, 10);
-}
-
 export function reasonsInWords(candidate: Candidate, evidence: Evidence): string[] {
   const { historySince: begin, days } = evidence;
-  return sentences(candidate, begin === null ? texts.forDays(days) : texts.since(dayOf(begin)));
+  return sentences(candidate, begin === null ? texts.forDays(days) : texts.since(dateOf(begin)));
 }
 
 function sentences({ reasons, evaluations, changed_at: changed }: Candidate, period: string): string[] {
@@ -50,7 +46,7 @@ function sentences({ reasons, evaluations, changed_at: changed }: Candidate, per
     on_for_everyone: () => texts.on(period, on, variant),
     off_for_everyone: () => texts.off(period, off),
     not_evaluated: () => texts.notEvaluated(period),
-    unchanged: () => texts.unchanged(dayOf(changed)),
+    unchanged: () => texts.unchanged(dateOf(changed)),
   };
   return [...reasons.map((reason) => words[reason]()), ...(reported > 0 ? [texts.reported(reported)] : [])];
 }
@@ -72,7 +68,7 @@ export function consequences(candidate: Candidate, { environments, hiddenEnviron
 /** The text, in Markdown, of a pull request that removes these flags. */
 export function pullRequestText(candidates: readonly Candidate[], evidence: Evidence): string {
   const [first] = candidates;
-  const period = request.period(dayOf(evidence.historySince ?? evidence.since), dayOf(evidence.until));
+  const period = request.period(dateOf(evidence.historySince ?? evidence.since), dateOf(evidence.until));
   const title = first && candidates.length === 1 ? request.one(first.key) : request.several(candidates.length);
   const stays = candidates.flatMap((each) => [
     request.flag(each.key, each.owner),

@@ -15,12 +15,14 @@ const NOTHING = {
 
 it("says for how many users the result would change, and how", () => {
   expect(impactInWords({ ...NOTHING, changed: 12, turned_on: 10, turned_off: 2 })).toBe(
-    "For 12 of the last day's 340 recorded users the result would change. 10 would get it turned on. 2 would get it turned off.",
+    "Would change the result for 12 of 340 users seen in the last 24 hours: 10 turned on, 2 turned off.",
   );
   expect(impactInWords({ ...NOTHING, changed: 1, variant_changed: 1 })).toContain(
-    "1 would get another variant or value.",
+    "24 hours: 1 with another variant or value.",
   );
-  expect(impactInWords(NOTHING)).toBe("For none of the last day's 340 recorded users the result would change.");
+  expect(impactInWords(NOTHING)).toBe(
+    "Would not change the result for any of the 340 users seen in the last 24 hours.",
+  );
 });
 
 it("says that nothing is known if no user was recorded", () => {
@@ -29,6 +31,6 @@ it("says that nothing is known if no user was recorded", () => {
 
 it("says what was not recorded and what was not examined", () => {
   const words = impactInWords({ ...NOTHING, without_attributes: 25, complete: false });
-  expect(words).toContain("For 25 of them it is not known, because their attributes were not recorded.");
+  expect(words).toContain("The result is not known for 25 of them, because their attributes were not recorded.");
   expect(words).toContain("were examined, because there are many.");
 });

@@ -8,16 +8,15 @@ export function impactInWords(impact: Impact): string {
   const { users, changed, without_attributes: unknown, complete } = impact;
   const partly = complete ? "" : texts.partly(inFull(impact.from));
   if (users === 0) return [texts.unknown, partly].filter(Boolean).join(" ");
-  const sentences = [texts.changed(changed, users), effects(impact)];
+  const sentences = [texts.changed(changed, users, effects(impact))];
   if (unknown > 0) sentences.push(texts.withoutAttributes(unknown));
   return [...sentences, partly].filter(Boolean).join(" ");
 }
 
-function effects({ turned_on: on, turned_off: off, variant_changed: variant }: Impact): string {
-  const all = [
-    on > 0 && texts.turnedOn(on),
-    off > 0 && texts.turnedOff(off),
-    variant > 0 && texts.variantChanged(variant),
+function effects({ turned_on: on, turned_off: off, variant_changed: variant }: Impact): string[] {
+  return [
+    ...(on > 0 ? [texts.turnedOn(on)] : []),
+    ...(off > 0 ? [texts.turnedOff(off)] : []),
+    ...(variant > 0 ? [texts.variantChanged(variant)] : []),
   ];
-  return all.filter(Boolean).join(" ");
 }

@@ -14,20 +14,19 @@ it("says nothing where no application evaluates flags itself", () => {
 });
 
 it("says that all have it", () => {
-  expect(propagationInWords(given(1), NOW)).toContain("The only instance");
-  expect(propagationInWords(given(1_200), NOW)).toContain("All 1,200 instances");
+  expect(propagationInWords(given(1), NOW)).toContain("Received by the only SDK instance.");
+  expect(propagationInWords(given(1_200), NOW)).toContain("Received by all 1,200 SDK instances.");
 });
 
 it("says when the last of those that have not asked yet is due", () => {
   const late = ["2026-11-20T10:00:03Z", "2026-11-20T10:00:08.2Z"];
   expect(propagationInWords(given(12, ...late), NOW)).toBe(
-    "The server answers with it at once. 12 of 14 instances of applications that evaluate flags themselves have it; " +
-      "2 are due within 9 s.",
+    "Live on the server. Received by 12 of 14 SDK instances; 2 are due within 9 s.",
   );
 });
 
 it("tells those that are overdue, or do not say when they ask, from the others", () => {
   const text = propagationInWords(given(1, "2026-11-20T10:00:01Z", "2026-11-20T09:59:00Z", null), NOW);
-  expect(text).toContain("1 of 4 instances of applications that evaluate flags themselves has it");
-  expect(text).toContain("1 is due within 1 s; 2 have not asked when expected.");
+  expect(text).toContain("Received by 1 of 4 SDK instances;");
+  expect(text).toContain("1 is due within 1 s; 2 are overdue.");
 });

@@ -11,11 +11,11 @@ export function propagationInWords({ current, total, connections }: Connections,
   const due = late
     .map(({ due_at: at }) => (at === null ? 0 : Math.ceil((Date.parse(at) - now) / 1000)))
     .filter((seconds) => seconds > 0);
-  const unknown = late.length - due.length;
+  const overdue = late.length - due.length;
   const parts = [
     texts.some(current, total),
     ...(due.length > 0 ? [texts.due(due.length, Math.max(...due))] : []),
-    ...(unknown > 0 ? [texts.unknown(unknown)] : []),
+    ...(overdue > 0 ? [texts.overdue(overdue)] : []),
   ];
   return `${texts.server} ${parts.join("; ")}.`;
 }

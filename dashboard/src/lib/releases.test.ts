@@ -88,7 +88,9 @@ describe("the steps of a release", () => {
   it("say when they begin", () => {
     const step = { changes: {}, after_seconds: 5400, least_users: 500 };
     expect(conditionInWords({ step, place: 2 })).toBe("90 minutes after step 2, and after 500 new users");
-    expect(conditionInWords({ step: { changes: {}, after_seconds: 60 }, place: 0 })).toBe("1 minute after it was made");
+    expect(conditionInWords({ step: { changes: {}, after_seconds: 60 }, place: 0 })).toBe(
+      "1 minute after it was created",
+    );
     expect(conditionInWords({ step: { changes: {}, after_seconds: 0 }, place: 0 })).toBe("at once");
     expect(conditionInWords({ step: { changes: {}, after_seconds: 0 }, place: 1 })).toBe("right after step 1");
   });
@@ -98,13 +100,13 @@ describe("what a step changes", () => {
   const rule = { id: "r1", name: "Staff" } as Rule;
 
   it("is said in words", () => {
-    expect(changesInWords({ enabled: true, rollout_percentage: 25 }, [])).toBe("Turn on, 25 % of users");
-    expect(changesInWords({ rollout_percentage: 0 }, [])).toBe("Everyone (rollout 0 %)");
+    expect(changesInWords({ enabled: true, rollout_percentage: 25 }, [])).toBe("Turn on, 25% of users");
+    expect(changesInWords({ rollout_percentage: 0 }, [])).toBe("Everyone (rollout 0%)");
     const variants = [
       { key: "blue", weight: 1, value: true },
       { key: "green", weight: 2, value: false },
     ];
-    expect(changesInWords({ variants }, [])).toBe("blue 33.3 %, green 66.7 %");
+    expect(changesInWords({ variants }, [])).toBe("blue 33.3%, green 66.7%");
     expect(changesInWords({ bucketing_key: "x" }, [])).toBe("Set bucketing key");
   });
 
@@ -160,7 +162,7 @@ it("writes numbers with three digits that count", () => {
     "1.0e+9",
     "1.0e-9",
   ]);
-  expect([percent(0.014), percent(1), signed(2), signed(-2)]).toEqual(["1.4 %", "100 %", "+2", "-2"]);
+  expect([percent(0.014), percent(1), signed(2), signed(-2)]).toEqual(["1.4%", "100%", "+2", "-2"]);
 });
 
 it("names arms as people do", () => {

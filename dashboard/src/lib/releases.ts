@@ -57,7 +57,7 @@ function dueOf(release: Release, place: number): string | null {
   return release.steps[place]?.at ?? null;
 }
 
-/** What a step changes: "25 % of users", "Turn on". */
+/** What a step changes: "25% of users", "Turn on". */
 export function changesInWords(changes: ReleaseStep["changes"], rules: readonly Rule[]): string {
   const said = Object.entries(changes).flatMap(([field, value]) => changeInWords(field, value, rules));
   return said.join(", ");
@@ -152,9 +152,9 @@ export function armInWords(name: string): string {
   return name === "on" ? texts.withFlag : name === "off" ? texts.withoutFlag : texts.withVariant(name);
 }
 
-/** A share, from 0 to 1, or a rate: with three digits that count, such as "0.0312 %" and "14.3 %". */
+/** A share, from 0 to 1, or a rate: with three digits that count, such as "0.0312%" and "14.3%". */
 export function percent(share: number): string {
-  return `${digits(share * 100)} %`;
+  return `${digits(share * 100)}%`;
 }
 
 /** A number with three digits that count. */

@@ -1,12 +1,13 @@
 import { expect, it } from "vitest";
-import { comesTwice, inUtc, localMoment, nextHour, readMoment, scheduleOf } from "./schedules";
+import { comesTwice, localMoment, nextHour, readMoment, scheduleOf } from "./schedules";
+import { inUtc } from "./time";
 
 const DRAFT = { rule: "", to: "off", at: "2026-11-28T09:00", name: " Sale ends ", whenLate: "skip" } as const;
 
 it("reads what it writes", () => {
   const at = new Date("2026-11-28T09:30:00Z");
   expect(readMoment(localMoment(at))).toEqual(at);
-  expect(inUtc(at)).toBe("2026-11-28 09:30 UTC");
+  expect(inUtc(at)).toBe("Nov 28, 2026, 09:30 UTC");
   expect(comesTwice(at)).toBe(false);
 });
 

@@ -44,12 +44,6 @@ export function comesTwice(at: Date): boolean {
   return localMoment(at) === localMoment(new Date(at.getTime() + HOUR_MILLISECONDS));
 }
 
-/** "2026-11-28 09:00 UTC". */
-export function inUtc(at: Date): string {
-  const text = at.toISOString();
-  return `${text.slice(0, 10)} ${text.slice(11, 16)} UTC`;
-}
-
 /** The time zone of this device at a moment, such as "Europe/Berlin, UTC+01:00". */
 export function zoneAt(at: Date): string {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;

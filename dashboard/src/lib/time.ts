@@ -10,16 +10,8 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "narrow" });
-const absolute = new Intl.DateTimeFormat("en", {
-  year: "numeric",
-  month: "short",
-  day: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  hourCycle: "h23",
-  timeZoneName: "short",
-});
+const date = new Intl.DateTimeFormat("en", { year: "numeric", month: "short", day: "numeric" });
+const dateInUtc = new Intl.DateTimeFormat("en", { year: "numeric", month: "short", day: "numeric", timeZone: "UTC" });
 const clock = new Intl.DateTimeFormat("en", {
   hour: "2-digit",
   minute: "2-digit",
@@ -47,15 +39,20 @@ export function lasting(milliseconds: number): string {
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
+/** "Nov 23, 2026, 04:05:06 UTC+01:00". Every moment that is not relative has this form, or a part of it. */
 export function inFull(moment: string | number): string {
-  return absolute.format(new Date(moment));
+  const at = new Date(moment);
+  return `${date.format(at)}, ${clock.format(at)} ${utcOffset(at)}`;
 }
 
-/** "2026-11-23 04:05:06 UTC+01:00": to the second, with the distance from UTC. */
-export function exactly(moment: string | number): string {
-  const at = new Date(moment);
-  const here = new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString();
-  return `${here.slice(0, 10)} ${here.slice(11, 19)} ${utcOffset(at)}`;
+/** "Nov 20, 2026": a day that means the same to everyone, wherever they are. */
+export function dateOf(moment: string): string {
+  return dateInUtc.format(new Date(moment));
+}
+
+/** "Nov 28, 2026, 09:00 UTC". */
+export function inUtc(at: Date): string {
+  return `${dateInUtc.format(at)}, ${at.toISOString().slice(11, 16)} UTC`;
 }
 
 /** How far the time zone of this device is from UTC at a moment, as in "UTC+01:00". */

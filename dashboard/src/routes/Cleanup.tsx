@@ -16,8 +16,9 @@ import { IconCheck } from "../components/shared/icons";
 import { Page } from "../components/shared/Page";
 import { Pages } from "../components/shared/Pages";
 import { Locked } from "../components/shared/ProblemPage";
-import { dayOf, type Evidence, PERIODS, pullRequestText, REASONS, wantedOf } from "../lib/cleanup";
+import { type Evidence, PERIODS, pullRequestText, REASONS, wantedOf } from "../lib/cleanup";
 import { reasonAgainst } from "../lib/roles";
+import { dateOf } from "../lib/time";
 import { useEnvironments, useHere } from "../lib/useHere";
 import { t } from "../texts";
 import { cleanup as texts } from "../texts/cleanup";
@@ -98,7 +99,7 @@ function Candidates({ wanted }: { wanted: Wanted }) {
     <>
       {evidence.historySince !== null && (
         <Alert color="yellow" mb="md">
-          {texts.shortHistory(dayOf(evidence.historySince))}
+          {texts.shortHistory(dateOf(evidence.historySince))}
         </Alert>
       )}
       <Pages

@@ -111,7 +111,7 @@ export function Flags() {
       {!flags && !error && <RowsSkeleton rows={9} height={52} />}
       {isNew && flags && (
         <Suspense fallback={null}>
-          <FirstSteps key={environment.id} path={path} environment={environment} flags={flags} />
+          <FirstSteps key={environment.id} path={path} flags={flags} />
         </Suspense>
       )}
       {isEmpty && (

@@ -9,7 +9,7 @@ export const administration = {
   more: "Show more",
 
   searchAccounts: "Search by email",
-  noAccounts: (query: string) => `No account's address contains “${query}”.`,
+  noAccounts: (query: string) => `No account's email contains “${query}”.`,
   administrator: "Administrator",
   deactivated: "Deactivated",
   secondFactor: "Second factor",
@@ -36,11 +36,11 @@ export const administration = {
   demote: "Remove as administrator",
   demoteHeading: (email: string) => `Remove ${email} as administrator?`,
   demoteText:
-    "The account becomes an ordinary one, with immediate effect. Its memberships stay, also those in projects that it joined as an administrator.",
+    "The account becomes an ordinary one immediately. It stays a member of its projects, including those that it joined as an administrator.",
   deactivate: "Deactivate",
   deactivateHeading: (email: string) => `Deactivate ${email}?`,
   deactivateText:
-    "Its sessions and its access tokens end immediately, also tokens for projects, and it cannot sign in. Its invitations cannot be accepted meanwhile. Its projects and memberships stay, and SDK keys keep working.",
+    "Its sessions and access tokens end immediately, including tokens for projects, and it cannot sign in. Its invitations cannot be accepted while it is deactivated. Its projects and memberships stay, and SDK keys keep working.",
   reactivate: "Reactivate",
   reactivateHeading: (email: string) => `Reactivate ${email}?`,
   reactivateText: "It can sign in again. The sessions and access tokens that ended do not return.",
@@ -49,7 +49,7 @@ export const administration = {
   noProjects: (query: string) => `No project's name contains “${query}”.`,
   noProjectsYet: "There are no projects yet",
   noProjectsYetText: "The projects of all accounts are listed here.",
-  firstOwner: (email: string) => `of ${email}`,
+  firstOwner: (email: string) => `owned by ${email}`,
   yourRole: (role: string) => `You: ${role}`,
   open: "Open",
   openOf: (name: string) => `Open ${name}`,
@@ -59,7 +59,7 @@ export const administration = {
   joinText:
     "You become a member with this role. The project's audit trail shows that you joined, and its members see you among them.",
   joinDo: "Join project",
-  joined: (name: string) => `You are a member of ${name} now.`,
+  joined: (name: string) => `You are now a member of ${name}.`,
 
   ready: "Ready",
   notReady: "Not ready",
@@ -87,12 +87,12 @@ export const administration = {
     closed: "Closed: only by invitation or by the operator",
   },
   secondFactorText:
-    "Whether every account needs an authenticator app or a passkey. Without one, it can then use nothing but its own settings.",
+    "Whether every account needs an authenticator app or a passkey. An account without one can then use only its own settings.",
   secondFactorMissing:
     "Whether every account needs an authenticator app or a passkey. Your account has none, so you cannot require one. Add one on the page of your account first.",
   secondFactorChoices: { on: "Required of every account", off: "Not required" },
   settingsIntro: "Changes take effect immediately. The operator sets everything that is not listed here.",
-  asVariable: (variable: string) => `As ${variable} says`,
+  asVariable: (variable: string) => `Use ${variable}`,
   fromEnvironment: (variable: string, value: string) => `${variable} currently sets this. ${value}`,
   fromAdministrator: (variable: string) => `An administrator has set this. It overrides ${variable}.`,
   saved: "The settings have been saved.",

@@ -1,6 +1,6 @@
 export const archive = {
   heading: "Archived flags",
-  intro: "Archived flags are in no answer. They keep their rules, their history and their keys.",
+  intro: "Responses to applications do not contain archived flags. They keep their rules, history and keys.",
   back: "All flags",
   emptyHeading: "No archived flags",
   emptyText: "Archive a flag that you no longer need in the menu on its page. You can unarchive it later.",
@@ -20,6 +20,6 @@ export const archive = {
   delete: "Delete",
   deleteOf: (name: string) => `Delete ${name}`,
   since: "Archived",
-  inNoAnswer: "It is in no answer to applications.",
+  inNoAnswer: "Responses to applications do not contain it.",
   comesBack: (audience: string) => `When you unarchive it: ${audience.charAt(0).toLowerCase()}${audience.slice(1)}`,
 };

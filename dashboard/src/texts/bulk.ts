@@ -5,7 +5,7 @@ const flags = (count: number) => `${count.toLocaleString("en")} ${count === 1 ? 
 export const bulk = {
   label: "Chosen flags",
   chosen: (count: number, most: number) =>
-    count >= most ? `${flags(count)} chosen, the most` : `${flags(count)} chosen`,
+    count >= most ? `${flags(count)} chosen, the maximum` : `${flags(count)} chosen`,
   chooseShown: (count: number, most: number) =>
     count > most ? `Choose the first ${most}` : `Choose all ${count} shown`,
   none: "Choose none",
@@ -39,10 +39,10 @@ export const bulk = {
   },
   archiveText:
     "Responses to applications will no longer contain them, so they use the values in their code. You can unarchive each of them.",
-  critical: (environment: string) => `${environment} is critical: this takes effect for its users at once.`,
+  critical: (environment: string) => `${environment} is a critical environment. This affects its users immediately.`,
   changing: (count: number) => `${flags(count)} will change`,
-  same: (count: number) => `${flags(count)} already as wanted, and not changed`,
-  nothing: "No flag changes: all are already as wanted.",
+  same: (count: number) => `${flags(count)} ${count === 1 ? "needs" : "need"} no change`,
+  nothing: "None of the chosen flags needs a change.",
   tags: "Tags",
   leaveOut: "Leave these out",
 };

@@ -3,7 +3,7 @@ export const care = {
   owner: "Owner",
   ownerHint: "The person or the team to ask about this flag.",
   keep: "Keep this flag",
-  keepHint: "It is meant to stay, so it is not among the flags to clean up.",
+  keepHint: "A flag that is meant to stay. It is not listed under Clean up.",
   ownedBy: (owner: string) => `Owner: ${owner}`,
-  kept: "To be kept",
+  kept: "Kept",
 };

@@ -7,11 +7,11 @@ export const changed = {
   while: (who: string, fields: readonly string[]) => `${who} changed ${listed(fields)} while you were editing.`,
   since: (who: string, fields: readonly string[]) => `${who} has changed ${listed(fields)} since you saw it.`,
   both: "It does not overlap with your changes. Saving keeps both.",
-  confirm: "Look at what has changed, and confirm again.",
+  confirm: "Review the change, then confirm again.",
   choose: (count: number) =>
     count === 1
-      ? "You have changed the same. Choose what to save."
-      : "You have changed some of the same. Choose what to save.",
+      ? "You both changed this. Choose what to save."
+      : "You both changed some of these. Choose what to save.",
   mine: (value: string) => `Yours: ${value}`,
   theirs: (value: string) => `Theirs: ${value}`,
   nothing: "none",

@@ -4,7 +4,7 @@ export const changes = {
   emptyHeading: "No changes yet",
   emptyText: "All changes to this environment, its flags and their rules are listed here.",
   flagEmptyText: "All changes to this flag and its rules are listed here.",
-  projectEmptyText: "All changes are listed here, including those of what is deleted.",
+  projectEmptyText: "All changes are listed here, including changes to what has been deleted.",
   before: "Before",
   after: "After",
   fields: {
@@ -41,7 +41,7 @@ export const changes = {
     permissions: "Permissions",
     demands_second_factor: "Second factor required",
     kind: "Kind",
-    better: "Wanted direction",
+    better: "Better direction",
     unit: "Unit",
     state: "State",
     reason: "Reason",

@@ -5,7 +5,7 @@ const code = (key: string) => `\`${key}\``;
 
 export const cleanup = {
   heading: "Clean up",
-  intro: "Flags that may be removed from the code, with the evidence and with what that would alter.",
+  intro: "Flags that you may be able to remove from your code, with the evidence, and what removing them would change.",
   period: "Period",
   days: (days: number) => `${days} days`,
   reason: "Reason",
@@ -18,7 +18,7 @@ export const cleanup = {
   },
   kept: "Flags to keep",
   shortHistory: (day: string) =>
-    `The history is shorter than this period: the evaluations are those since ${day}. An administrator can set how long it is kept.`,
+    `The history is shorter than this period: it begins on ${day}. An administrator can set how long it is kept.`,
   emptyHeading: "Nothing to clean up",
   emptyText: "No flag fits this period and reason. Flags that are younger than the period are not listed.",
   more: "Show more",
@@ -30,13 +30,13 @@ export const cleanup = {
   notEvaluated: (period: string) => `Not evaluated ${period}.`,
   unchanged: (day: string) => `Neither the flag nor its rules changed since ${day}.`,
   reported: (count: number) => `Applications reported ${count.toLocaleString("en")} of the evaluations.`,
-  alters: "What removing it alters",
-  becomesOn: "Code that asks for it may be replaced by its “on” branch.",
-  becomesVariant: (variant: string) => `Code that asks for it may be replaced by what it does with ${variant}.`,
-  becomesOff: "Code that asks for it may be replaced by its “off” branch.",
-  becomesNothing: "Look for its key in the code: nobody asked for it.",
+  alters: "What removing it changes",
+  becomesOn: "The code that evaluates it can be replaced by its “on” branch.",
+  becomesVariant: (variant: string) => `The code that evaluates it can be replaced by its branch for ${variant}.`,
+  becomesOff: "The code that evaluates it can be replaced by its “off” branch.",
+  becomesNothing: "Search your code for its key. No application evaluated it.",
   depends: (on: number, off: number) =>
-    `It was on for ${on.toLocaleString("en")} evaluations and off for ${off.toLocaleString("en")}, so removing it alters the result for some users.`,
+    `It was on for ${on.toLocaleString("en")} evaluations and off for ${off.toLocaleString("en")}, so removing it changes the result for some users.`,
   neededBy: (keys: readonly string[]) => `${keys.join(", ")} ${keys.length === 1 ? "needs" : "need"} it.`,
   differs: (environment: string, state: string) => `${environment} differs: ${state}.`,
   isThe: (environment: string, state: string) => `${environment}: ${state}.`,
@@ -70,11 +70,11 @@ export const pullRequest = {
   decide: "Decide which branch of the code stays.",
   period: (since: string, until: string) => `from ${since} to ${until}`,
   checks: "## Checks",
-  replace: (key: string) => `- [ ] Nothing in the code asks for ${code(key)} any more`,
+  replace: (key: string) => `- [ ] The code no longer evaluates ${code(key)}`,
   needed: (by: string, key: string) => `- [ ] ${code(by)} no longer has ${code(key)} as a prerequisite`,
   elsewhere: (key: string, environment: string, state: string) =>
-    `- [ ] ${code(key)} in ${environment} is ${state}: the change is right there as well`,
-  hidden: "- [ ] The environments that are not listed here were looked at",
+    `- [ ] ${code(key)} in ${environment} is ${state}, and the change is right there too`,
+  hidden: "- [ ] The environments that are not listed here were checked",
   tests: "- [ ] Tests and settings for the removed branch are gone",
   archive: "- [ ] After the release, the flags are archived in every environment",
 };

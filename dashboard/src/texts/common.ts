@@ -7,8 +7,8 @@ export const common = {
   close: "Close",
   copy: "Copy",
   copied: "Copied",
-  copiedWithToken:
-    "FLAGSTAFF_TOKEN stands for a token. What is copied has the token of your session, which ends with it.",
+  tokenNote:
+    "Replace $FLAGSTAFF_TOKEN with an access token. “Copy with my token” inserts your session's token, which stops working when you sign out.",
   retry: "Try again",
   clearFilters: "Clear filters",
   on: "On",

@@ -1,6 +1,6 @@
 export const compare = {
   heading: "Compare environments",
-  intro: "In what two environments differ, with a choice of flags to copy. Flags are matched by their keys.",
+  intro: "See how two environments differ, and copy flags between them. Flags are matched by their keys.",
   from: "From",
   to: "To",
   swap: "Swap the environments",
@@ -15,7 +15,7 @@ export const compare = {
   tickAll: (count: number) => `Choose all ${count} shown`,
   tick: (name: string) => `Choose ${name}`,
   chosen: (count: number) => (count === 1 ? "1 flag is chosen." : `${count} flags are chosen.`),
-  tooMany: (most: number) => `At most ${most} flags are copied at once.`,
+  tooMany: (most: number) => `You can copy at most ${most} flags at once.`,
   copyTo: (environment: string) => `Copy to ${environment}…`,
   field: "Field",
   rules: "Rules",
@@ -41,9 +41,9 @@ export const copy = {
     variants: "Variants",
     prerequisites: "Prerequisites",
   },
-  hint: "The users of a rollout stay the same. A flag that is not there yet is created, and is off unless its state, rollout, rules and prerequisites are all copied.",
+  hint: "A rollout keeps the same users. A flag that does not exist there is created, and is off unless its state, rollout, rules and prerequisites are all copied.",
   preview: "What it changes",
-  unchanged: "Nothing: the chosen flags are the same there in these parts.",
+  unchanged: "Nothing: these parts of the chosen flags are already the same there.",
   noPart: "Choose what to copy.",
   apply: "Copy",
   copied: (count: number, environment: string) =>

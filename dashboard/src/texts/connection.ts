@@ -5,6 +5,6 @@ export const connection = {
   tryNow: "Try now",
   back: "Connected again.",
   lastKnown: (at: string) => `Not connected. Last known at ${at}:`,
-  unknown: "It is not known which applications have this state, because the server cannot be reached.",
-  unknownInstances: "It is not known how the instances are now, because the server cannot be reached.",
+  unknown: "The server cannot be reached, so it is not known which applications have received this state.",
+  unknownInstances: "The server cannot be reached, so the state of its instances is not known.",
 };

@@ -1,14 +1,11 @@
 export const connections = {
-  label: "Who has this state",
-  server: "The server answers with it at once.",
+  label: "Who has received this state",
+  server: "Live on the server.",
   all: (total: number) =>
-    total === 1
-      ? "The only instance of an application that evaluates flags itself has it."
-      : `All ${total.toLocaleString("en")} instances of applications that evaluate flags themselves have it.`,
+    total === 1 ? "Received by the only SDK instance." : `Received by all ${total.toLocaleString("en")} SDK instances.`,
   some: (current: number, total: number) =>
-    `${current.toLocaleString("en")} of ${total.toLocaleString("en")} instances of applications that evaluate flags themselves ${current === 1 ? "has" : "have"} it`,
+    `Received by ${current.toLocaleString("en")} of ${total.toLocaleString("en")} SDK instances`,
   due: (count: number, seconds: number) =>
     `${count.toLocaleString("en")} ${count === 1 ? "is" : "are"} due within ${seconds.toLocaleString("en")} s`,
-  unknown: (count: number) =>
-    `${count.toLocaleString("en")} ${count === 1 ? "has not asked" : "have not asked"} when expected`,
+  overdue: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "is" : "are"} overdue`,
 };

@@ -29,10 +29,10 @@ export const flags = {
   tagsHint: "Press Enter or a comma after each tag.",
   stickiness: "Stickiness",
   stickinessHint:
-    "The attribute that decides who is in a rollout. “default” is the user id, or else the email. Another attribute moves users.",
+    "The attribute that decides who is in a rollout. “default” is the user id, or else the email. Changing it reassigns users.",
   bucketingKey: "Bucketing key",
   bucketingKeyHint:
-    "Decides together with the user who is in a rollout, instead of the flag's key. Flags with the same bucketing key choose the same users. Another key moves users.",
+    "Used instead of the flag's key to decide which users are in a rollout. Flags with the same bucketing key choose the same users. Changing it reassigns users.",
   emptyHeading: (environment: string) => `No flags in ${environment} yet`,
   emptyText: "A flag turns a feature of your application on or off. Create one here or through the API:",
   everyone: "Everyone",
@@ -70,8 +70,8 @@ export const flag = {
   onRulesOnly: "On only for users who match a rule. It is off for everyone else.",
   onSharesOnly: "On only for users who match a rule and are in its percentage. It is off for everyone else.",
   onNobody: "Off for everyone: it is on only for users who match a rule, and no rule is enabled.",
-  onRulesAndEveryone: "On for everyone. The rules only determine the reason.",
-  needs: (words: string) => `It also needs that ${words}.`,
+  onRulesAndEveryone: "On for everyone; rules affect only the recorded reason.",
+  needs: (words: string) => `It also requires that ${words}.`,
   prerequisite: {
     on: (flag: string) => `${flag} is on`,
     off: (flag: string) => `${flag} is off`,
@@ -148,11 +148,10 @@ export const rules = {
   moveDownOf: (sentence: string) => `Move down: ${sentence}`,
   notMoved: "The order could not be changed",
   notChanged: "The rule could not be changed",
-  priorityOf: (priority: number) => `Priority ${priority}`,
   actions: (sentence: string) => `Actions for: ${sentence}`,
   moved: (position: number) => `Moved to position ${position}.`,
   otherwise: (rest: string) => `Otherwise: ${rest.charAt(0).toLowerCase()}${rest.slice(1)}`,
-  everyoneNote: "No rollout is set (0%).",
+  everyoneNote: "No percentage set: everyone gets it.",
   rollout: (isOn: boolean, percentage: number) =>
     `The flag ${isOn ? "is" : "would be"} on for ${percentage === 0 ? "everyone" : `${percentage}% of users`}`,
   off: "The flag is off",
@@ -161,7 +160,7 @@ export const rules = {
   offNoteRollout: (percentage: number) =>
     `It is on only for users who match a rule. The rollout of ${percentage}% is not used.`,
   stickinessNote: (attribute: string) =>
-    `Users are chosen by ${attribute}: a value of it always gives the same result. Raising the percentage only adds users.`,
+    `Users are chosen by ${attribute}: the same value always gives the same result. Raising the percentage only adds users.`,
   bucketingNote: (key: string) => `Users are chosen with the key ${key} instead of the flag's key.`,
   rolloutNote: "A user's result does not change between evaluations. Raising the percentage only adds users.",
   setRollout: "Set the rollout",
@@ -169,7 +168,6 @@ export const rules = {
     "The rollout can be set only through the API, so that it is changed deliberately, in your pipeline or terminal.",
   percentage: "Percentage to set",
   percentageZero: "0% turns the rollout off: the flag is then on for everyone, unless everyone else gets “Off”.",
-  tokenNote: "FLAGSTAFF_TOKEN is the token that POST /auth/login returns.",
   copyWithToken: "Copy with my token",
   copyCommand: "Copy command",
   deleteHeading: "Delete this rule?",

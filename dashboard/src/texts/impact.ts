@@ -1,17 +1,20 @@
 /** For how many users a change would matter. */
 
+const seen = (users: number) =>
+  `${users.toLocaleString("en")} ${users === 1 ? "user" : "users"} seen in the last 24 hours`;
+
 export const impact = {
-  asking: "Counting the users of the last day whose result would change…",
-  incomplete: "Complete the change to see for how many users the result would change.",
-  unknown: "No user was recorded in the last day, so it is not known for how many users the result would change.",
-  changed: (changed: number, users: number) =>
+  asking: "Counting the users of the last 24 hours whose result would change…",
+  incomplete: "Complete the change to see how many users it affects.",
+  unknown: "No user was seen in the last 24 hours, so it is not known how many users the change affects.",
+  changed: (changed: number, users: number, effects: readonly string[]) =>
     changed === 0
-      ? `For none of the last day's ${users.toLocaleString("en")} recorded users the result would change.`
-      : `For ${changed.toLocaleString("en")} of the last day's ${users.toLocaleString("en")} recorded users the result would change.`,
-  turnedOn: (count: number) => `${count.toLocaleString("en")} would get it turned on.`,
-  turnedOff: (count: number) => `${count.toLocaleString("en")} would get it turned off.`,
-  variantChanged: (count: number) => `${count.toLocaleString("en")} would get another variant or value.`,
+      ? `Would not change the result for any of the ${seen(users)}.`
+      : `Would change the result for ${changed.toLocaleString("en")} of ${seen(users)}${effects.length > 0 ? `: ${effects.join(", ")}` : ""}.`,
+  turnedOn: (count: number) => `${count.toLocaleString("en")} turned on`,
+  turnedOff: (count: number) => `${count.toLocaleString("en")} turned off`,
+  variantChanged: (count: number) => `${count.toLocaleString("en")} with another variant or value`,
   withoutAttributes: (count: number) =>
-    `For ${count.toLocaleString("en")} of them it is not known, because their attributes were not recorded.`,
+    `The result is not known for ${count.toLocaleString("en")} of them, because their attributes were not recorded.`,
   partly: (when: string) => `Only evaluations since ${when} were examined, because there are many.`,
 };

@@ -1,8 +1,8 @@
 export const notifications = {
-  heading: "Mails about projects",
+  heading: "Emails about projects",
   intro:
-    "Changes within a minute are one mail. You never get more than 20 an hour, and none about what you did yourself.",
-  none: "You are not a member of a project yet.",
+    "Changes within a minute are combined into one email. You get at most 20 emails an hour, and none about your own changes.",
+  none: "You are not a member of any project yet.",
   project: "Project",
   kinds: {
     critical: "Critical environments",
@@ -14,15 +14,15 @@ export const notifications = {
   meanings: {
     critical: "Others change what is evaluated in a critical environment.",
     owned: "Others change a flag whose owner is your address, or its rules.",
-    stale: "Flags of yours may be removed; once a week.",
-    webhooks: "A webhook is switched off, if you may manage webhooks.",
-    releases: "A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done.",
+    stale: "Flags that you own can be cleaned up. Sent once a week.",
+    webhooks: "A webhook that you may manage is turned off.",
+    releases: "Your release is paused, stopped, late, failed or done, or one of its guards raises an alarm.",
   },
   choice: (kind: string, project: string) => `${kind}: ${project}`,
-  choose: "Choose mails",
-  unsubscribe: "Stop these mails",
-  unsubscribeText: "You will get no more mails about this project. You can choose mails again in your account.",
-  unsubscribed: "You will get no more mails about this project.",
-  noToken: "The link is incomplete. Open it again from the mail, or choose your mails in your account.",
+  choose: "Choose emails",
+  unsubscribe: "Stop these emails",
+  unsubscribeText: "You will get no more emails about this project. You can choose emails again in your account.",
+  unsubscribed: "You will get no more emails about this project.",
+  noToken: "The link is incomplete. Open it again from the email, or choose your emails in your account.",
   toAccount: "To my account",
 };

@@ -1,7 +1,7 @@
 export const projectFlags = {
   heading: "Flags in all environments",
   intro:
-    "Each row is a flag's key, each column an environment. A switch takes effect at once. The words beside it say who gets the flag while it is on.",
+    "Each row is a flag, and each column an environment. Switches take effect immediately. The text beside a switch says who gets the flag while it is on.",
   search: "Search by name or key",
   differs: "Only flags that differ between environments",
   more: "Show more flags",
@@ -31,6 +31,6 @@ export const projectFlags = {
   notCreated: (environment: string) => `The flag could not be created in ${environment}`,
   createHere: "Create it here",
   createText: (environment: string) =>
-    `You can create it here as well. It gets its name, its description and its tags from ${environment}, is off, and has no rules, rollout or variants yet.`,
+    `You can create it here too, turned off and without rules, rollout or variants. Its name, description and tags are copied from ${environment}.`,
   allFlags: (environment: string) => `All flags in ${environment}`,
 };

@@ -16,7 +16,7 @@ export const roles = {
     "segments:write": "Create, change and delete segments",
     "flags:read": "See flags and their rules",
     "flags:write": "Create, change and delete flags",
-    "flags:toggle": "Switch flags on and off with the toggle",
+    "flags:toggle": "Turn flags on and off",
     "rules:write": "Create, change and delete rules",
     "evaluations:read": "See the evaluation history",
     "audit:read": "See the audit trail",

@@ -1,7 +1,7 @@
 export const sdkKeys = {
   heading: "SDK keys",
   intro:
-    "Applications ask for flags with them. Each key is for one environment. To replace a key, create another one, change the application, and revoke the old one.",
+    "Applications use SDK keys to request flags. Each key is for one environment. To replace a key, create another one, change the application, and revoke the old one.",
   new: "New SDK key",
   create: "Create SDK key",
   emptyHeading: "No SDK keys yet",
@@ -11,21 +11,27 @@ export const sdkKeys = {
   kind: "Kind",
   kinds: { server: "Server", browser: "Browser" },
   kindHints: {
-    server: "For applications that keep it secret. It reads all that decides the flags of the environment.",
-    browser: "For web pages and apps, where anyone can read it. It only answers how flags are for one user.",
+    server: "For applications that keep it secret. It can read everything that decides the flags of the environment.",
+    browser: "For web pages and apps, where anyone can read it. It only returns results for one user.",
   },
-  neverHint: "A key that never expires works until somebody revokes it.",
+  neverHint: "A key that never expires works until it is revoked.",
   dateMissing: "Choose the last day on which the key works",
-  hint: (hint: string) => `ends in ${hint}`,
+  hint: (hint: string) => `Ends in ${hint}`,
   in: (environment: string) => `In ${environment}`,
-  createdByNobody: "created by a deleted account",
+  createdByNobody: "Created by a deleted account",
   secretHeading: "Copy your new SDK key",
   secretText: (name: string) =>
     `This is the only time that the SDK key ${name} is shown. Store it where the application reads its settings.`,
   secretLabel: "The new SDK key",
   copySecret: "Copy SDK key",
-  revokeText:
-    "Applications that use this key get a 401 immediately, and fall back to their defaults. Check when it was last used.",
+  revokeText: "Applications that use this key get a 401 immediately, and fall back to their defaults.",
+  instancesOf: (application: string, count: number) =>
+    `${application} (${count.toLocaleString("en")} ${count === 1 ? "instance" : "instances"})`,
+  moreApplications: (count: number) => `and ${count.toLocaleString("en")} more`,
+  usedBy: (instances: string) => `Used by SDK instances seen in the last hour: ${instances}.`,
+  maybeUsedBy: (environment: string, instances: string, keys: number) =>
+    `SDK instances seen in ${environment} in the last hour: ${instances}. Which of the environment's ${keys.toLocaleString("en")} keys each of them uses is not recorded.`,
+  noInstances: (environment: string) => `No SDK instance was seen in ${environment} in the last hour.`,
   revokeExpiredText: "This key has expired and no longer works. It is removed from the list.",
   changes: "Changes to SDK keys",
   ownHeading: "The project’s key",

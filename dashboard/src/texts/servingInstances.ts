@@ -4,7 +4,7 @@ export const servingInstances = {
   intro: "The processes that serve from this database. The figures are a few seconds old.",
   none: "No instance is known",
   noneText: "The database lists no instance at the moment. This page looks again every few seconds.",
-  well: (all: number) => (all === 1 ? "1 instance is well." : `All ${all} instances are well.`),
+  well: (all: number) => (all === 1 ? "1 instance is healthy." : `All ${all} instances are healthy.`),
   attention: (count: number, all: number) =>
     count === 1 ? `1 of ${all} instances needs attention.` : `${count} of ${all} instances need attention.`,
   answered: "answered this request",
@@ -16,7 +16,7 @@ export const servingInstances = {
   busyTag: "Slow event loop",
   explained: {
     lapsed:
-      "Its lease has lapsed: it is cut off from the database or has ended without saying so. Evaluations there may be stale.",
+      "Its lease has lapsed: it is cut off from the database or has stopped unexpectedly. Evaluations there may be stale.",
     behind: "It has not loaded the newest changes. See /ready and the log of this instance.",
     busy: "Requests there wait for others. Look at its load, or add instances.",
   },

@@ -1,9 +1,9 @@
 export const tokens = {
   heading: "Access tokens",
   ownIntro:
-    "Scripts call the API with them instead of your password. In each project, a token allows what both it and your role allow.",
+    "Scripts use them instead of your password to call the API. In each project, a token allows what both it and your role allow.",
   projectIntro:
-    "Scripts call the API of this project with them. A token allows what both it and the role of its maker allow, and ends when the maker leaves.",
+    "Scripts use them to call the API of this project. A token allows what both it and its creator's role allow, and ends when the creator leaves.",
   own: "Your access tokens",
   new: "New token",
   create: "Create token",
@@ -31,7 +31,7 @@ export const tokens = {
   expiry: "Expiry",
   expiries: { "30": "In 30 days", "90": "In 90 days", "365": "In a year", date: "On a date", never: "Never" },
   neverHint:
-    "A token that never expires works until somebody revokes it, also if it has leaked. Choose an expiry if you can.",
+    "A token that never expires works until it is revoked, even if it has leaked. Choose an expiry if you can.",
   date: "Last day",
   dateMissing: "Choose the last day on which the token works",
   expired: "Expired",
@@ -39,10 +39,10 @@ export const tokens = {
   expiredOn: (when: string) => `Expired on ${when}`,
   expiresOn: (when: string) => `Expires on ${when}`,
   expiresNever: "Never expires",
-  lastUsed: "last used",
-  neverUsed: "never used",
-  createdBy: (email: string) => `created by ${email}`,
-  created: "created",
+  lastUsed: "Last used",
+  neverUsed: "Never used",
+  createdBy: (email: string) => `Created by ${email}`,
+  created: "Created",
   secretHeading: "Copy your new token",
   secretText: (name: string) =>
     `This is the only time that the token ${name} is shown. Store it where the script reads its secrets.`,

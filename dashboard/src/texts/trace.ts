@@ -1,7 +1,7 @@
 export const trace = {
   label: "Why",
-  holds: "Holds:",
-  fails: "Does not hold:",
+  holds: "Met:",
+  fails: "Not met:",
   skipped: "Not reached:",
   isOn: "The flag is on",
   isOff: "The flag is off, so nothing else is checked",
@@ -30,7 +30,7 @@ export const trace = {
   noIdentifier: "The user has no identifier, and is outside every percentage below 100",
   rest: "Everyone else",
   restSkipped: "Everyone else: not reached",
-  everyone: "No rule matches, and no rollout is set: on for everyone",
+  everyone: "No rule matches, and no percentage is set: on for everyone",
   fallthrough: "No rule matches: off for everyone else",
   inside: (percentage: number) => `No rule matches, and the user is in the ${percentage}% rollout`,
   outside: (percentage: number) => `No rule matches, and the user is not in the ${percentage}% rollout`,

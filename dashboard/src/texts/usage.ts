@@ -5,7 +5,7 @@ import type { Language, Way } from "../lib/usage";
 export const usage = {
   heading: "Use this flag",
   intro:
-    "A complete program that asks for this flag, for the user user-42. If it gets no answer, the flag counts as off.",
+    "A complete program that evaluates this flag for the user user-42. If it gets no response, the flag counts as off.",
   languages: "Language",
   names: {
     curl: "curl",
@@ -19,11 +19,11 @@ export const usage = {
     php: "PHP",
     dotnet: ".NET",
   } satisfies Record<Language, string>,
-  ways: "How to ask",
+  ways: "Protocol",
   wayNames: { http: "HTTP", openfeature: "OpenFeature", unleash: "Unleash SDK" } satisfies Record<Way, string>,
   hints: {
-    http: "Asks the server. A flag that is turned off is off in the next answer.",
-    openfeature: "OpenFeature's SDK with its OFREP provider, which asks the server.",
+    http: "Sends each evaluation to the server. A flag that is turned off is off in the next response.",
+    openfeature: "OpenFeature's SDK with its OFREP provider, which sends each evaluation to the server.",
     unleash:
       "Evaluates inside the application, with flags that it fetches every few seconds or that are streamed to it.",
     unleashBrowser: "Unleash's client for pages. The server evaluates all flags for one user.",

@@ -26,7 +26,7 @@ export const variants = {
   empty: "Saving removes all variants. The flag is then only on or off.",
   notSaved: "The values are invalid.",
   mustBe: {
-    string: "must be a text",
+    string: "must be text",
     number: "must be a number, such as 42 or -0.5",
     boolean: "must be true or false",
     object: 'must be a JSON object, such as {"colour": "blue"}',

@@ -149,7 +149,7 @@ async def test_an_app_is_disabled_with_the_password_and_a_code(ada: Person) -> N
     await ada.press("Disable the authenticator app")
     await ada.sees("It is your only second factor")
     dialog = dialog_of(ada)
-    code = dialog.get_by_label("Code of the app, or a recovery code")
+    code = dialog.get_by_label("App code or recovery code")
     await dialog.get_by_label("Current password").fill("wrong")
     await code.fill("abcd-efgh")
     await ada.press("Disable the app")

@@ -43,7 +43,7 @@ async def test_a_second_passkey_of_the_same_device_and_a_cancelled_one_are_expla
     await ada.sees("This device already has a passkey for your account.")
     await ada.page.evaluate(CANCEL)
     await dialog_of(ada).get_by_role("button", name="Add passkey").click()
-    await ada.sees("No passkey was made: it was cancelled, or it took too long. Nothing was changed.")
+    await ada.sees("No passkey was created: it was cancelled, or it took too long. Nothing was changed.")
     await expect(dialog_of(ada).get_by_label("Name")).to_have_value("Laptop again")
     await check(ada, "a cancelled passkey")
     await expect(dialog_of(ada).get_by_role("button", name="Add passkey")).to_be_focused()

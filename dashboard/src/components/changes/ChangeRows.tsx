@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import type { Change } from "../../api/changes";
 import { fieldChanges } from "../../lib/changes";
 import { actorInWords, subjectOf, verbOf } from "../../lib/changeSentences";
-import { exactly } from "../../lib/time";
+import { inFull } from "../../lib/time";
 import { changeSentences as sentences } from "../../texts/changeSentences";
 import { restore as texts } from "../../texts/restore";
 import { When } from "../shared/When";
@@ -42,12 +42,17 @@ export function ChangeRows({ items, flagNames, projectId, exact = false, linked 
               </span>
               <span className={classes.when}>
                 {projectId !== undefined && (
-                  <RestoreButton projectId={projectId} change={each} words={`${who} ${verbOf(each)} ${subject}`} />
+                  <RestoreButton
+                    projectId={projectId}
+                    change={each}
+                    subject={subject}
+                    words={`${who} ${verbOf(each)} ${subject}`}
+                  />
                 )}
                 {projectId !== undefined && (
                   <ChartLink projectId={projectId} change={each} words={`${who} ${verbOf(each)} ${subject}`} />
                 )}
-                {exact ? <time dateTime={each.at}>{exactly(each.at)}</time> : <When at={each.at} />}
+                {exact ? <time dateTime={each.at}>{inFull(each.at)}</time> : <When at={each.at} />}
               </span>
             </div>
             <ChangedFields fields={fieldChanges(each)} />

@@ -19,21 +19,26 @@ const NEEDS: Readonly<Record<string, Permission>> = {
 interface Props {
   readonly projectId: string;
   readonly change: Change;
+  /** The name of what was changed; of a rule, that of its flag. */
+  readonly subject: string;
   /** The change in words. */
   readonly words: string;
 }
 
-export function RestoreButton({ projectId, change, words }: Props) {
+export function RestoreButton({ projectId, change, subject, words }: Props) {
   const dialog = useDialog();
   const environments = useEnvironments();
   const [kind = "", verb] = change.action.split(".");
   const needs = NEEDS[kind];
   if (needs === undefined || verb === "created") return null;
+  const environment = environments.find((each) => each.id === change.environment_id);
+  const named = kind === "rule" ? texts.ruleOf(subject) : subject;
+  const what = environment ? texts.placed(named, environment.name) : named;
   return (
     <>
       <GuardedButton
         needs={needs}
-        within={environments.find((each) => each.id === change.environment_id)}
+        within={environment}
         variant="subtle"
         size="compact-xs"
         label={texts.restoreOf(words)}
@@ -42,7 +47,7 @@ export function RestoreButton({ projectId, change, words }: Props) {
       >
         {texts.restore}
       </GuardedButton>
-      <RestoreDialog projectId={projectId} changeId={change.id} {...dialog.props} />
+      <RestoreDialog projectId={projectId} changeId={change.id} what={what} {...dialog.props} />
     </>
   );
 }

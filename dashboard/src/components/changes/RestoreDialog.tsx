@@ -17,23 +17,25 @@ import { ChangedFields } from "./ChangedFields";
 interface Props extends DialogProps {
   readonly projectId: string;
   readonly changeId: string;
+  /** What is put back, and where: "New checkout in Production". */
+  readonly what: string;
 }
 
 export function RestoreDialog({ opened, onClose, ...change }: Props) {
   return (
-    <Modal title={texts.restoreHeading} opened={opened} onClose={onClose}>
+    <Modal title={texts.restoreHeading(change.what)} opened={opened} onClose={onClose}>
       <Preview {...change} onClose={onClose} />
     </Modal>
   );
 }
 
-function Preview({ projectId, changeId, onClose }: Omit<Props, "opened">) {
+function Preview({ projectId, changeId, what, onClose }: Omit<Props, "opened">) {
   const { data, error } = useQuery(dryRunQuery(projectId, changeId));
   const { mutateAsync: restore } = useRestoreChange(projectId, changeId);
   const form = useForm({ initialValues: {} });
   const submit = async () => {
     await restore();
-    notifyDone(texts.restored);
+    notifyDone(texts.restored(what));
     onClose();
   };
   const buttons = (busy: boolean) => (

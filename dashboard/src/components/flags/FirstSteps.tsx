@@ -3,7 +3,7 @@
 import { CloseButton, Text, Title, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import type { Environment, EnvironmentPath, Flag } from "../../api/client";
+import type { EnvironmentPath, Flag } from "../../api/client";
 import { firstEvaluationQuery, SIGNS_MILLISECONDS } from "../../api/signs";
 import { areStepsHidden, hideSteps } from "../../lib/hiddenSteps";
 import { toFlagPage } from "../../lib/search";
@@ -17,11 +17,10 @@ const ENVIRONMENT = "/projects/$projectId/environments/$environmentId";
 
 interface Props {
   readonly path: EnvironmentPath;
-  readonly environment: Environment;
   readonly flags: readonly Flag[];
 }
 
-export default function FirstSteps({ path, environment, flags }: Props) {
+export default function FirstSteps({ path, flags }: Props) {
   const [isHidden, setHidden] = useState(() => areStepsHidden(path.project_id));
   const { reason } = useGuard({ needs: "evaluations:read" });
   const { data: evaluation } = useQuery({
@@ -49,7 +48,7 @@ export default function FirstSteps({ path, environment, flags }: Props) {
         <Step title={texts.flag} isDone={flag !== undefined}>
           {flag === undefined && texts.flagText}
         </Step>
-        <Step title={texts.evaluation(environment.name)} isDone={!!evaluation}>
+        <Step title={texts.evaluation} isDone={!!evaluation}>
           <span role="status">{evaluation ? texts.evaluated(evaluation.user_id) : texts.waiting}</span>{" "}
           {evaluation && (
             <AnchorLink to={`${ENVIRONMENT}/history`} params={params} inherit underline="always">

@@ -4,7 +4,7 @@ import { Group, Text } from "@mantine/core";
 import type { Environment, Project } from "../../api/client";
 import type { Evaluation } from "../../api/history";
 import { localMinute } from "../../lib/markers";
-import { exactly } from "../../lib/time";
+import { inFull } from "../../lib/time";
 import { t } from "../../texts";
 import { people as texts } from "../../texts/people";
 import { Attributes } from "../history/Attributes";
@@ -41,7 +41,7 @@ export function Said({ project, environment, evaluation, flagKey }: Props) {
           [
             texts.at,
             <time key="at" dateTime={at}>
-              {exactly(at)}
+              {inFull(at)}
             </time>,
           ],
           [texts.attributes, kept ? <Attributes key="kept" of={attributes} /> : texts.noAttributes],

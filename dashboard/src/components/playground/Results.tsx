@@ -4,7 +4,7 @@ import { Button, Group, SegmentedControl, Select, Text } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { download } from "../../lib/download";
 import { csvOf, differencesView, type Grid, type View, wholeView } from "../../lib/playground";
-import { exactly } from "../../lib/time";
+import { inFull } from "../../lib/time";
 import { playground as texts } from "../../texts/playground";
 import { Empty } from "../shared/Empty";
 import { IconCheck, IconFlag } from "../shared/icons";
@@ -48,7 +48,7 @@ export function Results({ projectId, grid }: Props) {
         </Button>
       </Group>
       <Text size="sm" c="dimmed" mb="xs" role="status">
-        {counted(grid, view, sides !== null)}, {texts.asOf(exactly(grid.evaluatedAt))}
+        {counted(grid, view, sides !== null)}, {texts.asOf(inFull(grid.evaluatedAt))}
         {grid.moreFlags && `. ${texts.moreFlags(columns.length)}`}
       </Text>
       {sides && view.count === 0 ? (

@@ -59,7 +59,6 @@ export function RuleRow({ path, flag, rules, rule, position, count, onMove, onDe
         {t.rules.then(flag.enabled, rule.rollout_percentage)}
         {rule.variant !== null && t.rules.withVariant(rule.variant)}
         {!rule.enabled && <span className={classes.off}> ({t.rules.switchedOff})</span>}
-        <span className={classes.priority}>{t.rules.priorityOf(rule.priority)}</span>
       </div>
       <span className={classes.tools}>
         {count > 1 && (

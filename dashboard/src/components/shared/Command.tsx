@@ -31,7 +31,7 @@ export function Command({ label, text, needs, command, children }: Props) {
         <CopyButton text={command(currentSession()?.token ?? null)} label={t.rules.copyWithToken} needs={needs} />
       </Group>
       <Text size="xs" c="dimmed">
-        {t.rules.tokenNote}
+        {t.tokenNote}
       </Text>
     </Stack>
   );

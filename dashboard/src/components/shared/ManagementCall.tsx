@@ -21,7 +21,7 @@ export function ManagementCall({ label, command }: Props) {
         copyLabel={t.rules.copyWithToken}
       />
       <Text size="xs" c="dimmed">
-        {t.copiedWithToken}
+        {t.tokenNote}
       </Text>
     </>
   );
