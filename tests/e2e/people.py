@@ -8,7 +8,7 @@ from typing import Any, Self
 from uuid import uuid4
 
 import httpx
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, expect
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
 
 from tests.support.api import Caller, Json, check_manners
 from tests.support.clients import no_certificates, open_client
@@ -120,6 +120,15 @@ class Person:
     async def press(self, button: str) -> None:
         """Press the button with exactly this name."""
         await self.page.get_by_role("button", name=button, exact=True).click()
+
+    async def turn_on(self, switch: Locator) -> None:
+        """Turn on a flag of a critical environment, such as production, by its switch."""
+        await switch.click()
+        await self.confirm_turning_on()
+
+    async def confirm_turning_on(self) -> None:
+        """Confirm the question before a flag is turned on in a critical environment, such as production."""
+        await self.page.get_by_role("dialog").get_by_role("button", name="Turn on", exact=True).click()
 
     async def sees(self, text: str) -> None:
         """Wait until a text is visible."""

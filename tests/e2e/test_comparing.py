@@ -50,6 +50,8 @@ async def test_flags_are_compared_and_copied_after_a_look_at_what_changes(ada: P
     await expect(different.get_by_role("row", name="Rollout 25% 0%")).to_be_visible()
     await expect(different.get_by_role("row", name="State On Off")).to_be_visible()
     await expect(different).to_contain_text("If the user id is first, for 50% of them")
+    rules = different.get_by_role("row", name="Rules")
+    await expect(rules.locator("mark")).to_have_text(["first, for 50% of them", "second"])
     await expect(page.get_by_role("region", name="Only in Production")).to_contain_text("Old")
     await expect(page.get_by_role("region", name="Only in Staging").get_by_role("listitem")).to_have_count(2)
     await expect(page.get_by_role("main")).not_to_contain_text("Base")
@@ -102,9 +104,13 @@ async def test_the_page_is_found_in_the_palette_and_in_the_settings_and_swaps(ad
     await page.get_by_role("link", name="Compare environments").click()
     await ada.sees_heading("Compare environments")
     await expect(page.get_by_role("region", name="Only in Staging")).to_contain_text("Needing")
-    await ada.press("Swap the environments")
+    # What is copied by accident must not reach production.
+    await expect(page.get_by_role("combobox", name="To")).to_have_value("Staging")
     await expect(page.get_by_label("Choose Old")).to_be_visible()
     await expect(page.get_by_label("Choose Needing")).to_have_count(0)
+    await ada.press("Swap the environments")
+    await expect(page.get_by_label("Choose Needing")).to_be_visible()
+    await expect(page.get_by_label("Choose Old")).to_have_count(0)
 
 
 async def test_the_comparison_fits_on_narrow_phones(ada: Person, places: Places) -> None:

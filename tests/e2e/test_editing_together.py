@@ -187,6 +187,7 @@ async def test_a_flag_that_has_changed_is_shown_before_it_is_turned_on(ada: Pers
     await expect(switch).not_to_be_checked()
     await ada.api.put(flag_path(flag), json={"rollout_percentage": 100})
     await switch.press("Space")
+    await tab.confirm_turning_on()
     await tab.sees("New checkout was not turned on")
     await tab.sees(f"{ada.email} has changed Rollout since you saw it.")
     await expect(switch).not_to_be_checked()
@@ -197,7 +198,8 @@ async def test_a_flag_that_has_changed_is_shown_before_it_is_turned_on(ada: Pers
 
 
 async def test_a_flag_that_is_switched_quickly_does_not_stop_itself(ada: Person) -> None:
-    flag = await ada.api.create_flag(enabled=False)
+    staging = await ada.api.get_environment(await ada.api.create_project(), "staging")
+    flag = await ada.api.create_flag(staging, enabled=False)
     await ada.page.goto(flag_page(flag))
     switch = ada.page.get_by_role("switch", name="New checkout")
     for state in (True, False, True, False, True):

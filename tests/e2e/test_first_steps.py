@@ -35,6 +35,7 @@ async def test_each_step_is_marked_as_soon_as_it_is_done(ada: Person) -> None:
     await expect(steps(ada).get_by_role("status")).to_have_text("Evaluated for ada.")
     await expect(steps(ada)).to_contain_text("To do: Turn the flag on")
     await ada.page.get_by_role("switch", name=flag["name"]).click()
+    await ada.confirm_turning_on()
     await expect(steps(ada).get_by_text("Done:")).to_have_count(4)
     await steps(ada).get_by_role("link", name="Show it in the history").click()
     await ada.sees_heading("Evaluation history")
@@ -43,7 +44,7 @@ async def test_each_step_is_marked_as_soon_as_it_is_done(ada: Person) -> None:
 async def test_the_step_that_waits_leads_to_programs_that_ask_for_the_flag(ada: Person) -> None:
     flag = await ada.api.create_flag()
     await ada.page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
-    await steps(ada).get_by_role("link", name="Show programs that ask for it").click()
+    await steps(ada).get_by_role("link", name="Show code for your app").click()
     await ada.sees_heading("Use this flag")
 
 

@@ -8,8 +8,9 @@ import pytest_asyncio
 from playwright.async_api import Locator, Page, Route, expect
 
 from flagstaff.database.database import Database
-from tests.e2e.people import Person, environment_page
-from tests.support.api import Json
+from tests.e2e.accessibility import AXE, check_in_both_schemes
+from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page
+from tests.support.api import Json, flag_path
 from tests.support.builders import make_environment, make_flag, store_all
 from tests.support.stores import Store
 
@@ -18,8 +19,8 @@ NAMES = ("Gift cards", "Express payment", "New checkout")
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def environment(ada: Person) -> Json:
-    """The production environment of a project, with three flags, the newest of which has a rollout."""
-    environment = await ada.api.get_environment(await ada.api.create_project())
+    """An environment that is not critical, with three flags, the newest of which has a rollout."""
+    environment = await ada.api.get_environment(await ada.api.create_project(), "staging")
     for name in NAMES:
         key = name.lower().replace(" ", "-")
         rollout = 25 if name == "New checkout" else 0
@@ -66,9 +67,13 @@ async def test_a_switch_changes_before_the_server_responds_and_stays_changed(ada
     await switch.click()
     await expect(switch).to_be_checked()
     answering.set()
-    await ada.page.wait_for_load_state("networkidle")
     listed = (await ada.api.get(f"/api{environment_page(environment)}/flags")).json()
-    assert {flag["key"]: flag["enabled"] for flag in listed}["new-checkout"] is True
+    (flag,) = (each for each in listed if each["key"] == "new-checkout")
+    changes = f"/api{environment_page(environment)}/changes?flag_id={flag['id']}"
+    async with asyncio.timeout(30):  # what is shown is not yet made
+        while len((await ada.api.get(changes)).json()["items"]) < 1 + 3:
+            await asyncio.sleep(0.02)
+    assert (await ada.api.get(flag_path(flag))).json()["enabled"] is True
 
 
 async def test_a_flag_that_someone_else_switched_is_not_flipped_back(ada: Person, environment: Json) -> None:
@@ -105,7 +110,7 @@ async def test_a_row_shows_the_audience_and_the_last_day_of_a_flag(ada: Person, 
     express = (await ada.api.get(base)).json()[1]
     await ada.api.put(f"{base}/{express['id']}", json={"enabled": True})
     await ada.api.create_rule(express)
-    await ada.api.evaluate(project["sdk_key"])
+    await ada.api.evaluate(project["sdk_key"], environment["key"])
     evaluations = f"/api{environment_page(environment)}/evaluations"
     async with asyncio.timeout(30):
         while not (await ada.api.get(evaluations)).json()["items"]:
@@ -162,8 +167,60 @@ async def test_keys_search_move_switch_and_open(ada: Person, environment: Json) 
     await ada.sees_heading("Express payment")
 
 
+async def test_a_flag_of_production_is_not_turned_on_by_keys_unasked(ada: Person) -> None:
+    production = await ada.api.get_environment(await ada.api.create_project())
+    for number in (1, 2):
+        await ada.api.create_flag(production, key=f"flag-{number}", name=f"Flag {number}", enabled=False)
+    await evaluate_and_record(ada, production, {"user_id": "ada"}, {"user_id": "grace"})
+    flags = f"/api{environment_page(production)}/flags"
+    page, dialog = ada.page, ada.page.get_by_role("dialog", name="Turn on Flag 1 in Production?")
+    switch = page.get_by_role("switch", name="Flag 1")
+    await page.goto(environment_page(production))
+    await expect(names(page)).to_have_count(2)
+    for key in ("j", "j", "Space"):
+        await page.keyboard.press(key)
+    await expect(dialog).to_contain_text(
+        "Would change the result for 2 of 2 users seen in the last 24 hours: 2 turned on."
+    )
+    if AXE.is_file():
+        await check_in_both_schemes(ada, "the question")
+    await expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    await page.keyboard.press("Space")
+    await expect(dialog).to_have_count(0)
+    await expect(page.get_by_role("link", name="Flag 1")).to_be_focused()
+    assert [flag["enabled"] for flag in (await ada.api.get(flags)).json()] == [False, False]
+
+    await page.keyboard.press("Space")
+    await ada.confirm_turning_on()
+    await expect(switch).to_be_checked()
+    await ada.sees("Flag 1 was turned on.")
+    await expect(dialog).to_have_count(0)
+    await page.keyboard.press("Space")  # turning off never asks
+    await expect(switch).not_to_be_checked()
+    await expect(dialog).to_have_count(0)
+    await ada.sees("Flag 1 was turned off.")
+    assert [flag["enabled"] for flag in (await ada.api.get(flags)).json()] == [False, False]
+
+
+async def test_a_flag_is_turned_on_even_if_its_users_cannot_be_counted(ada: Person) -> None:
+    async def refuse(route: Route) -> None:
+        problem = {"type": "x", "title": "x", "status": 503, "detail": "The database is away.", "request_id": "1"}
+        await route.fulfill(status=503, json=problem, content_type="application/problem+json")
+
+    flag = await ada.api.create_flag(enabled=False)
+    await ada.page.route("**/impact", refuse)
+    await ada.page.goto(flag_page(flag))
+    switch = ada.page.get_by_role("switch", name="New checkout")
+    await switch.click()
+    await expect(ada.page.get_by_role("dialog")).to_contain_text(
+        "The affected users could not be counted: The database is away."
+    )
+    await ada.confirm_turning_on()
+    await expect(switch).to_be_checked()
+
+
 async def test_five_thousand_flags_scroll_and_filter_without_a_stutter(ada: Person, sqlite: Store) -> None:
-    environment = await ada.api.get_environment(await ada.api.create_project())
+    environment = await ada.api.get_environment(await ada.api.create_project(), "staging")
     await add_flags(sqlite, environment, 5000)
     page = ada.page
     await page.goto(environment_page(environment))

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, Route, expect
+from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.people import PASSWORD, Person, environment_page, flag_page, send_shown_call
@@ -75,7 +75,7 @@ async def test_from_registration_to_the_history_of_the_first_flag(visitor: Perso
     await keyboard.press("Enter")
     await expect(simulator.get_by_role("status")).to_contain_text("Flag is globally disabled")
     switch = page.get_by_role("region", name="State").get_by_role("switch")
-    await keyboard.use(switch, "Space")
+    await turn_on(page, keyboard, switch)
     await expect(switch).to_be_checked()
     await expect(switch).to_be_focused()
     await keyboard.use(simulator.get_by_role("button", name="Evaluate"))
@@ -90,6 +90,14 @@ async def test_from_registration_to_the_history_of_the_first_flag(visitor: Perso
     await expect(page.get_by_role("cell", name="ada@acme.com")).to_have_count(1)
     await keyboard.write(page.get_by_label("User id"), "nobody")
     await visitor.sees_heading("No evaluations match these filters")
+
+
+async def turn_on(page: Page, keyboard: Keyboard, switch: Locator) -> None:
+    """Turn on a flag of production, which asks."""
+    dialog = page.get_by_role("dialog")
+    await keyboard.use(switch, "Space")
+    await expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    await keyboard.use(dialog.get_by_role("button", name="Turn on"))
 
 
 async def evaluate_and_open_history(page: Page, keyboard: Keyboard) -> None:

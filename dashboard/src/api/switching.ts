@@ -1,14 +1,16 @@
 /** Flags that are turned on and off. */
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type MutationOptions, type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useCallback } from "react";
 import { equal } from "../lib/equal";
-import { client, type EnvironmentPath, type Flag } from "./client";
+import { wantOn } from "../lib/turningOn";
+import { client, type Environment, type EnvironmentPath, type Flag } from "./client";
 import { BASE, flagsQuery, keepFlag, refreshChanges } from "./flags";
 import { ask } from "./problem";
 import { keepProjectFlags, refreshProjectFlags } from "./projectFlagCache";
 import { ifMatch, stateInstead } from "./states";
 
-interface Switching {
+export interface Switching {
   /** As it was seen. */
   readonly flag: Pick<Flag, "id" | "name" | "updated_at">;
   readonly enabled: boolean;
@@ -49,19 +51,19 @@ function isAlike(seen: object, now: Flag): boolean {
  * The call sends the desired state instead of toggling: if two people turn a flag off, it must not end up on. Calls of
  * one environment reach the server in the order in which they were made.
  */
-export function useSwitchFlag(
+export function switching(
+  cache: QueryClient,
   path: EnvironmentPath,
   onRefused: (switching: Switching, error: Error) => void,
   where?: string,
 ) {
-  const cache = useQueryClient();
   const mutationKey = [SWITCH, path.env_id];
   const isLast = (id: string) =>
     cache
       .getMutationCache()
       .findAll({ mutationKey, status: "pending" })
       .filter((each) => (each.state.variables as Switching).flag.id === id).length <= 1;
-  return useMutation({
+  return {
     mutationKey,
     scope: { id: mutationKey.join(" ") },
     meta: { done: "switched", where },
@@ -89,5 +91,31 @@ export function useSwitchFlag(
       void cache.invalidateQueries({ queryKey: flagsQuery(path).queryKey });
       void refreshProjectFlags(cache, path);
     },
-  });
+  } satisfies MutationOptions<Flag, Error, Switching>;
+}
+
+/** Turns flags on and off as `switching` says, without a question. */
+export function useSwitchFlag(path: EnvironmentPath, onRefused: (switching: Switching, error: Error) => void) {
+  return useMutation(switching(useQueryClient(), path, onRefused));
+}
+
+type Place = Pick<Environment, "name" | "critical">;
+
+/** Turns a flag on or off. Asks first if it is turned on in a critical environment; turning off never asks. */
+export function useSwitch(
+  path: EnvironmentPath,
+  environment: Place,
+  onRefused: (switching: Switching, error: Error) => void,
+  where?: string,
+) {
+  const { mutate } = useMutation(switching(useQueryClient(), path, onRefused, where));
+  return useCallback(
+    (wanted: Switching) => askIfCritical(path, environment, wanted, () => mutate(wanted)),
+    [path, environment, mutate],
+  );
+}
+
+export function askIfCritical(path: EnvironmentPath, { name, critical }: Place, wanted: Switching, turn: () => void) {
+  if (!wanted.enabled || !critical) return turn();
+  wantOn({ path: { ...path, flag_id: wanted.flag.id }, name: wanted.flag.name, environment: name, turnOn: turn });
 }

@@ -29,10 +29,14 @@ function alteration(action: string, fields: CopyAlteration["fields"] = []): Copy
   return { change_id: "7", action, resource_id: "r", flag_id: "f", flag_key: "checkout", fields };
 }
 
-test("the second environment is compared with the first unless others are chosen", () => {
+test("the target is a less critical environment unless others are chosen", () => {
   const [a, b, c] = [environment("a"), environment("b"), environment("c")];
   const all = [a, b, c];
-  expect(chosenPair(all, {})).toEqual({ origin: b, target: a });
+  const live = { ...b, critical: true };
+  expect(chosenPair([a, live, c], {})).toEqual({ origin: live, target: a });
+  expect(chosenPair([live, { ...c, critical: true }, a], {})).toEqual({ origin: live, target: a });
+  expect(chosenPair([a, live], { to: "b" })).toEqual({ origin: a, target: live });
+  expect(chosenPair(all, {})).toEqual({ origin: a, target: b });
   expect(chosenPair(all, { from: "c" })).toEqual({ origin: c, target: a });
   expect(chosenPair(all, { from: "a", to: "c" })).toEqual({ origin: a, target: c });
   expect(chosenPair(all, { from: "a", to: "a" })).toEqual({ origin: a, target: b });
@@ -52,13 +56,21 @@ test("differing fields are in words, and rules are apart", () => {
     { field: "enabled", before: "On", after: "Off" },
     { field: "tags", before: "a", after: null },
   ]);
-  expect(differingRules(item)).toEqual({ from: [RULE], to: [] });
+  expect(differingRules(item)).toEqual({ from: ["If the user id is ada"], to: [] });
 });
 
 test("a rule says all that distinguishes it", () => {
-  expect(ruleInWords({ ...RULE, conditions: [] })).toBe("If the user id is ada, priority 0");
+  expect(ruleInWords({ ...RULE, conditions: [] })).toBe("If the user id is ada");
   const rule = { ...RULE, conditions: [], name: "Few", enabled: false, rollout_percentage: 5, variant: "red" };
-  expect(ruleInWords(rule)).toBe("Few: If the user id is ada, for 5% of them, gives red, off, priority 0");
+  expect(ruleInWords(rule)).toBe("Few: If the user id is ada, for 5% of them, gives red, off");
+});
+
+test("priorities are said only of rules that differ in nothing else", () => {
+  const item = { fields: [{ field: "rules", from: [RULE], to: [{ ...RULE, priority: 5 }] }] } as unknown as Comparison;
+  expect(differingRules(item)).toEqual({
+    from: ["If the user id is ada, priority 0"],
+    to: ["If the user id is ada, priority 5"],
+  });
 });
 
 test("the share of a rule is not a rollout", () => {

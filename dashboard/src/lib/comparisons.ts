@@ -16,12 +16,16 @@ export interface CompareSearch {
   readonly to?: string;
 }
 
-/** The environments of the URL, or else the second and the first one; null if there are not two. */
+/**
+ * The environments of the URL, or else a less critical one as the target, because flags are copied to it; null if there
+ * are not two. Of those that are as critical, the one that was created first is the origin.
+ */
 export function chosenPair(environments: readonly Environment[], search: CompareSearch) {
+  const byRisk = environments.toSorted((a, b) => Number(b.critical) - Number(a.critical));
   const to = environments.find((each) => each.id === search.to && each.id !== search.from);
-  const from = environments.find((each) => each.id === search.from);
-  const target = to ?? environments.find((each) => each.id !== from?.id);
-  const origin = from ?? environments.find((each) => each.id !== target?.id);
+  const origin = environments.find((each) => each.id === search.from) ?? byRisk.find((each) => each.id !== to?.id);
+  const others = byRisk.filter((each) => each.id !== origin?.id);
+  const target = to ?? others.find((each) => !each.critical) ?? others[0];
   return target && origin ? { origin, target } : null;
 }
 
@@ -30,9 +34,15 @@ export function differingFields({ fields }: Comparison): FieldChange[] {
   return fieldChanges(sidesOf(fields.filter((each) => each.field !== "rules")));
 }
 
-export function differingRules({ fields }: Comparison): { from: RuleContent[]; to: RuleContent[] } | null {
+/** The rules of both sides in words, in their order; with their priorities if they differ in nothing else. */
+export function differingRules({ fields }: Comparison): { from: string[]; to: string[] } | null {
   const found = fields.find((each) => each.field === "rules");
-  return found ? { from: found.from as RuleContent[], to: found.to as RuleContent[] } : null;
+  if (!found) return null;
+  const [from, to] = [found.from as RuleContent[], found.to as RuleContent[]];
+  const words = { from: from.map(ruleInWords), to: to.map(ruleInWords) };
+  if (words.from.join("\n") !== words.to.join("\n")) return words;
+  const withPriority = (rule: RuleContent) => `${ruleInWords(rule)}, ${texts.priority(rule.priority)}`;
+  return { from: from.map(withPriority), to: to.map(withPriority) };
 }
 
 export function ruleInWords(rule: RuleContent): string {
@@ -41,7 +51,6 @@ export function ruleInWords(rule: RuleContent): string {
     ...(rule.rollout_percentage < 100 ? [texts.share(rule.rollout_percentage)] : []),
     ...(rule.variant !== null ? [texts.variant(rule.variant)] : []),
     ...(rule.enabled ? [] : [texts.off]),
-    texts.priority(rule.priority),
   ].join(", ");
 }
 

@@ -7,7 +7,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
 import type { Flag } from "../api/client";
 import { flagsQuery } from "../api/flags";
-import { useSwitchFlag } from "../api/switching";
+import { useSwitch } from "../api/switching";
 import { summaryQuery } from "../api/history";
 import { openReleasesQuery } from "../api/releases";
 import { rulesByFlagQuery } from "../api/rules";
@@ -64,15 +64,15 @@ export function Flags() {
   const found = useMemo(() => selectRows(rows, wanted, favourites), [rows, wanted, favourites]);
   const [chosenIds, setChosen] = useState<ReadonlySet<string>>(new Set());
   const chosen = (flags ?? []).filter((flag) => chosenIds.has(flag.id));
-  const { mutate } = useSwitchFlag(path, ({ flag, enabled }, refusal) =>
+  const turn = useSwitch(path, environment, ({ flag, enabled }, refusal) =>
     notifyRefused(t.flags.notSwitched(flag.name, enabled), refusal),
   );
   const { reason } = useGuard({ needs: "flags:write" });
   const onSwitch = useCallback(
     ({ flag }: FlagRow, enabled: boolean) => {
-      if (reason === null) mutate({ flag, enabled });
+      if (reason === null) turn({ flag, enabled });
     },
-    [mutate, reason],
+    [turn, reason],
   );
   const onChoose = useCallback(
     ({ flag }: FlagRow, isWanted: boolean) => setChosen((now) => withChoice(now, flag.id, isWanted)),

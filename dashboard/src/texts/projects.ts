@@ -24,7 +24,7 @@ export const settings = {
   environmentNew: "New environment",
   environmentEdit: "Edit environment",
   critical: "Critical",
-  criticalHint: "Mistakes here hurt users. The environment is marked, and changes come with a warning.",
+  criticalHint: "Mistakes here hurt users. The environment is marked, and turning a flag on there asks first.",
   environmentKeyHint: "Lowercase letters, digits, _ and -",
   editOf: (name: string) => `Edit ${name}`,
   deleteOf: (name: string) => `Delete ${name}`,

@@ -3,7 +3,8 @@
 import { Checkbox, Text } from "@mantine/core";
 import type { Environment } from "../../api/client";
 import type { Comparison } from "../../api/comparisons";
-import { differingFields, differingRules, ruleInWords } from "../../lib/comparisons";
+import { changedWords, type Piece } from "../../lib/changedWords";
+import { differingFields, differingRules } from "../../lib/comparisons";
 import { t } from "../../texts";
 import { changes as changeTexts } from "../../texts/changes";
 import { compare as texts } from "../../texts/compare";
@@ -86,21 +87,24 @@ function Details({ pair, item }: Pick<Props, "pair" | "item">) {
         </tr>
       </thead>
       <tbody>
-        {differingFields(item).map(({ field, before, after }) => (
-          <tr key={field}>
-            <th scope="row">{changeTexts.fields[field] ?? field}</th>
-            <td>{before ?? texts.none}</td>
-            <td>{after ?? texts.none}</td>
-          </tr>
-        ))}
+        {differingFields(item).map(({ field, before, after }) => {
+          const pieces = changedWords(before ?? "", after ?? "");
+          return (
+            <tr key={field}>
+              <th scope="row">{changeTexts.fields[field] ?? field}</th>
+              <td>{before === null ? texts.none : <Marked pieces={pieces.before} />}</td>
+              <td>{after === null ? texts.none : <Marked pieces={pieces.after} />}</td>
+            </tr>
+          );
+        })}
         {rules && (
           <tr>
             <th scope="row">{texts.rules}</th>
             <td>
-              <RuleSentences sentences={rules.from.map(ruleInWords)} />
+              <RuleSentences sentences={rules.from} others={rules.to} />
             </td>
             <td>
-              <RuleSentences sentences={rules.to.map(ruleInWords)} />
+              <RuleSentences sentences={rules.to} others={rules.from} />
             </td>
           </tr>
         )}
@@ -109,17 +113,43 @@ function Details({ pair, item }: Pick<Props, "pair" | "item">) {
   );
 }
 
-function RuleSentences({ sentences }: { sentences: readonly string[] }) {
+interface RuleSentencesProps {
+  readonly sentences: readonly string[];
+  /** Those of the other side. */
+  readonly others: readonly string[];
+}
+
+/** A rule is compared with the one in the same place, unless the other side has it elsewhere. */
+function RuleSentences({ sentences, others }: RuleSentencesProps) {
   if (sentences.length === 0) return texts.none;
   return (
     <>
       <ol className={classes.rules}>
         {/* A rule has no other identity here than its place. */}
         {sentences.slice(0, RULES_SHOWN).map((sentence, place) => (
-          <li key={place}>{sentence}</li>
+          <li key={place}>
+            {others.includes(sentence) ? (
+              sentence
+            ) : (
+              <Marked pieces={changedWords(sentence, others[place] ?? "").before} />
+            )}
+          </li>
         ))}
       </ol>
       {sentences.length > RULES_SHOWN && texts.moreRules(sentences.length - RULES_SHOWN)}
     </>
+  );
+}
+
+function Marked({ pieces }: { pieces: readonly Piece[] }) {
+  // A piece has no other identity than its place.
+  return pieces.map(({ text, changed }, place) =>
+    changed ? (
+      <mark key={place} className={classes.changed}>
+        {text}
+      </mark>
+    ) : (
+      <span key={place}>{text}</span>
+    ),
   );
 }

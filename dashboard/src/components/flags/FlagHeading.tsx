@@ -3,7 +3,7 @@
 import { Container, Spoiler, Text, Title } from "@mantine/core";
 import { lazy, type ReactNode, Suspense } from "react";
 import { useOutage } from "../../api/connection";
-import { useSwitchFlag } from "../../api/switching";
+import { useSwitch } from "../../api/switching";
 import { audienceInFull, type RulesInForce } from "../../lib/audience";
 import { draftOfFlag, type FlagPlace, isArchived } from "../../lib/flagPlace";
 import { notifyRefused } from "../../lib/notify";
@@ -39,7 +39,7 @@ type Props = FlagPlace & { readonly rulesInForce: RulesInForce | null; readonly 
 export function FlagHeading({ environment, path, flag, rulesInForce, children }: Props) {
   useTitle(flag.name);
   const outage = useOutage();
-  const { mutate } = useSwitchFlag(path, ({ enabled }, error) =>
+  const turn = useSwitch(path, environment, ({ enabled }, error) =>
     notifyRefused(t.flags.notSwitched(flag.name, enabled), error),
   );
   const liveState = (
@@ -49,7 +49,7 @@ export function FlagHeading({ environment, path, flag, rulesInForce, children }:
         size="large"
         on={flag.enabled}
         label={t.flags.switchLabel(flag.name)}
-        onChange={(enabled) => mutate({ flag, enabled })}
+        onChange={(enabled) => turn({ flag, enabled })}
       />
       <div className={classes.words}>
         <Text role="status" className="break">

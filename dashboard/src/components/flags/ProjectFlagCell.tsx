@@ -2,7 +2,7 @@
 
 import { Link } from "@tanstack/react-router";
 import type { Environment } from "../../api/client";
-import { useSwitchFlag } from "../../api/switching";
+import { useSwitch } from "../../api/switching";
 import type { FlagInBrief } from "../../api/projectFlags";
 import { notifyRefused } from "../../lib/notify";
 import { audienceOf } from "../../lib/projectFlags";
@@ -51,8 +51,9 @@ export function ProjectFlagCell({ projectId, environment, flagKey, flag }: Props
 type SwitchProps = Pick<Props, "projectId" | "environment"> & { readonly flag: FlagInBrief };
 
 function Switch({ projectId, environment, flag }: SwitchProps) {
-  const { mutate } = useSwitchFlag(
+  const turn = useSwitch(
     { project_id: projectId, env_id: environment.id },
+    environment,
     ({ enabled }, error) => notifyRefused(texts.notSwitched(flag.name, environment.name, enabled), error),
     environment.name,
   );
@@ -62,7 +63,7 @@ function Switch({ projectId, environment, flag }: SwitchProps) {
       within={environment}
       on={flag.enabled}
       label={texts.switchLabel(flag.name, environment.name)}
-      onChange={(enabled) => mutate({ flag, enabled })}
+      onChange={(enabled) => turn({ flag, enabled })}
     />
   );
 }

@@ -10,6 +10,7 @@ import { tokens as tokenTexts } from "../../texts/tokens";
 import { sdkKeys as texts } from "../../texts/sdkKeys";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
+import { KeyUse } from "./KeyUse";
 import classes from "../projects/Members.module.css";
 import { useNow, When } from "../shared/When";
 
@@ -63,7 +64,9 @@ export function SdkKeyRow({ projectId, environment, sdkKey, onRevoked }: Props) 
       </GuardedButton>
       <ConfirmDialog
         title={tokenTexts.revokeHeading(sdkKey.name)}
-        consequence={expiry === "expired" ? texts.revokeExpiredText : texts.revokeText}
+        consequence={
+          expiry === "expired" ? texts.revokeExpiredText : <KeyUse {...{ projectId, environment, sdkKey }} />
+        }
         action={tokenTexts.revoke}
         onConfirm={revokeIt}
         {...revocation.props}

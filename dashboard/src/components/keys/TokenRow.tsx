@@ -11,6 +11,7 @@ import { t } from "../../texts";
 import { tokens as tokenTexts } from "../../texts/tokens";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
+import { LastUse } from "./KeyUse";
 import classes from "../projects/Members.module.css";
 import { useNow, When } from "../shared/When";
 
@@ -61,7 +62,16 @@ export function TokenRow({ projectId, environments, token, onRevoked }: Props) {
       </GuardedButton>
       <ConfirmDialog
         title={tokenTexts.revokeHeading(token.name)}
-        consequence={expiry === "expired" ? tokenTexts.revokeExpiredText : tokenTexts.revokeText}
+        consequence={
+          expiry === "expired" ? (
+            tokenTexts.revokeExpiredText
+          ) : (
+            <>
+              <LastUse at={token.last_used_at} />
+              {tokenTexts.revokeText}
+            </>
+          )
+        }
         action={tokenTexts.revoke}
         onConfirm={revokeIt}
         {...revocation.props}

@@ -2,7 +2,7 @@
 
 import { Button, Group, Modal, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { lazy, Suspense, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { type State, stateInstead } from "../../api/states";
 import { fieldChanges } from "../../lib/changes";
 import type { Fields } from "../../lib/equal";
@@ -28,7 +28,7 @@ const UNCHANGING: Target = { projectId: "", id: "", resource: {} };
 
 interface Props extends DialogProps {
   readonly title: string;
-  readonly consequence: string;
+  readonly consequence: ReactNode;
   readonly action?: string;
   /** What the button says that does nothing. */
   readonly dismissal?: string;
@@ -76,7 +76,9 @@ function Confirmation({ consequence, name = "", onClose, onConfirm, of = UNCHANG
   );
   return (
     <Form form={form} onSubmit={confirm} buttons={buttons}>
-      <Text className="break">{consequence}</Text>
+      <Text component="div" className="break">
+        {consequence}
+      </Text>
       {name && (
         <TextInput
           label={t.deletion.prompt}

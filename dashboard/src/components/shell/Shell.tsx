@@ -5,6 +5,7 @@ import { type RefObject, lazy, Suspense, useEffect, useRef, useState, useSyncExt
 import { useOutage } from "../../api/connection";
 import { keepTyped, onPaletteWish, takeTyped } from "../../lib/paletteWish";
 import { interruptedSession, onSessionChange } from "../../lib/session";
+import { onWantedOn, type TurningOn, wantedOn, wantOn } from "../../lib/turningOn";
 import { t } from "../../texts";
 import { AccountMenu } from "../accounts/AccountMenu";
 import { AdminSections } from "../administration/AdminSections";
@@ -13,10 +14,13 @@ import { ConnectionBanner } from "./ConnectionBanner";
 import { Logo } from "./Logo";
 import { ProjectMenu } from "../projects/ProjectMenu";
 import { SearchButton } from "./SearchButton";
+import { lateDialog } from "../shared/lateDialog";
 import { Sections } from "./Sections";
 import classes from "./Shell.module.css";
 
 const SignInDialog = lazy(() => import("../accounts/SignInDialog"));
+
+const TurnOnDialog = lateDialog(() => import("../flags/TurnOnDialog").then((module) => module.TurnOnDialog));
 
 const Palette = lazy(() => {
   keepTyped();
@@ -58,6 +62,7 @@ export function Shell() {
         <Outlet />
       </main>
       <SignInAgain />
+      <TurnOn />
       {paletteWanted && (
         <Suspense>
           <Palette projectId={projectId ?? null} environmentId={environmentId ?? null} />
@@ -77,6 +82,14 @@ function SignInAgain() {
       <SignInDialog session={session} />
     </Suspense>
   );
+}
+
+/** The question before a flag is turned on in a critical environment. */
+function TurnOn() {
+  const wanted = useSyncExternalStore(onWantedOn, wantedOn);
+  const [shown, setShown] = useState<TurningOn | null>(null);
+  if (wanted !== null && wanted !== shown) setShown(wanted); // it stays while the dialog closes
+  return shown && <TurnOnDialog wanted={shown} opened={wanted !== null} onClose={() => wantOn(null)} />;
 }
 
 /** Whether the palette was ever requested; it is only loaded then. */
