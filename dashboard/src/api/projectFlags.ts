@@ -27,6 +27,17 @@ export function flagsOfKeyQuery(projectId: string, key: string) {
   });
 }
 
+/** The first flags of a project whose key or name contains a text. */
+export function foundFlagsQuery(projectId: string, q: string) {
+  return queryOptions({
+    queryKey: [PROJECT_FLAGS, projectId, "found", q],
+    queryFn: ({ signal }) => {
+      const params = { path: { project_id: projectId }, query: { q, limit: FOUND_AT_ONCE } };
+      return ask(client.GET(PATH, { params, signal }));
+    },
+  });
+}
+
 /** The keys of the first flags of a project whose key or name contains a text. */
 export function foundKeysQuery(projectId: string, q: string) {
   return queryOptions({

@@ -15,6 +15,12 @@ describe("the palette", () => {
     expect(foundActions("nothing", groups, 9)).toEqual([]);
   });
 
+  it("finds what has all of the words, in any order", () => {
+    const places = [{ group: "Environments", actions: [{ label: "Switch to Staging", description: "stage-eu" }] }];
+    expect(foundActions("eu switch", places, 9)).toHaveLength(1);
+    expect(foundActions("eu other", places, 9)).toEqual([]);
+  });
+
   it("shows at most so many, and then the groups that always come", () => {
     const users = [{ group: "Users", actions: [{ label: "Look up 42" }] }];
     expect(foundActions("", groups, 3, users).map(({ actions }) => actions.length)).toEqual([2, 1, 1]);

@@ -1,4 +1,4 @@
-/** Requests to open the command palette, made by a key on any page or by a button. */
+/** Requests to open the command palette or the list of keys, made by a key on any page or by a button. */
 
 const listeners = new Set<() => void>();
 
@@ -14,28 +14,47 @@ export function onPaletteWish(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
+const keysListeners = new Set<() => void>();
+
+export function wishForKeys(): void {
+  for (const listener of keysListeners) listener();
+}
+
+/** Calls back on every request for the list of keys. Returns a function that stops this. */
+export function onKeysWish(listener: () => void): () => void {
+  keysListeners.add(listener);
+  return () => keysListeners.delete(listener);
+}
+
 let typed = "";
 
 /** Keeps what is typed from now on, because the field for it is not there yet. */
 export function keepTyped(): void {
-  window.addEventListener("keydown", keep);
+  window.addEventListener("keydown", keep, true); // before the keys of the page
 }
 
 /** What was typed meanwhile. From now on, it is not kept any more. */
 export function takeTyped(): string {
-  window.removeEventListener("keydown", keep);
+  window.removeEventListener("keydown", keep, true);
   const taken = typed;
   typed = "";
   return taken;
 }
 
 function keep(event: KeyboardEvent): void {
-  if (event.key.length > 1 || event.metaKey || event.ctrlKey || event.altKey) return;
+  if (event.metaKey || event.ctrlKey || event.altKey) return;
+  if (event.key.length > 1 && event.key !== "Backspace") return;
   event.preventDefault(); // what has the focus until then must not take it
-  typed += event.key;
+  typed = event.key === "Backspace" ? typed.slice(0, -1) : typed + event.key;
 }
 
+const FIELDS = "input, textarea, select, [contenteditable], [role=dialog], [role=menu]";
+
 window.addEventListener("keydown", (event) => {
+  if (event.key === "?" && !event.defaultPrevented && !(event.target as HTMLElement).closest(FIELDS)) {
+    event.preventDefault();
+    wishForKeys();
+  }
   if (event.key.toLowerCase() === "k" && (event.metaKey || event.ctrlKey) && !event.altKey && !event.shiftKey) {
     event.preventDefault();
     wishForPalette();

@@ -17,7 +17,7 @@ export function useCopying(text: string) {
 }
 
 /** Pages loaded over plain HTTP, as in many internal networks, can use only the deprecated way to copy. */
-async function write(text: string): Promise<void> {
+export async function write(text: string): Promise<void> {
   if (window.isSecureContext) return navigator.clipboard.writeText(text);
   const fill = (event: ClipboardEvent) => {
     event.clipboardData?.setData("text/plain", text);

@@ -2,6 +2,7 @@ export const palette = {
   placeholder: "Go to a flag, environment or project…",
   label: "Command palette",
   nothing: "Nothing found",
+  actions: "Actions",
   pages: "Pages",
   flags: "Flags",
   environments: "Environments",
@@ -9,4 +10,10 @@ export const palette = {
   appearance: "Appearance",
   adminPage: (page: string) => `Administration: ${page}`,
   schemeAction: (scheme: string) => `Use ${scheme} appearance`,
+  switchTo: (environment: string) => `Switch to ${environment}`,
+  turn: (on: boolean, flag: string, environment: string) => `Turn ${on ? "on" : "off"} ${flag} in ${environment}`,
+  copyLink: "Copy link to this page",
+  linkCopied: "The link was copied.",
+  keys: "Keyboard shortcuts",
+  keysHint: "?",
 };

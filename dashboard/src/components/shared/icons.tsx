@@ -67,6 +67,7 @@ export const IconMinus = icon("M6 12h12");
 export const IconMoon = icon("M12 3.5a7.2 7.2 0 0 0 8.5 8.9A8.7 8.7 0 1 1 12 3.5z");
 export const IconPencil = icon("M4 20h4L19 9a2.1 2.1 0 0 0-4-4L4 16zM13.5 6.5l4 4");
 export const IconPlus = icon("M12 5v14M5 12h14");
+export const IconPower = icon("M12 3v8M7.2 6.5a7.5 7.5 0 1 0 9.6 0");
 export const IconRefresh = icon("M19.5 11A7.7 7.7 0 0 0 5.3 8.5M5 5v4h4M4.5 13a7.7 7.7 0 0 0 14.2 2.5M19 19v-4h-4");
 export const IconSearch = icon("M10.5 4a6.5 6.5 0 1 0 0 13a6.5 6.5 0 0 0 0-13zM20 20l-4.7-4.7");
 export const IconSelector = icon("M8 9l4-4l4 4M8 15l4 4l4-4");

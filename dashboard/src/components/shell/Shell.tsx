@@ -3,7 +3,7 @@
 import { Link, Outlet, useLocation, useParams, useRouter } from "@tanstack/react-router";
 import { type RefObject, lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { useOutage } from "../../api/connection";
-import { keepTyped, onPaletteWish, takeTyped } from "../../lib/paletteWish";
+import { keepTyped, onKeysWish, onPaletteWish, takeTyped } from "../../lib/paletteWish";
 import { interruptedSession, onSessionChange } from "../../lib/session";
 import { onWantedOn, type TurningOn, wantedOn, wantOn } from "../../lib/turningOn";
 import { t } from "../../texts";
@@ -21,6 +21,8 @@ import classes from "./Shell.module.css";
 const SignInDialog = lazy(() => import("../accounts/SignInDialog"));
 
 const TurnOnDialog = lateDialog(() => import("../flags/TurnOnDialog").then((module) => module.TurnOnDialog));
+
+const KeysDialog = lateDialog(() => import("./KeysDialog").then((module) => module.KeysDialog));
 
 const Palette = lazy(() => {
   keepTyped();
@@ -63,6 +65,7 @@ export function Shell() {
       </main>
       <SignInAgain />
       <TurnOn />
+      <Keys />
       {paletteWanted && (
         <Suspense>
           <Palette projectId={projectId ?? null} environmentId={environmentId ?? null} />
@@ -90,6 +93,12 @@ function TurnOn() {
   const [shown, setShown] = useState<TurningOn | null>(null);
   if (wanted !== null && wanted !== shown) setShown(wanted); // it stays while the dialog closes
   return shown && <TurnOnDialog wanted={shown} opened={wanted !== null} onClose={() => wantOn(null)} />;
+}
+
+function Keys() {
+  const [opened, setOpened] = useState(false);
+  useEffect(() => onKeysWish(() => setOpened(true)), []);
+  return <KeysDialog opened={opened} onClose={() => setOpened(false)} />;
 }
 
 /** Whether the palette was ever requested; it is only loaded then. */

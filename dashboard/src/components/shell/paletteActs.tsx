@@ -1,0 +1,55 @@
+/** What the palette does by itself: create a flag, copy the link of the page, and show the keys. */
+
+import { useQuery } from "@tanstack/react-query";
+import { environmentsQuery } from "../../api/environments";
+import { permissionsQuery } from "../../api/members";
+import type { Action, Group } from "../../lib/paletteFilter";
+import { wishForKeys } from "../../lib/paletteWish";
+import { notifyDone } from "../../lib/notify";
+import { reasonAgainst } from "../../lib/roles";
+import { write } from "../../lib/useCopying";
+import { useDialog } from "../../lib/useDialog";
+import { t } from "../../texts";
+import { palette } from "../../texts/palette";
+import { IconBook, IconCopy, IconPlus } from "../shared/icons";
+import { lateDialog } from "../shared/lateDialog";
+import type { Here } from "./palettePlaces";
+
+const NewFlagDialog = lateDialog(() => import("../flags/NewFlagDialog").then((module) => module.NewFlagDialog));
+
+export function useActs({ projectId, environmentId }: Here) {
+  const creation = useDialog();
+  const enabled = projectId !== null;
+  const { data: environments } = useQuery({ ...environmentsQuery(projectId ?? ""), enabled });
+  const { data: own } = useQuery({ ...permissionsQuery(projectId ?? ""), enabled });
+  const environment = environments?.find((each) => each.id === environmentId);
+  const mayCreate = environment !== undefined && reasonAgainst(own, "flags:write", environment) === null;
+  const newFlag: Action = {
+    id: "new-flag",
+    label: t.flags.new,
+    ...(environment && { description: environment.name }),
+    leftSection: <IconPlus size={18} />,
+    onClick: creation.open,
+  };
+  const copyLink: Action = {
+    id: "copy-link",
+    label: palette.copyLink,
+    leftSection: <IconCopy size={18} />,
+    onClick: () => void write(location.href).then(() => notifyDone(palette.linkCopied)),
+  };
+  const keys: Action = {
+    id: "keys",
+    label: palette.keys,
+    description: palette.keysHint,
+    leftSection: <IconBook size={18} />,
+    onClick: wishForKeys,
+  };
+  const acts: Group<Action> = {
+    group: palette.actions,
+    actions: [...(mayCreate ? [newFlag] : []), copyLink, keys],
+  };
+  const dialogs = projectId !== null && environmentId !== null && (
+    <NewFlagDialog key={environmentId} path={{ project_id: projectId, env_id: environmentId }} {...creation.props} />
+  );
+  return { acts, dialogs };
+}

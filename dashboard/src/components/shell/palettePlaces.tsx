@@ -1,0 +1,234 @@
+/** What the palette leads to: flags, environments, projects, pages and users. */
+
+import { useMantineColorScheme } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { environmentsQuery } from "../../api/environments";
+import { favouritesQuery } from "../../api/favourites";
+import { flagsQuery } from "../../api/flags";
+import { ownAccountQuery } from "../../api/ownAccount";
+import { projectsQuery } from "../../api/projects";
+import { ADMIN_PAGES } from "../../lib/adminPages";
+import { favouritesFirst } from "../../lib/favourites";
+import type { Action, Group } from "../../lib/paletteFilter";
+import { meantBy } from "../../lib/person";
+import { BY_KEY, useShownFlag } from "../../lib/useShownFlag";
+import { t } from "../../texts";
+import { cleanup } from "../../texts/cleanup";
+import { compare } from "../../texts/compare";
+import { flagList } from "../../texts/flagList";
+import { palette } from "../../texts/palette";
+import { people } from "../../texts/people";
+import { restore } from "../../texts/restore";
+import { IconBroadcast, IconFlag, IconFlask, IconGrid, IconMoon, IconSearch, IconShield } from "../shared/icons";
+
+/** The place that is open. */
+export interface Here {
+  readonly projectId: string | null;
+  readonly environmentId: string | null;
+}
+
+const BASE = "/projects/$projectId/environments/$environmentId";
+
+export function usePlaces({ projectId, environmentId }: Here): Group<Action>[] {
+  const flags = useFlagActions(projectId, environmentId);
+  const environments = useEnvironmentActions(projectId);
+  const projects = useProjectActions();
+  const pages = usePageActions(projectId, environmentId);
+  const administration = useAdministrationActions();
+  const appearance = useAppearanceActions();
+  return [
+    { group: palette.pages, actions: pages },
+    { group: palette.environments, actions: environments },
+    { group: palette.flags, actions: flags },
+    { group: palette.projects, actions: projects },
+    { group: t.adminPages.heading, actions: administration },
+    { group: palette.appearance, actions: appearance },
+  ];
+}
+
+/** The users whom a query can mean. The server cannot tell whether they are known before it is asked about them. */
+export function useUserActions({ projectId, environmentId }: Here) {
+  const navigate = useNavigate();
+  const { data: environments } = useQuery({ ...environmentsQuery(projectId ?? ""), enabled: projectId !== null });
+  const key = environments?.find((each) => each.id === environmentId)?.key;
+  return (query: string): Group<Action>[] => {
+    if (projectId === null) return [];
+    const actions = meantBy(query).map((person) => ({
+      id: `user-${Object.keys(person).join()}`,
+      label: person.email === undefined ? people.paletteId(person.id ?? "") : people.paletteEmail(person.email),
+      leftSection: <IconSearch size={18} />,
+      onClick: () =>
+        navigate({
+          to: "/projects/$projectId/user",
+          params: { projectId },
+          search: { ...person, ...(key !== undefined && { environment: key }) },
+        }),
+    }));
+    return actions.length > 0 ? [{ group: people.paletteGroup, actions }] : [];
+  };
+}
+
+function useFlagActions(projectId: string | null, environmentId: string | null): Action[] {
+  const navigate = useNavigate();
+  const path = { project_id: projectId ?? "", env_id: environmentId ?? "" };
+  const { data } = useQuery({ ...flagsQuery(path), enabled: environmentId !== null });
+  const { data: favourites } = useQuery({ ...favouritesQuery(path.project_id), enabled: projectId !== null });
+  return useMemo(
+    () =>
+      favouritesFirst(data ?? [], new Set(favourites), (flag) => flag).map((flag) => ({
+        id: flag.id,
+        label: flag.name,
+        description: `${flag.key} · ${flag.enabled ? t.on : t.off}`,
+        leftSection: <IconFlag size={18} />,
+        onClick: () =>
+          navigate({
+            to: `${BASE}/flags/$flagId`,
+            params: { projectId: flag.project_id, environmentId: flag.environment_id, flagId: flag.id },
+          }),
+      })),
+    [data, favourites, navigate],
+  );
+}
+
+function useEnvironmentActions(projectId: string | null): Action[] {
+  const navigate = useNavigate();
+  const flag = useShownFlag();
+  const { data } = useQuery({ ...environmentsQuery(projectId ?? ""), enabled: projectId !== null });
+  return (data ?? []).map((each) => ({
+    id: each.id,
+    label: palette.switchTo(each.name),
+    description: each.key,
+    leftSection: each.critical ? <IconBroadcast size={18} /> : <IconFlask size={18} />,
+    onClick: () => {
+      const params = { projectId: projectId ?? "", environmentId: each.id };
+      return flag
+        ? navigate({ to: BY_KEY, params: { ...params, ...flag.params }, search: flag.page })
+        : navigate({ to: BASE, params });
+    },
+  }));
+}
+
+function useProjectActions(): Action[] {
+  const navigate = useNavigate();
+  const { data } = useQuery(projectsQuery);
+  return (data ?? []).map((each) => ({
+    id: each.id,
+    label: each.name,
+    leftSection: <IconGrid size={18} />,
+    onClick: () => navigate({ to: "/projects/$projectId", params: { projectId: each.id } }),
+  }));
+}
+
+function usePageActions(projectId: string | null, environmentId: string | null): Action[] {
+  const navigate = useNavigate();
+  const params = { projectId: projectId ?? "", environmentId: environmentId ?? "" };
+  const ofEnvironment: Action[] = [
+    { id: "flags", label: t.shell.flags, onClick: () => navigate({ to: BASE, params }) },
+    { id: "history", label: t.shell.history, onClick: () => navigate({ to: `${BASE}/history`, params }) },
+    { id: "changes", label: t.shell.changes, onClick: () => navigate({ to: `${BASE}/changes`, params }) },
+    { id: "releases", label: flagList.openReleases, onClick: () => navigate({ to: `${BASE}/releases`, params }) },
+    {
+      id: "applications",
+      label: t.shell.applications,
+      onClick: () => navigate({ to: `${BASE}/applications`, params }),
+    },
+    { id: "cleanup", label: cleanup.heading, onClick: () => navigate({ to: `${BASE}/cleanup`, params }) },
+  ];
+  return [
+    ...(environmentId === null ? [] : ofEnvironment),
+    ...(projectId === null
+      ? []
+      : [
+          {
+            id: "all-environments",
+            label: t.shell.allEnvironments,
+            onClick: () => navigate({ to: "/projects/$projectId/flags", params }),
+          },
+          {
+            id: "segments",
+            label: t.shell.segments,
+            onClick: () => navigate({ to: "/projects/$projectId/segments", params }),
+          },
+          {
+            id: "metrics",
+            label: t.shell.metrics,
+            onClick: () => navigate({ to: "/projects/$projectId/metrics", params }),
+          },
+          {
+            id: "compare",
+            label: compare.heading,
+            onClick: () => navigate({ to: "/projects/$projectId/compare", params }),
+          },
+          {
+            id: "playground",
+            label: t.flags.playground,
+            onClick: () => navigate({ to: "/projects/$projectId/playground", params }),
+          },
+          {
+            id: "members",
+            label: t.shell.members,
+            onClick: () => navigate({ to: "/projects/$projectId/members", params }),
+          },
+          {
+            id: "sdk-keys",
+            label: t.shell.sdkKeys,
+            onClick: () => navigate({ to: "/projects/$projectId/sdk-keys", params }),
+          },
+          {
+            id: "webhooks",
+            label: t.shell.webhooks,
+            onClick: () => navigate({ to: "/projects/$projectId/webhooks", params }),
+          },
+          {
+            id: "tokens",
+            label: t.shell.accessTokens,
+            onClick: () => navigate({ to: "/projects/$projectId/tokens", params }),
+          },
+          {
+            id: "settings",
+            label: t.shell.settings,
+            onClick: () => navigate({ to: "/projects/$projectId/settings", params }),
+          },
+          {
+            id: "audit",
+            label: restore.heading,
+            onClick: () => navigate({ to: "/projects/$projectId/audit", params }),
+          },
+          {
+            id: "users",
+            label: people.headingNone,
+            onClick: () => navigate({ to: "/projects/$projectId/user", params }),
+          },
+        ]),
+    { id: "projects", label: t.shell.allProjects, onClick: () => navigate({ to: "/" }) },
+  ];
+}
+
+function useAdministrationActions(): Action[] {
+  const navigate = useNavigate();
+  const { data: own } = useQuery(ownAccountQuery);
+  if (!own?.administrator) return [];
+  return ADMIN_PAGES.map(({ to, name }) => ({
+    id: to,
+    label: palette.adminPage(name),
+    leftSection: <IconShield size={18} />,
+    onClick: () => navigate({ to }),
+  }));
+}
+
+function useAppearanceActions(): Action[] {
+  const { setColorScheme } = useMantineColorScheme();
+  const schemes = [
+    ["light", t.shell.light],
+    ["dark", t.shell.dark],
+    ["auto", t.shell.system],
+  ] as const;
+  return schemes.map(([scheme, name]) => ({
+    id: `scheme-${scheme}`,
+    label: palette.schemeAction(name.toLowerCase()),
+    leftSection: <IconMoon size={18} />,
+    onClick: () => setColorScheme(scheme),
+  }));
+}

@@ -1,0 +1,50 @@
+import { expect, it } from "vitest";
+import type { FlagInBrief, ProjectFlag } from "../api/projectFlags";
+import { readSwitchWish, switchable } from "./paletteSwitches";
+
+const production = { id: "p", name: "Production", key: "production" };
+const staging = { id: "s", name: "Staging (EU)", key: "staging" };
+const ALL = [production, staging];
+
+function flag(key: string, ...states: readonly [string, boolean, string?][]): ProjectFlag {
+  const flags = states.map(([environment_id, enabled, archived_at = null]) => ({
+    id: key + environment_id,
+    environment_id,
+    enabled,
+    archived_at,
+  }));
+  return { key, differs: [], flags: flags as FlagInBrief[] };
+}
+
+it("reads what is to be turned on or off, and where", () => {
+  expect(readSwitchWish("turn off new-checkout in Prod", ALL)).toEqual({
+    enabled: false,
+    flag: "new-checkout",
+    environments: [production],
+  });
+  expect(readSwitchWish(" Turn ON  checkout ", ALL)).toEqual({ enabled: true, flag: "checkout", environments: ALL });
+  expect(readSwitchWish("disable checkout in staging", ALL)?.environments).toEqual([staging]);
+  expect(readSwitchWish("enable checkout", ALL)?.enabled).toBe(true);
+  expect(readSwitchWish("turn off in production", ALL)).toMatchObject({ flag: "", environments: [production] });
+});
+
+it("takes “in” for a part of the name if no environment is called like that", () => {
+  expect(readSwitchWish("turn off sign in button", ALL)).toMatchObject({ flag: "sign in button", environments: ALL });
+  expect(readSwitchWish("turn off sign in button in prod", ALL)).toMatchObject({
+    flag: "sign in button",
+    environments: [production],
+  });
+});
+
+it("leaves other texts to the rest of the palette", () => {
+  for (const text of ["", "turn", "turn offers", "production", "disabled", "return on"]) {
+    expect(readSwitchWish(text, ALL)).toBeNull();
+  }
+});
+
+it("finds the flags that would change, those of the open environment first", () => {
+  const found = [flag("a", ["p", true], ["s", true]), flag("b", ["p", false], ["s", true, "2026-11-20T10:00:00Z"])];
+  const wish = readSwitchWish("turn off x", ALL);
+  expect(wish && switchable(wish, found, "s").map(({ flag: { id } }) => id)).toEqual(["as", "ap"]);
+  expect(wish && switchable({ ...wish, enabled: true }, found, null).map(({ flag: { id } }) => id)).toEqual(["bp"]);
+});

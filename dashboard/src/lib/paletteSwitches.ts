@@ -1,0 +1,52 @@
+/** Reads what somebody types into the palette to turn a flag on or off: "turn off new-checkout in Production". */
+
+import type { Environment } from "../api/client";
+import type { FlagInBrief, ProjectFlag } from "../api/projectFlags";
+
+type Place = Pick<Environment, "id" | "name" | "key">;
+
+export interface SwitchWish {
+  readonly enabled: boolean;
+  /** A part of the flag's key or name; empty for the flag of the page. */
+  readonly flag: string;
+  /** The environments that can be meant. */
+  readonly environments: readonly Place[];
+}
+
+const WISH = /^\s*(?:turn\s+(on|off)|(enable)|disable)(?:\s+(.*))?$/i;
+
+/** Null if the query means something else. */
+export function readSwitchWish(query: string, environments: readonly Place[]): SwitchWish | null {
+  const found = WISH.exec(query);
+  if (!found) return null;
+  const [, state, enable, rest = ""] = found;
+  const enabled = enable !== undefined || state?.toLowerCase() === "on";
+  const parts = /^(?:(.*)\s)?in\s+(\S.*)$/i.exec(rest);
+  const named = parts ? environments.filter((each) => startsWith(each, parts[2] ?? "")) : [];
+  // A flag can have "in" in its name, too.
+  if (named.length === 0) return { enabled, flag: rest.trim(), environments };
+  return { enabled, flag: parts?.[1]?.trim() ?? "", environments: named };
+}
+
+function startsWith({ name, key }: Place, text: string): boolean {
+  const start = text.trim().toLowerCase();
+  return name.toLowerCase().startsWith(start) || key.startsWith(start);
+}
+
+export interface Switchable {
+  readonly key: string;
+  readonly flag: FlagInBrief;
+  readonly environmentId: string;
+}
+
+/** The flags that the wish would change: first those of the environment of the page, then in the environments' order. */
+export function switchable(wish: SwitchWish, found: readonly ProjectFlag[], here: string | null): Switchable[] {
+  const order = wish.environments.map(({ id }) => id).toSorted((a, b) => Number(b === here) - Number(a === here));
+  return order.flatMap((id) =>
+    found.flatMap(({ key, flags }) =>
+      flags
+        .filter((flag) => flag.environment_id === id && flag.archived_at === null && flag.enabled !== wish.enabled)
+        .map((flag) => ({ key, flag, environmentId: id })),
+    ),
+  );
+}

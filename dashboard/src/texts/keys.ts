@@ -1,0 +1,35 @@
+import { isMac } from "../lib/paletteWish";
+import { t } from ".";
+
+/** The keys of the dashboard: where they work, which they are, and what they do. */
+export const keys = {
+  heading: "Keyboard shortcuts",
+  groups: [
+    {
+      name: "Everywhere",
+      keys: [
+        { keys: [isMac ? t.shell.searchKeysMac : t.shell.searchKeys], does: "Open the command palette" },
+        { keys: ["?"], does: "Show these shortcuts" },
+      ],
+    },
+    {
+      name: "List of flags",
+      keys: [
+        { keys: ["/"], does: "Search" },
+        { keys: ["J", "K"], does: "Go to the next or the previous flag" },
+        { keys: ["Space"], does: "Turn the flag on or off" },
+        { keys: ["Enter"], does: "Open the flag" },
+      ],
+    },
+    {
+      name: "Command palette",
+      keys: [
+        { keys: ["↑", "↓"], does: "Select another result" },
+        { keys: ["Enter"], does: "Open the selected result" },
+        { keys: ["Esc"], does: "Close" },
+      ],
+    },
+  ],
+  examplesHeading: "What you can type into the palette",
+  examples: ["turn off new-checkout in production", "switch to staging", "new flag", "copy link", "user-42"],
+};
