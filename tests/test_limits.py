@@ -217,6 +217,7 @@ TESTS: dict[str, list[str]] = {
     ],
     "token-mails": ["web/access_tokens/test_access_tokens.py::test_an_hour_has_forty_mails_about_tokens_at_most"],
     "webhook-attempts": [
+        "web/webhooks/test_deliveries.py::test_the_slow_receivers_of_a_project_leave_turns_to_other_projects",
         "web/webhooks/test_deliveries.py::test_a_receiver_that_never_answers_or_never_ends_holds_up_nobody_else",
         (
             "web/webhooks/test_deliveries.py::"

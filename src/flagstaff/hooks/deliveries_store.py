@@ -32,11 +32,11 @@ _is_due = sa.or_(_columns.next_attempt_at.is_(None), _columns.next_attempt_at <=
 _held_until = sa.type_coerce(_webhooks.held_until, sa.BigInteger)
 _free = sa.or_(_webhooks.held_until.is_(None), _held_until < DatabaseNow())
 _due = (
-    sa.select(_webhooks.id)
+    sa.select(_webhooks.id, _webhooks.project_id)
     .join(tables.webhook_deliveries, _columns.number == _oldest_of)
     .where(_webhooks.enabled, _is_due, _free)
     .union(
-        sa.select(_webhooks.id)
+        sa.select(_webhooks.id, _webhooks.project_id)
         .join(tables.webhook_deliveries, _columns.webhook_id == _webhooks.id)
         .where(_waiting, _is_test, _is_due, _free)
     )
@@ -79,9 +79,12 @@ async def has_webhooks(connection: AsyncConnection) -> bool:
     return (await connection.execute(_exists)).first() is not None
 
 
-async def find_due(connection: AsyncConnection, now: datetime, most: int) -> list[UUID]:
-    """The ids of webhooks with a message whose attempt is due, and which no process holds."""
-    return list((await connection.execute(_due, {"now": now, "most": most})).scalars())
+async def find_due(connection: AsyncConnection, now: datetime, most: int) -> dict[UUID, UUID | None]:
+    """The webhooks with a message whose attempt is due, and which no process holds, with their projects.
+
+    A webhook of the instance has none.
+    """
+    return {row.id: row.project_id for row in await connection.execute(_due, {"now": now, "most": most})}
 
 
 async def find_oldest_waiting(connection: AsyncConnection) -> datetime | None:

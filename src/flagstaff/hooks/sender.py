@@ -5,6 +5,7 @@ can end between a response and its record. Nothing here is on the way of a reque
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from datetime import datetime
 from time import monotonic, perf_counter
@@ -32,7 +33,8 @@ LOOK_SECONDS = 1.0
 _BETWEEN_SECONDS = 0.02
 TURN_SECONDS = 30.0  # after its last attempt, another process may go on
 _RENEWED_AFTER_SECONDS = TURN_SECONDS / 3  # an attempt takes a quarter of a turn at most
-_AT_ONCE = 16
+_AT_ONCE = 64
+_AT_ONCE_OF_PROJECT = 20  # as many webhooks as a project may have by default, so that none waits for another
 _PURGED_AT_ONCE = 500
 _GONE = 410
 _OK = range(200, 300)
@@ -64,6 +66,8 @@ class Sender:
         self._look_seconds = look_seconds
         self._woken = asyncio.Event()
         self._running: dict[UUID, asyncio.Task[None]] = {}
+        self._busy: Counter[UUID | None] = Counter()
+        """How many webhooks of each project are being sent to; None stands for the instance."""
         self._served: dict[UUID, float] = {}
         self.sent = self.failures = self.dropped = 0
         self._oldest: datetime | None = None
@@ -100,15 +104,26 @@ class Sender:
                 return False
             due = await deliveries_store.find_due(connection, self._now(), _DUE_MAX)
             self._oldest = await deliveries_store.find_oldest_waiting(connection)
-        # Those that were served longest ago come first, so that slow receivers do not take all turns.
+        # Those that were served longest ago come first, and a project has a part only: slow receivers leave turns.
         self._served = {each: self._served[each] for each in due if each in self._served}
         idle = sorted((each for each in due if each not in self._running), key=lambda each: self._served.get(each, 0.0))
-        for webhook_id in idle[: _AT_ONCE - len(self._running)]:
-            self._served[webhook_id] = monotonic()
-            task = self._supervisor.spawn(f"webhook-{webhook_id}", self._serve_logged(webhook_id))
-            self._running[webhook_id] = task
-            task.add_done_callback(lambda _, ended=webhook_id: self._running.pop(ended, None))  # type: ignore[misc]
+        for webhook_id in idle:
+            if len(self._running) < _AT_ONCE and self._busy[due[webhook_id]] < _AT_ONCE_OF_PROJECT:
+                self._begin(webhook_id, due[webhook_id])
         return bool(self._running)
+
+    def _begin(self, webhook_id: UUID, project_id: UUID | None) -> None:
+        """Begin to send to a webhook."""
+        self._served[webhook_id] = monotonic()
+        self._busy[project_id] += 1
+        task = self._supervisor.spawn(f"webhook-{webhook_id}", self._serve_logged(webhook_id))
+        self._running[webhook_id] = task
+
+        def end(_: asyncio.Task[None]) -> None:
+            del self._running[webhook_id]
+            self._busy -= Counter({project_id: 1})  # which forgets projects with none
+
+        task.add_done_callback(end)
 
     async def finish(self) -> None:
         """Wait for the webhooks that are sent to now. For tests and a stop."""

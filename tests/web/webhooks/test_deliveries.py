@@ -11,14 +11,14 @@ from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
 from flagstaff.hooks import deliveries as rules
 from flagstaff.hooks.messages import BODY_MAX_BYTES
-from tests.support.api import Caller, Json, environment_path, flag_path, project_path
+from tests.support.api import Caller, Json, created, environment_path, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.jobs import do_now
 from tests.support.ports import free_port
 from tests.support.receiver import RESET, Receiver, response
 from tests.support.sessions import PASSWORD, log_in
 from tests.web.conftest import ReadMails
-from tests.web.webhooks.conftest import Hook, deliveries, hook_path, settle
+from tests.web.webhooks.conftest import Hook, deliveries, hook_path, hooks_path, settle
 
 
 async def test_a_change_is_sent_signed_with_what_it_was(
@@ -326,6 +326,23 @@ async def test_slow_receivers_do_not_take_the_turns_of_others(
         flag = await ada.create_flag(await ada.get_environment(project))
         await ada.post(f"{flag_path(flag)}/toggle")
         await receiver.wait_for(2)
+
+
+async def test_the_slow_receivers_of_a_project_leave_turns_to_other_projects(
+    flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flagstaff.hooks.sender._AT_ONCE_OF_PROJECT", 4)
+    async with Receiver() as slow:
+        slow.answer = lambda _: None
+        for _ in range(10):
+            await hook(url=slow.url)
+        await ada.create_flag(await ada.get_environment(project))
+        await slow.wait_for(4)
+        other = await ada.create_project(name="Another")
+        created(await ada.post(hooks_path(other), json={"url": receiver.url, "events": ["flag.*"]}))
+        await ada.create_flag(await ada.get_environment(other))
+        await receiver.wait_for(1)
+        assert len(slow.messages) == 4  # whose attempts have not ended
 
 
 async def test_a_test_message_is_sent_at_once_also_when_others_wait_or_it_is_switched_off(
