@@ -105,7 +105,7 @@ async def test_a_context_may_be_as_long_as_in_an_evaluation(
     ada: Caller, client: Caller, project: Json, environment: Json, path: str
 ) -> None:
     await ada.create_flag(environment)
-    context = {"user_id": "ada", "custom_attributes": {f"attribute-{number}": "x" * 100 for number in range(1_500)}}
+    context = {"user_id": "ada", "custom_attributes": {f"attribute-{number}": "x" * 200 for number in range(1_000)}}
     assert (await client.evaluate(project["sdk_key"], context=context)).status_code == 200
     assert len((await answers(ada, path, context=context))["items"]) == 1
 
