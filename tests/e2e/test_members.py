@@ -65,8 +65,8 @@ async def test_what_a_viewer_may_not_do_is_disabled_with_the_reason(
     await expect(row(eve, eve.email)).to_contain_text("Viewer, Editor in staging")
     await eve.press("What you may do")
     matrix = eve.page.get_by_role("region", name="What you may do").get_by_role("row")
-    await expect(matrix.filter(has_text="flags:write").get_by_role("cell")).to_have_text(["no", "no", "yes"])
-    await expect(matrix.filter(has_text="flags:read").get_by_role("cell")).to_have_text(["yes", "yes", "yes"])
+    await expect(matrix.filter(has_text="flags:write").get_by_role("cell")).to_have_text(["No", "No", "Yes"])
+    await expect(matrix.filter(has_text="flags:read").get_by_role("cell")).to_have_text(["Yes", "Yes", "Yes"])
 
 
 async def test_the_last_owner_cannot_leave_or_take_a_lower_role(ada: Person, project: Json) -> None:
