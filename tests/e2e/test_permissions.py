@@ -258,5 +258,5 @@ async def test_the_roles_are_shown_as_a_table(ada: Person, project: Json) -> Non
     assert await rows.locator("code").all_inner_texts() == list(Permission)
     for permission in Permission:
         row = rows.filter(has=ada.page.get_by_text(permission, exact=True))
-        words = ["yes" if permission in PERMISSIONS[role] else "no" for role in Role]
+        words = ["Yes" if permission in PERMISSIONS[role] else "No" for role in Role]
         await expect(row.get_by_role("cell")).to_have_text(words)

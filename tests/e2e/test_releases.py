@@ -182,7 +182,7 @@ async def test_users_are_counted_left_out_and_downloaded(ada: Person, project: J
     await expose(ada, project, flag)
     await wait_for_results(ada, flag, made, lambda each: each["users"] == USERS)
     await ada.page.goto(page_of(flag))
-    await ada.sees("1 user for whom a rule decided")
+    await ada.sees("1 user matched a rule")
     async with ada.page.expect_download() as started:
         await ada.press("Download users as CSV")
     download = await started.value

@@ -115,7 +115,7 @@ async def test_a_member_without_one_is_led_to_set_it_up_and_comes_back_to_the_pa
     await eve.page.set_viewport_size({"width": 320, "height": 640})
     await stays_within(eve)
     await eve.page.get_by_role("link", name="Set up a second factor").click()
-    await eve.sees("You need a second factor to go on.")
+    await eve.sees("You need a second factor to continue.")
     await set_up_app(eve)
     await check(eve, "the way back")
     await stays_within(eve)
