@@ -15,7 +15,9 @@ from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.assembly.openapi import ALSO, PERMISSION, PLACE
 from flagstaff.database import tables
 from flagstaff.database.revisions_store import find_project_revision
+from flagstaff.history.store.request_metrics import add_measured
 from flagstaff.http.revisions import REVISION
+from flagstaff.metrics.request_metrics import WHOLE, Measured, RequestKind, Sample
 from flagstaff.projects.members import Role
 from flagstaff.projects.permissions import PERMISSIONS, Permission
 from flagstaff.values.moments import format_moment
@@ -128,6 +130,7 @@ class Place:
         queries = {
             "compare_environments": {"from": staging, "to": production},
             "list_answer_changes": {"user_id": "ada"},
+            "chart_request_metric": {"name": "orders"},
         }
         ids = {**self.ids, "flag_id": self.ids["spare_id"]} if name in OF_SPARE_FLAG else self.ids
         return await caller.request(method.upper(), path.format(**ids), json=body, params=queries.get(name))
@@ -156,6 +159,9 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
     release = await owner.post(f"{flag_path(flag)}/releases", json=BODIES["create_release"])
     changed = await owner.put(flag_path(flag), json={"description": "Two steps."})
     recorded = await record_evaluation(flagstaff, owner, project["sdk_key"], flag)
+    measured = Measured("orders", RequestKind.COUNTER, "Orders", (), (Sample(WHOLE, 1.0, 1),))
+    async with flagstaff.database.write_history() as connection:
+        await add_measured(connection, UUID(flag["environment_id"]), [measured], flagstaff.foundation.now(), 1)
     ids = {
         "evaluation_id": recorded["id"],
         "webhook_id": webhook.json()["id"],
