@@ -49,6 +49,8 @@ async def count_rows(database: Database) -> dict[str, int]:
         tables.events,
         tables.exposures,
         tables.observed_releases,
+        tables.request_samples,
+        tables.request_series,
         tables.unknown_metrics,
         tables.user_events,
     }
