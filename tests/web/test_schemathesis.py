@@ -93,6 +93,7 @@ BEYOND_SCHEMAS = {
     "list_flag_evaluations": "the cursor is one from a page",
     "list_answer_changes": "the user is named, the cursor is one from a page",
     "list_reports": "the time is at most 92 days",
+    "chart_request_metric": "the time is at most seven days",
     "list_flag_reports": "the time is at most 92 days",
     "create_webhook": "the types of events exist, and the address is a public one",
     "update_webhook": "the types of events exist, and the address is a public one",
