@@ -153,16 +153,26 @@ async def test_the_wait_ends_after_some_minutes_and_goes_on_when_asked(ada: Pers
     await open_use(ada, flag)
     status = signs(ada).get_by_role("status")
     await expect(status).to_have_text("Waiting for your first evaluation…")
-    await ada.page.clock.fast_forward("05:01")
-    await expect(status).to_have_text("This page no longer looks for evaluations.")
     asked: list[str] = []
     ada.page.on("request", lambda request: asked.append(request.url))
+    await ada.page.clock.fast_forward("05:01")
+    await expect(status).to_have_text("This page no longer looks for evaluations.")
+    await hear_of_requests(ada)
+    asked.clear()
     await ada.page.clock.fast_forward("01:00")
+    await hear_of_requests(ada)
+    assert asked
     assert not [url for url in asked if "limit=1" in url]
     await signs(ada).get_by_role("button", name="Look again").click()
     await expect(status).to_have_text("Waiting for your first evaluation…")
     async with ada.page.expect_request("**/evaluations?limit=1"):
         await ada.page.clock.fast_forward("00:10")
+
+
+async def hear_of_requests(person: Person) -> None:
+    """Wait until we have been told of every request that the page has sent: they are told in order."""
+    async with person.page.expect_request("**/health"):
+        await person.page.evaluate("fetch('/health')")
 
 
 async def test_languages_and_ways_are_chosen_by_keyboard(ada: Person, flag: Json) -> None:

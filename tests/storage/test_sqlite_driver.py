@@ -1,6 +1,7 @@
-"""Our cursor gives the same results as aiosqlite's; both run the same statements here."""
+"""The driver gives the same results as aiosqlite; both run the same statements here."""
 
 import asyncio
+import gc
 import os
 import re
 import sqlite3
@@ -13,6 +14,7 @@ from typing import Any
 
 import aiosqlite
 import pytest
+import sqlalchemy as sa
 
 from flagstaff.database import sqlite_driver
 from flagstaff.database.sqlite_driver import Connection
@@ -39,7 +41,7 @@ async def connection(tmp_path: Path) -> AsyncIterator[Connection]:
     await opened.close()
 
 
-async def make_cursor(connection: aiosqlite.Connection) -> Any:
+async def make_cursor(connection: Connection | aiosqlite.Connection) -> Any:
     """A cursor, created as SQLAlchemy's adapter creates it."""
     return await connection.cursor().__aenter__()
 
@@ -76,7 +78,7 @@ async def test_what_sqlite_refuses_is_raised_as_sqlite_raises_it(
 
 async def test_a_closed_connection_refuses_statements(connection: Connection) -> None:
     await connection.close()
-    with pytest.raises(ValueError, match="Connection closed"):
+    with pytest.raises(sqlite3.OperationalError, match="Connection closed"):
         await connection.cursor().execute("SELECT 1")
 
 
@@ -144,25 +146,75 @@ async def test_a_result_that_is_fetched_in_pieces_is_complete(connection: Connec
 
 
 async def test_a_connection_that_was_left_open_does_not_keep_the_process(connection: Connection) -> None:
-    running = [thread for thread in threading.enumerate() if "_connection_worker_thread" in thread.name]
+    running = [thread for thread in threading.enumerate() if thread.name == "sqlite"]
     assert running
     assert all(thread.daemon for thread in running)
 
 
 async def test_a_connection_is_closed_if_the_wait_for_it_is_cancelled(tmp_path: Path) -> None:
-    connection = sqlite_driver.Connection(tmp_path / "ours.sqlite")
-    opened: list[sqlite3.Connection] = []
-    opening = connection._connector
-    connection._connector = lambda: opened.append(opening()) or opened[0]  # type: ignore[func-returns-value]
-
-    async def connect() -> None:
-        await connection
-
-    waiting = asyncio.create_task(connect())
+    connection = Connection(tmp_path / "ours.sqlite")
+    opening = asyncio.create_task(connection.open())
     await asyncio.sleep(0)  # it has asked its thread
-    waiting.cancel()
+    opening.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await waiting
+        await opening
     await asyncio.to_thread(connection._thread.join, 10)
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        opened[0].execute("SELECT 1")
+    assert not is_open(tmp_path / "ours.sqlite")
+
+
+async def test_closing_a_connection_waits_for_the_statements_before_it(tmp_path: Path) -> None:
+    connection = await sqlite_driver.connect(tmp_path / "ours.sqlite")
+    created = asyncio.ensure_future(connection.cursor().execute("CREATE TABLE numbers (number INTEGER)"))
+    await asyncio.sleep(0)  # it is in the thread's queue
+    await connection.close()
+    assert created.done()
+    assert not is_open(tmp_path / "ours.sqlite")
+    await connection.close()  # a second time changes nothing
+
+
+async def test_a_connection_that_nobody_has_any_more_is_closed(tmp_path: Path) -> None:
+    engine = sqlite_driver.create_engine(tmp_path / "ours.sqlite", poolclass=sa.pool.AsyncAdaptedQueuePool)
+    async with engine.connect() as connection:
+        driver = (await connection.get_raw_connection()).driver_connection
+        assert isinstance(driver, Connection)
+        thread = driver._thread
+        await engine.dispose()
+    del connection, driver
+    gc.collect()
+    await asyncio.to_thread(thread.join, 10)
+    assert not is_open(tmp_path / "ours.sqlite")
+
+
+async def test_an_engine_whose_opening_is_cancelled_at_any_step_leaves_no_thread(tmp_path: Path) -> None:
+    before = set(threading.enumerate())
+    is_connected, steps = False, 0
+    while not is_connected:
+        engine = sqlite_driver.create_engine(tmp_path / "ours.sqlite", poolclass=sa.pool.NullPool)
+        connecting = asyncio.ensure_future(engine.connect().start())
+        for _ in range(steps):
+            await step(connecting)
+        is_connected = connecting.done()
+        connecting.cancel()
+        for outcome in await asyncio.gather(connecting, return_exceptions=True):
+            if not isinstance(outcome, BaseException):
+                await outcome.close()
+        del connecting, outcome
+        steps += 1
+    assert steps > 3, "opening was cancelled at several steps"
+    gc.collect()
+    for thread in set(threading.enumerate()) - before:
+        await asyncio.to_thread(thread.join, 10)
+        assert not thread.is_alive()
+
+
+async def step(task: "asyncio.Future[Any]") -> None:
+    """Let the task go on once, when what it awaits is there."""
+    awaited = getattr(task, "_fut_waiter", None)
+    if awaited is not None:
+        await asyncio.wait([awaited])
+    await asyncio.sleep(0)
+
+
+def is_open(path: Path) -> bool:
+    """Whether this process has the file open."""
+    return any(Path(link).resolve() == path.resolve() for link in Path("/proc/self/fd").iterdir() if link.exists())

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import asyncpg
 import sqlalchemy as sa
@@ -63,11 +62,6 @@ _limit_idle = sa.select(
 def is_postgresql(url: str) -> bool:
     """Whether a database URL is that of a PostgreSQL server."""
     return url.startswith(("postgresql://", "postgres://"))
-
-
-def sqlite_url(path: Path) -> str:
-    """The URL of a SQLite file."""
-    return f"sqlite+aiosqlite:///{quote(str(path.absolute()))}"
 
 
 def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -> AsyncEngine:
@@ -136,16 +130,13 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
     Writers share one connection and take the file's write lock when they begin, so that no transaction fails half-way
     because it cannot get the lock. Readers see the state at their first query and never wait.
     """
-    engine = create_async_engine(
-        sqlite_url(path),
+    engine = sqlite_driver.create_engine(
         # Only migrations create the file: an empty one in place of one that is gone would hide the loss.
+        sqlite_files.existing(path),
         # Three threads that read long lists would otherwise get most of a core that they share with the event loop.
-        async_creator=partial(
-            sqlite_driver.connect, sqlite_files.existing(path), niceness=0 if write else _READERS_NICENESS
-        ),
+        niceness=0 if write else _READERS_NICENESS,
         pool_size=1 if write else READERS,
         max_overflow=0,
-        hide_parameters=True,  # errors are logged, and users' data must not be
         pool_timeout=_WAIT_SECONDS,
         poolclass=sa.pool.AsyncAdaptedQueuePool,
         pool_use_lifo=True,
@@ -204,12 +195,11 @@ def migrating_engine(
 
 
 def _migrating_sqlite_engine(configuration: Path, history: Path, journal_mode: str) -> AsyncEngine:
-    engine = create_async_engine(sqlite_url(configuration), poolclass=sa.pool.NullPool, hide_parameters=True)
+    engine = sqlite_driver.create_engine(configuration, poolclass=sa.pool.NullPool)
 
     # Foreign keys are not enforced here: altering a table in SQLite drops and rebuilds it, which must not cascade.
     @sa.event.listens_for(engine.sync_engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # transactions are begun by the listener below, not by the driver
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {_MIGRATION_WAIT_SECONDS * 1000}")
         cursor.execute(f"PRAGMA journal_mode = {journal_mode}")

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
 
-import aiosqlite
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.database import dialect
+from flagstaff.database import dialect, sqlite_driver
 from flagstaff.values.errors import Code, Error
 
 _LOCK_SECONDS = 30
@@ -42,11 +41,7 @@ async def _frozen_sqlite(configuration: Path, history: Path) -> AsyncIterator[As
     for path in (configuration, history):
         if not path.exists():
             raise Error(Code.NOT_FOUND, f"There is no database: {path} does not exist.")
-    engine = create_async_engine(
-        "sqlite+aiosqlite://",
-        async_creator=lambda: aiosqlite.connect(_read_only(configuration), uri=True, isolation_level=None),
-        poolclass=sa.pool.NullPool,
-    )
+    engine = sqlite_driver.create_engine(_read_only(configuration), poolclass=sa.pool.NullPool)
 
     @sa.event.listens_for(engine.sync_engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:

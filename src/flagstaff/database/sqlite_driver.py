@@ -1,32 +1,44 @@
-"""aiosqlite with one call to its thread per statement instead of four.
+"""SQLite for SQLAlchemy's asyncio engine: each connection has a thread, and each statement is one call to it.
 
 For each statement SQLAlchemy creates a cursor, executes, fetches and closes. aiosqlite runs each of these steps in its
 thread and wakes the event loop in between, with everything that waits there. A toggle made 44 such calls, which took a
-third of its time (docs/performance.md). Methods that SQLAlchemy's adapter does not call are left out.
+third of its time (docs/performance.md). Methods that SQLAlchemy's adapter does not call are left out. The tests compare
+the results with aiosqlite's.
 """
 
+import asyncio
 import os
 import random
 import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from time import monotonic, perf_counter, sleep
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
-import aiosqlite
-from aiosqlite.core import _STOP_RUNNING_SENTINEL
+from sqlalchemy.dialects.sqlite.aiosqlite import (
+    AsyncAdapt_aiosqlite_connection,
+    AsyncAdapt_aiosqlite_dbapi,
+    AsyncAdapt_aiosqlite_ss_cursor,
+)
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.util.concurrency import await_
 
-_CHUNK_ROWS = 64  # aiosqlite's default; unused, because nothing reads in chunks
 _ROWS_AT_ONCE = 16  # with the longest values: a third of a megabyte
 BEGIN_TO_WRITE = "BEGIN IMMEDIATE"
 WRITE_LOCK_SECONDS = 5.0
 _RETRY_SECONDS = 0.0005, 0.0015
 # Without pauses, a thread that reads keeps both the interpreter and a core for milliseconds at a time.
 _PIECE_SECONDS, _PAUSE_SECONDS = 0.0005, 0.0001
+
+
+_T = TypeVar("_T")
+_Call = tuple["asyncio.Future[Any] | None", Callable[[sqlite3.Connection], Any] | None]  # without a function: close
 
 
 class Outcome(NamedTuple):
@@ -39,7 +51,7 @@ class Outcome(NamedTuple):
 
 
 class Cursor:
-    """An aiosqlite cursor as SQLAlchemy's adapter uses it. It holds rows, but no resources of the database."""
+    """A cursor as SQLAlchemy's adapter uses it. It holds rows, but no resources of the database."""
 
     arraysize = 1
 
@@ -83,60 +95,189 @@ class Cursor:
         return self._outcome.lastrowid
 
 
-class Connection(aiosqlite.Connection):
-    """An aiosqlite connection that creates `Cursor` objects."""
+class StreamCursor(Cursor):
+    """A cursor for `AsyncConnection.stream`, which reads a table that is too long for the memory piece by piece."""
+
+    _rows: sqlite3.Cursor | None = None
+
+    async def execute(self, statement: str, parameters: Sequence[Any] = ()) -> "StreamCursor":
+        """Run a statement. Raises sqlite3's exceptions."""
+        rows = self._rows = await self._connection.call(lambda database: database.execute(statement, parameters))
+        self._outcome = Outcome([], rows.description, rows.rowcount, rows.lastrowid)
+        return self
+
+    async def fetchmany(self, size: int) -> list[Any]:
+        """The next rows, at most `size`. Raises sqlite3's exceptions."""
+        rows = self._rows
+        return [] if rows is None else await self._connection.call(lambda _: rows.fetchmany(size))
+
+    async def close(self) -> None:
+        """Release the statement and its locks."""
+        rows, self._rows = self._rows, None
+        if rows is not None:
+            await self._connection.call(lambda _: rows.close())
+
+
+class Connection:
+    """A connection to a SQLite file, opened by `connect`. Only explicit statements begin transactions.
+
+    Its thread makes one call after another and closes the file when it is told to, or when the connection is gone:
+    SQLAlchemy drops a connection that is returned to a pool after the engine was disposed of.
+    """
 
     def __init__(self, path: Path | str, *, niceness: int = 0) -> None:
-        """Opens no connection yet; awaiting the object does. Only explicit statements begin transactions."""
-        self._opened: sqlite3.Connection | None = None
-        super().__init__(partial(self._open, path, niceness), _CHUNK_ROWS)
-        self._thread.daemon = True  # as in SQLAlchemy: an open connection must not keep the process alive
+        """Opens no file yet."""
+        self._calls: SimpleQueue[_Call] = SimpleQueue()
+        self._is_closed = False
+        opening = partial(_open, path, niceness)
+        # A connection that is open does not keep the process alive.
+        self._thread = Thread(target=_make_calls, args=(self._calls, opening), name="sqlite", daemon=True)
+
+    async def open(self) -> Self:
+        """Start the thread, which opens the file. Raises sqlite3's exceptions."""
+        self._thread.start()
+        try:
+            await self.call(_nothing)
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __del__(self) -> None:
+        self.stop()
 
     def stop(self) -> None:
-        """Close the file and end the thread without notifying the event loop.
+        """Close the file after the calls made before, without waiting for it. The event loop may be closed by now."""
+        self._is_closed = True
+        self._calls.put((None, None))
 
-        aiosqlite's own method notifies the loop, which may already be closed: nothing waits for it when opening failed
-        or when SQLAlchemy discarded the connection. The thread then ended with an exception.
-        """
-        self._running = False
-        self._tx.put_nowait((None, self._close))
+    async def close(self) -> None:
+        """Close the file after the calls made before."""
+        if not self._is_closed:
+            self._is_closed = True
+            closed = asyncio.get_running_loop().create_future()
+            self._calls.put((closed, None))
+            await closed
 
-    def _open(self, path: Path | str, niceness: int) -> sqlite3.Connection:
-        """Remember what is opened: aiosqlite forgets it, open, if the wait for it is cancelled."""
-        self._opened = _open(path, niceness)
-        return self._opened
-
-    def _close(self) -> object:
-        if self._opened is not None:
-            self._opened.close()
-        self._opened = self._connection = None
-        return _STOP_RUNNING_SENTINEL
-
-    def cursor(self) -> Cursor:  # type: ignore[override]
+    def cursor(self) -> Cursor:
         """A cursor, created without a call to the thread."""
         return Cursor(self)
+
+    async def commit(self) -> None:
+        """Commit the transaction, if there is one. Raises sqlite3's exceptions."""
+        await self.call(sqlite3.Connection.commit)
+
+    async def rollback(self) -> None:
+        """Roll back the transaction, if there is one."""
+        await self.call(sqlite3.Connection.rollback)
+
+    async def create_function(self, name: str, arguments: int, function: Callable[..., Any], **options: bool) -> None:
+        """Define an SQL function, with the options of `sqlite3.Connection.create_function`."""
+        await self.call(lambda database: database.create_function(name, arguments, function, **options))
 
     async def run(self, statement: str, parameters: Sequence[Any]) -> Outcome:
         """Execute, fetch and close in one call to the thread."""
         if statement == BEGIN_TO_WRITE:
-            return await self._visit(lambda: _begin_to_write(self._conn))
-        return await self._visit(lambda: self._conn.execute(statement, parameters))
+            return await self.call(lambda database: _drain(_begin_to_write(database)))
+        return await self.call(lambda database: _drain(database.execute(statement, parameters)))
 
     async def run_many(self, statement: str, parameters: Iterable[Sequence[Any]]) -> Outcome:
         """Do the same for many sequences of parameters."""
-        return await self._visit(lambda: self._conn.executemany(statement, parameters))
+        return await self.call(lambda database: _drain(database.executemany(statement, parameters)))
 
-    async def _visit(self, execute: Callable[[], sqlite3.Cursor]) -> Outcome:
-        outcome: Outcome = await self._execute(lambda: _drain(execute()))  # type: ignore[no-untyped-call]
-        return outcome
+    async def call(self, function: Callable[[sqlite3.Connection], _T]) -> _T:
+        """What a function of the file's connection returns or raises in the thread."""
+        if self._is_closed:
+            raise sqlite3.OperationalError("Connection closed")  # SQLAlchemy takes this text for a lost connection
+        result: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
+        self._calls.put((result, function))
+        return await result
 
 
 async def connect(path: Path | str, *, niceness: int = 0) -> Connection:
     """Connect to a file, which is created if it does not exist, or to the file that a URI names as the URI says.
 
-    On Linux, `niceness` is added to that of its thread.
+    On Linux, `niceness` is added to that of its thread. Raises sqlite3's exceptions.
     """
-    return await Connection(path, niceness=niceness)  # type: ignore[return-value]
+    return await Connection(path, niceness=niceness).open()
+
+
+def create_engine(path: Path | str, *, niceness: int = 0, **options: Any) -> AsyncEngine:
+    """An engine whose connections are opened by `connect`, with the options of SQLAlchemy's `create_async_engine`."""
+    return create_async_engine(
+        "sqlite+aiosqlite://",
+        module=_Module(),
+        async_creator=partial(connect, path, niceness=niceness),
+        hide_parameters=True,  # errors are logged, and users' data must not be
+        **options,
+    )
+
+
+class _AdaptedStreamCursor(AsyncAdapt_aiosqlite_ss_cursor):
+    def _make_new_cursor(self, connection: Any) -> Any:
+        return StreamCursor(connection)
+
+
+class _Adapted(AsyncAdapt_aiosqlite_connection):
+    """SQLAlchemy's adapter, without what it knows of aiosqlite's fields."""
+
+    _ss_cursor_cls = _AdaptedStreamCursor
+
+    def rollback(self) -> None:
+        await_(self._connection.rollback())
+
+    def commit(self) -> None:
+        await_(self._connection.commit())
+
+
+class _Module(AsyncAdapt_aiosqlite_dbapi):
+    """The driver as SQLAlchemy's dialect sees it."""
+
+    def __init__(self) -> None:
+        super().__init__(sqlite3, sqlite3)
+        self.has_stop = True
+
+    def connect(self, *_: Any, async_creator_fn: Callable[[], Any], **__: Any) -> _Adapted:
+        return _Adapted(self, await_(async_creator_fn()))
+
+
+def _make_calls(calls: "SimpleQueue[_Call]", open_file: Callable[[], sqlite3.Connection]) -> None:
+    """Runs in the thread. It knows the queue and not the connection, so that a dropped connection can end it."""
+    result, function = calls.get()
+    try:
+        database = open_file()
+    except Exception as error:  # noqa: BLE001 - whoever opens the connection handles it
+        _report(result, error, asyncio.Future.set_exception)
+        return
+    with closing(database):
+        while function is not None:
+            try:
+                outcome = function(database)
+            except Exception as error:  # noqa: BLE001 - the caller handles it
+                _report(result, error, asyncio.Future.set_exception)
+            else:
+                _report(result, outcome)
+            result = function = outcome = None  # so that the wait for the next call keeps none of it
+            result, function = calls.get()
+    _report(result, None)
+
+
+def _report(
+    result: "asyncio.Future[Any] | None",
+    outcome: Any,
+    settle: "Callable[[asyncio.Future[Any], Any], None]" = asyncio.Future.set_result,
+) -> None:
+    def settle_if_awaited(result: "asyncio.Future[Any]") -> None:
+        if not result.done():  # unless the caller was cancelled
+            settle(result, outcome)
+
+    if result is not None:
+        with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+            result.get_loop().call_soon_threadsafe(settle_if_awaited, result)
+
+
+def _nothing(_database: sqlite3.Connection) -> None:
+    """The first call, which waits until the file is open."""
 
 
 def _open(path: Path | str, niceness: int) -> sqlite3.Connection:
