@@ -18,6 +18,7 @@ from flagstaff.metrics.request_metrics import (
     has_labels,
     list_request_metrics,
     measure_of,
+    of_latest_kind,
 )
 from flagstaff.projects.access import open_environment
 from flagstaff.projects.permissions import Permission
@@ -99,11 +100,12 @@ class RequestMetrics:
             of_name = await request_metrics.list_series(connection, environment_id, wanted.name)
             if not of_name:
                 raise not_found("request metric")
-            kind = max(of_name, key=lambda each: each.seen_at).kind
+            series = of_latest_kind(of_name)
+            kind = series[0].kind
             measure = wanted.measure or MEASURES[kind][0]
             if measure not in MEASURES[kind]:
                 raise invalid_field("measure", f"must be one of {', '.join(MEASURES[kind])}, for a {kind}")
-            shown = [each for each in of_name if each.kind is kind and has_labels(each, wanted.labels)]
+            shown = [each for each in series if has_labels(each, wanted.labels)]
             by_value = _divide(shown, wanted.by)
             start = request_metrics.minute_start(request_metrics.minute_of(start))
             end = request_metrics.minute_start(request_metrics.minute_of(end) + 1)

@@ -133,6 +133,12 @@ def list_request_metrics(series: Sequence[Series]) -> list[RequestMetric]:
     ]
 
 
+def of_latest_kind(series: Sequence[Series]) -> list[Series]:
+    """The series of the kind that was reported last: an application can change the kind of a request metric."""
+    kind = max(series, key=lambda each: each.seen_at).kind
+    return [each for each in series if each.kind is kind]
+
+
 def has_labels(series: Series, wanted: Mapping[str, str]) -> bool:
     """Whether a series has all of these labels."""
     return all(series.labels.get(label) == value for label, value in wanted.items())

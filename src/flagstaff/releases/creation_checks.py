@@ -18,7 +18,7 @@ from flagstaff.flags.references import (
 from flagstaff.flags.targeting import rules_store
 from flagstaff.flags.targeting.conditions_service import check_given_conditions
 from flagstaff.metrics import metrics_store
-from flagstaff.metrics.request_metrics import MEASURES, RequestKind, RequestMetric
+from flagstaff.metrics.request_metrics import MEASURES, RequestKind, Series
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_member
 from flagstaff.projects.permissions import Permission, require
@@ -69,13 +69,13 @@ async def require_metrics(connection: Connection, release: Release) -> None:
             raise invalid_field(f"guards.{place}.metric", "must be the key of a metric of this project")
 
 
-def require_reported(thresholds: Sequence[Threshold], reported: Sequence[RequestMetric]) -> None:
+def require_reported(thresholds: Sequence[Threshold], series: Sequence[Series]) -> None:
     """Refuse thresholds on what nobody reports, or on a measure that its kind does not have; raises Error INVALID.
 
     A threshold that is misspelt would never act.
     """
     kinds: dict[str, set[RequestKind]] = {}
-    for each in reported:
+    for each in series:
         kinds.setdefault(each.name, set()).add(each.kind)
     for place, threshold in enumerate(thresholds):
         known = kinds.get(threshold.request_metric)

@@ -70,14 +70,12 @@ class Guardian:
             if present is None or place not in present.waiting_thresholds:
                 return
             threshold = present.thresholds[place]
-            limit = threshold.below if threshold.above is None else threshold.above
-            assert limit is not None
             alarm = Alarm(
                 None,
                 threshold.action,
                 await releases_store.read_clock(transaction.connection),
                 value,
-                limit,
+                threshold.limit,
                 say_threshold(threshold, value),
                 threshold.request_metric,
                 place,

@@ -107,11 +107,16 @@ class Threshold:
     above: float | None = None
     below: float | None = None
 
+    @property
+    def limit(self) -> float:
+        """The value that must not be passed."""
+        limit = self.below if self.above is None else self.above
+        assert limit is not None
+        return limit
+
     def is_passed_by(self, value: float) -> bool:
         """Whether a value is beyond the limit."""
-        if self.above is not None:
-            return value > self.above
-        return self.below is not None and value < self.below
+        return value < self.limit if self.above is None else value > self.limit
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from flagstaff.concurrency.pacing import collect
 from flagstaff.database.database import Database, Transaction
 from flagstaff.flags.flags import Flag
 from flagstaff.history.store import request_metrics
-from flagstaff.metrics.request_metrics import list_request_metrics
 from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_live_flag, scope_of
 from flagstaff.projects.permissions import Permission
 from flagstaff.releases import releases_store
@@ -59,7 +58,7 @@ class Releases:
                 await open_live_flag(connection, actor, path, Permission.FLAGS_WRITE)
             async with self.database.read_history() as connection:
                 series = await request_metrics.list_series(connection, path.environment_id)
-            require_reported(plan.thresholds, list_request_metrics(series))
+            require_reported(plan.thresholds, series)
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             flag = await open_live_flag(connection, actor, path, Permission.FLAGS_WRITE, for_update=True)

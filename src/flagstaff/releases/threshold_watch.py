@@ -12,7 +12,7 @@ import structlog
 
 from flagstaff.database.database import Connection, Database
 from flagstaff.history.store import request_metrics
-from flagstaff.metrics.request_metrics import MEASURES, RequestKind, has_labels, measure_of
+from flagstaff.metrics.request_metrics import MEASURES, RequestKind, has_labels, measure_of, of_latest_kind
 from flagstaff.releases import releases_store
 from flagstaff.releases.releases import Release, Threshold
 from flagstaff.values.errors import Code, Error
@@ -79,8 +79,8 @@ async def read_value(
     of_kind = [each for each in of_name if threshold.measure in MEASURES[each.kind]]
     if not of_kind:
         return None
-    kind = max(of_kind, key=lambda each: each.seen_at).kind
-    series = [each for each in of_kind if each.kind is kind]
+    series = of_latest_kind(of_kind)
+    kind = series[0].kind
 
     async def read(ids: list[int]) -> float | None:
         found = await request_metrics.sum_samples(connection, ids, start, end, threshold.minutes)

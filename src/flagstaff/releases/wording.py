@@ -94,13 +94,12 @@ def say_threshold(threshold: Threshold, value: float) -> str:
     """What a threshold has found: the request metric, its value, and the limit."""
     labels = ", ".join(f"{label}: {given}" for label, given in threshold.labels)
     of_series = f" ({labels})" if labels else ""
-    side, limit = ("above", threshold.above) if threshold.above is not None else ("below", threshold.below)
-    assert limit is not None
+    side = "below" if threshold.above is None else "above"
     over = "the last minute" if threshold.minutes == 1 else f"the last {threshold.minutes} minutes"
     measure = MEASURE_WORDS[threshold.measure]
     return (
         f"{threshold.request_metric}{of_series}: {measure} was {say_number(value)} over {over}, {side} "
-        f"the threshold of {say_number(limit)}."
+        f"the threshold of {say_number(threshold.limit)}."
     )
 
 
