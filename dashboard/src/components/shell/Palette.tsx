@@ -39,6 +39,8 @@ export default function Palette(here: Here) {
         onQueryChange={setQuery}
         scrollable
         maxHeight="60vh"
+        // It would keep its text while it closes, and whoever opens it again would find it there.
+        transitionProps={{ duration: 0 }}
         overlayProps={{ blur: 0, backgroundOpacity: 0.45 }}
         classNames={{ action: classes.action, actionsGroup: classes.group }}
         attributes={{ content: { "aria-label": palette.label } }}

@@ -121,89 +121,39 @@ function useProjectActions(): Action[] {
   }));
 }
 
+const OF_ENVIRONMENT = [
+  [BASE, t.shell.flags],
+  [`${BASE}/history`, t.shell.history],
+  [`${BASE}/changes`, t.shell.changes],
+  [`${BASE}/releases`, flagList.openReleases],
+  [`${BASE}/applications`, t.shell.applications],
+  [`${BASE}/cleanup`, cleanup.heading],
+] as const;
+
+const OF_PROJECT = [
+  ["/projects/$projectId/flags", t.shell.allEnvironments],
+  ["/projects/$projectId/segments", t.shell.segments],
+  ["/projects/$projectId/metrics", t.shell.metrics],
+  ["/projects/$projectId/compare", compare.heading],
+  ["/projects/$projectId/playground", t.flags.playground],
+  ["/projects/$projectId/members", t.shell.members],
+  ["/projects/$projectId/sdk-keys", t.shell.sdkKeys],
+  ["/projects/$projectId/webhooks", t.shell.webhooks],
+  ["/projects/$projectId/tokens", t.shell.accessTokens],
+  ["/projects/$projectId/settings", t.shell.settings],
+  ["/projects/$projectId/audit", restore.heading],
+  ["/projects/$projectId/user", people.headingNone],
+] as const;
+
 function usePageActions(projectId: string | null, environmentId: string | null): Action[] {
   const navigate = useNavigate();
   const params = { projectId: projectId ?? "", environmentId: environmentId ?? "" };
-  const ofEnvironment: Action[] = [
-    { id: "flags", label: t.shell.flags, onClick: () => navigate({ to: BASE, params }) },
-    { id: "history", label: t.shell.history, onClick: () => navigate({ to: `${BASE}/history`, params }) },
-    { id: "changes", label: t.shell.changes, onClick: () => navigate({ to: `${BASE}/changes`, params }) },
-    { id: "releases", label: flagList.openReleases, onClick: () => navigate({ to: `${BASE}/releases`, params }) },
-    {
-      id: "applications",
-      label: t.shell.applications,
-      onClick: () => navigate({ to: `${BASE}/applications`, params }),
-    },
-    { id: "cleanup", label: cleanup.heading, onClick: () => navigate({ to: `${BASE}/cleanup`, params }) },
+  const pages = [
+    ...(environmentId === null ? [] : OF_ENVIRONMENT),
+    ...(projectId === null ? [] : OF_PROJECT),
+    ["/", t.shell.allProjects] as const,
   ];
-  return [
-    ...(environmentId === null ? [] : ofEnvironment),
-    ...(projectId === null
-      ? []
-      : [
-          {
-            id: "all-environments",
-            label: t.shell.allEnvironments,
-            onClick: () => navigate({ to: "/projects/$projectId/flags", params }),
-          },
-          {
-            id: "segments",
-            label: t.shell.segments,
-            onClick: () => navigate({ to: "/projects/$projectId/segments", params }),
-          },
-          {
-            id: "metrics",
-            label: t.shell.metrics,
-            onClick: () => navigate({ to: "/projects/$projectId/metrics", params }),
-          },
-          {
-            id: "compare",
-            label: compare.heading,
-            onClick: () => navigate({ to: "/projects/$projectId/compare", params }),
-          },
-          {
-            id: "playground",
-            label: t.flags.playground,
-            onClick: () => navigate({ to: "/projects/$projectId/playground", params }),
-          },
-          {
-            id: "members",
-            label: t.shell.members,
-            onClick: () => navigate({ to: "/projects/$projectId/members", params }),
-          },
-          {
-            id: "sdk-keys",
-            label: t.shell.sdkKeys,
-            onClick: () => navigate({ to: "/projects/$projectId/sdk-keys", params }),
-          },
-          {
-            id: "webhooks",
-            label: t.shell.webhooks,
-            onClick: () => navigate({ to: "/projects/$projectId/webhooks", params }),
-          },
-          {
-            id: "tokens",
-            label: t.shell.accessTokens,
-            onClick: () => navigate({ to: "/projects/$projectId/tokens", params }),
-          },
-          {
-            id: "settings",
-            label: t.shell.settings,
-            onClick: () => navigate({ to: "/projects/$projectId/settings", params }),
-          },
-          {
-            id: "audit",
-            label: restore.heading,
-            onClick: () => navigate({ to: "/projects/$projectId/audit", params }),
-          },
-          {
-            id: "users",
-            label: people.headingNone,
-            onClick: () => navigate({ to: "/projects/$projectId/user", params }),
-          },
-        ]),
-    { id: "projects", label: t.shell.allProjects, onClick: () => navigate({ to: "/" }) },
-  ];
+  return pages.map(([to, label]) => ({ id: to, label, onClick: () => navigate({ to, params }) }));
 }
 
 function useAdministrationActions(): Action[] {
