@@ -47,6 +47,13 @@ def _ruled(environment: Environment, key: str) -> TargetedFlag:
     return TargetedFlag(flag, [make_rule(flag, rule_type=kind, rule_value=value) for kind, value in kinds])
 
 
+def _named(environment: Environment, key: str) -> TargetedFlag:
+    """A flag whose rules all name one user: as many as an environment may have for each of its flags."""
+    flag = make_flag(environment, key=key)
+    values = {"rule_type": RuleType.USER_ID, "rule_value": "ada"}
+    return TargetedFlag(flag, [make_rule(flag, **values, rollout_percentage=percent) for percent in range(1, 5)])
+
+
 def _by_attribute(environment: Environment, key: str) -> TargetedFlag:
     stickiness = f"a{int(key.removeprefix('flag-')) % 8}"
     return _shared(rollout_percentage=50, variants=_VARIANTS, stickiness=stickiness)(environment, key)
@@ -56,6 +63,7 @@ _WORST = _shared(rollout_percentage=50, variants=_VARIANTS)
 ROWS: tuple[tuple[str, Callable[[Environment, str], TargetedFlag], str, dict[str, object]], ...] = (
     ("a rollout", _flags(rollout_percentage=50), "ada", {}),
     ("rules by id, email and domain that match", _ruled, "ada", {}),
+    ("four rules by one id, for 1 to 4 percent", _named, "ada", {}),
     ("two variants, a share and a rollout", _WORST, "ada", {}),
     ("the same, by attributes of 1,024 bytes", _by_attribute, "ada", {f"a{n}": _LONG for n in range(8)}),
     ("a rollout, an id of 1,024 bytes", _flags(rollout_percentage=50), _LONG, {}),

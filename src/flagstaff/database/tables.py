@@ -363,6 +363,7 @@ flags = sa.Table(
     sa.Column("owner", sa.Text),
     sa.Column("keep", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.UniqueConstraint("environment_id", "key"),
+    sa.Index(None, "environment_id", "created_at", "id"),
 )
 # Stored off. The release before does not know archived flags: one that it turns on is not archived any more.
 is_archived = sa.and_(flags.c.archived_at.is_not(None), flags.c.enabled.is_(False))
