@@ -182,7 +182,10 @@ TESTS: dict[str, list[str]] = {
         "web/metrics/test_events.py::test_a_body_beyond_the_bound_is_refused",
         "web/metrics/test_events.py::test_the_limit_is_that_of_evaluations_and_counts_for_itself",
     ],
-    "waiting-events": ["unit/runtime/test_event_buffer.py::test_beyond_the_bound_events_are_refused"],
+    "waiting-events": [
+        "unit/runtime/test_event_buffer.py::test_beyond_the_bound_events_are_refused",
+        "unit/test_pacing.py::test_more_pieces_than_may_wait_are_refused_and_the_others_get_their_turns",
+    ],
     "stored-events": ["storage/history/test_events.py::test_the_oldest_events_beyond_the_bound_are_deleted"],
     "request-metrics": [
         "web/unleash/test_impact_metrics.py::test_an_environment_keeps_a_bounded_number_of_series",

@@ -5,12 +5,14 @@ Pieces take turns: however many requests run at the same time, the loop checks t
 
 import asyncio
 from asyncio import AbstractEventLoop, Lock
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from time import perf_counter
 from typing import TypeVar
 from weakref import WeakKeyDictionary
+
+from flagstaff.values.errors import unavailable
 
 T = TypeVar("T")
 
@@ -106,3 +108,40 @@ class Turns:
         if self.is_over():
             await pause()
             self._ends_at = perf_counter() + PIECE_SECONDS
+
+
+class Share:
+    """Work that takes at most half of the event loop's time, one piece after another, however much of it there is."""
+
+    def __init__(self, waiting_max: int, clock: Callable[[], float] = perf_counter) -> None:
+        """At most `waiting_max` pieces wait for their turn."""
+        self._waiting_max = waiting_max
+        self._clock = clock
+        self._waiting = 0
+        self._turn = Lock()
+        self._free_at = 0.0
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for a turn. After it, nobody gets one for as long as it took.
+
+        Raises:
+            Error: UNAVAILABLE when too many wait.
+        """
+        if self._waiting >= self._waiting_max:
+            raise unavailable("Too many of these requests wait. Send this one again shortly.")
+        self._waiting += 1
+        try:
+            await self._turn.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            await asyncio.sleep(max(0.0, self._free_at - self._clock()))
+            began = self._clock()
+            try:
+                yield
+            finally:
+                ended = self._clock()
+                self._free_at = ended + (ended - began)
+        finally:
+            self._turn.release()

@@ -10,15 +10,26 @@ from uuid import UUID
 from flagstaff.metrics.events import UNKNOWN_MAX, EventBatch, EventGroup, EventRow
 from flagstaff.values.errors import unavailable
 
-BATCH_EVENTS = 5_000  # one transaction, which the recording of evaluations waits for
+# One transaction, which the recording of evaluations waits for; encoding it takes half a millisecond of the event loop.
+BATCH_EVENTS = 2_000
 WAITING_MAX = 200_000
 _ID_BITS = 61
 
 
 @dataclass(slots=True)
 class _Gathered:
-    rows: list[EventRow] = field(default_factory=list)
+    parts: list[list[EventRow]] = field(default_factory=lambda: [[]])
+    """At most `BATCH_EVENTS` in each: parting all of them at once would hold the event loop for milliseconds."""
     unknown: Counter[str] = field(default_factory=Counter)
+
+    def add(self, rows: Sequence[EventRow]) -> None:
+        start = 0
+        while start < len(rows):
+            room = BATCH_EVENTS - len(self.parts[-1])
+            self.parts[-1] += rows[start : start + room]
+            start += room
+            if start < len(rows):
+                self.parts.append([])
 
 
 class EventBuffer:
@@ -45,7 +56,7 @@ class EventBuffer:
         if not rows and not unknown:
             return
         gathered = self._gathered[environment_id]
-        gathered.rows += rows
+        gathered.add(rows)
         self._records += len(rows)
         self.accepted += len(rows)
         for metric, events in unknown.items():
@@ -59,15 +70,9 @@ class EventBuffer:
         self._records = 0
         at = time_ns() // 1000
         return [
-            EventBatch(secrets.randbits(_ID_BITS), at, [group])
+            EventBatch(
+                secrets.randbits(_ID_BITS), at, [EventGroup(environment_id, rows, {} if place else gathered.unknown)]
+            )
             for environment_id, gathered in taken.items()
-            for group in _groups(environment_id, gathered)
+            for place, rows in enumerate(gathered.parts)
         ]
-
-
-def _groups(environment_id: UUID, gathered: _Gathered) -> list[EventGroup]:
-    starts = range(0, max(1, len(gathered.rows)), BATCH_EVENTS)
-    return [
-        EventGroup(environment_id, gathered.rows[start : start + BATCH_EVENTS], {} if start else gathered.unknown)
-        for start in starts
-    ]

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from uuid import UUID
 
+import msgspec
+
 EVENT_AGE_MAX_SECONDS = 86_400
 EVENT_AHEAD_MAX_SECONDS = 60
 EVENTS_KEPT_DAYS = 90
@@ -17,9 +19,17 @@ MARK = "\x1f"
 """Stands before the name of an attribute in a unit, and before its value."""
 
 
-EventRow = tuple[str, str, int, float | None, str | None]
-"""An event for one unit: the metric's key, the unit (see `unit_of`), the time (microseconds since 1970), the value, and
-a digest of the id that the client gave, if it gave one."""
+class EventRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An event for one unit: see `unit_of`. `at` is in microseconds since 1970; `digest` is of the client's id, if any.
+
+    Of tuples the garbage collector kept account: with 200,000 waiting, it held the event loop for 10 milliseconds.
+    """
+
+    metric: str
+    unit: str
+    at: int
+    value: float | None
+    digest: str | None
 
 
 @dataclass(frozen=True, slots=True)

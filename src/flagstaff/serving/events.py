@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from flagstaff.concurrency.pacing import Turns
+from flagstaff.concurrency.pacing import Share, Turns
 from flagstaff.evaluation.attributes import read_identifier
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.targeting import attributes_of
@@ -19,7 +19,6 @@ from flagstaff.evaluation.targets import BUILT_IN
 from flagstaff.http.bodies import read_body
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.limits import Limits, admit
-from flagstaff.http.nesting import require_shallow
 from flagstaff.http.operations import EVENTS_BODY, Endpoint
 from flagstaff.metrics.event_buffer import EventBuffer
 from flagstaff.metrics.events import (
@@ -46,6 +45,7 @@ UNITS_MAX = 10
 """For how many attributes by which flags are sticky an event counts, at most."""
 VALUE_MAX = 1e15
 _EVENTS_AT_ONCE = 100
+_WAITING_MAX = 64  # requests with their bodies, 16 MiB at most
 _MICROSECONDS = 1_000_000
 
 _encode = msgspec.json.Encoder().encode
@@ -80,6 +80,7 @@ class EventsRoute:
         self._sdk_keys = sdk_keys
         self._limits = limits
         self._buffer = buffer
+        self._share = Share(_WAITING_MAX)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] != PATH:
@@ -94,7 +95,9 @@ class EventsRoute:
         access = self._sdk_keys.known.get(sdk_key) or await self._sdk_keys.open(sdk_key)
         if access is None or (access.environment is not None and not self._sdk_keys.use(access)):
             raise no_key()
-        await send_accepted(await self.accept(access, body), send)
+        async with self._share.turn():
+            accepted = await self.accept(access, body)
+        await send_accepted(accepted, send)
 
     async def accept(self, access: Access, body: bytes) -> bytes:
         """Record the events in a body, and return the answer, which names those that were ignored.
@@ -103,7 +106,7 @@ class EventsRoute:
             Error: INVALID for a body of another form, FORBIDDEN or NOT_FOUND (the environment), UNAVAILABLE if too many
                 events wait to be stored.
         """
-        require_shallow(body)
+        self._buffer.require_room(1)  # before the work of decoding them
         try:
             request = _decode(body)
         except msgspec.ValidationError as error:
@@ -146,7 +149,7 @@ class _Checked:
             unit = event.user_id
             is_plain = event.metric in plain and event.value is None and event.at is None and not event.id
             if is_plain and unit and len(unit) <= IDENTIFIER_MAX_LENGTH:
-                append((event.metric, unit, now, None, None))
+                append(EventRow(event.metric, unit, now, None, None))
                 continue
             reason = self._add(event)
             if reason is not None:
@@ -176,7 +179,7 @@ class _Checked:
             digest = digest_id(metric, event.id)
         unit = event.user_id or (event.user_email.lower() if event.user_email else "")
         if unit and len(unit) <= IDENTIFIER_MAX_LENGTH and self._is_plain:
-            self.rows.append((metric, unit, at, event.value, digest))
+            self.rows.append(EventRow(metric, unit, at, event.value, digest))
             return None
         return self._add_units(event, unit, at, digest)
 
@@ -198,7 +201,7 @@ class _Checked:
                 check_text(each)
             except ValueError as error:
                 return f"the user's identifier {error}"
-        self.rows += [(event.metric, each, at, event.value, digest) for each in units]
+        self.rows += [EventRow(event.metric, each, at, event.value, digest) for each in units]
         return None
 
     def _ignore_unknown(self, metric: str) -> str:

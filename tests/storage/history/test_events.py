@@ -31,7 +31,7 @@ async def database(store: Store) -> AsyncIterator[Database]:
 
 def batch(environment_id: UUID, *users: str, number: int = 1, at: int = AT, ids: bool = False) -> EventBatch:
     """A batch with an event of each of some users."""
-    rows: list[EventRow] = [("errors", user, at, 1.5, f"id-{user}" if ids else None) for user in users]
+    rows = [EventRow("errors", user, at, 1.5, f"id-{user}" if ids else None) for user in users]
     return EventBatch(number, AT, [EventGroup(environment_id, rows, {})])
 
 

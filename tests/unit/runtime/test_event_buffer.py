@@ -9,14 +9,16 @@ import pytest
 from flagstaff.history.event_files import EventForm
 from flagstaff.history.spool import Spool
 from flagstaff.metrics.event_buffer import BATCH_EVENTS, WAITING_MAX, EventBuffer
-from flagstaff.metrics.events import EventBatch, EventGroup
+from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
 from flagstaff.values.errors import Error
 
 ENVIRONMENT = UUID(int=1)
 
 
 def record(buffer: EventBuffer, events: int, unknown: dict[str, int] | None = None) -> None:
-    buffer.record(ENVIRONMENT, [("errors", f"u-{number}", 7, None, "d") for number in range(events)], unknown or {})
+    buffer.record(
+        ENVIRONMENT, [EventRow("errors", f"u-{number}", 7, None, "d") for number in range(events)], unknown or {}
+    )
 
 
 def test_beyond_the_bound_events_are_refused() -> None:

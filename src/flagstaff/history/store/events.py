@@ -98,7 +98,7 @@ async def write_events(connection: AsyncConnection, batch: EventBatch) -> bool:
 
 async def _write_group(connection: AsyncConnection, number: int, group: EventGroup, now: datetime) -> None:
     rows = group.rows
-    if any(digest for *_, digest in rows):
+    if any(row.digest for row in rows):
         rows = await _without_repetitions(connection, number, rows, now)
     if rows:
         statement = _insert_on_postgresql if connection.dialect.name == "postgresql" else _insert_on_sqlite
@@ -109,18 +109,17 @@ async def _without_repetitions(
     connection: AsyncConnection, number: int, rows: Sequence[EventRow], now: datetime
 ) -> list[EventRow]:
     """The rows of events whose ids were not stored before. An event may have several rows, one for each unit."""
-    digests = sorted({digest for *_, digest in rows if digest})
+    digests = sorted({row.digest for row in rows if row.digest})
     statement = _add_ids_on_postgresql if connection.dialect.name == "postgresql" else _add_ids_on_sqlite
     day = tables.microseconds(now) // _MICROSECONDS_A_DAY
     added = await connection.execute(statement, {"environment": number, "day": day, "rows": _encode(digests).decode()})
     new = set(added.scalars())
     kept, seen = [], set[tuple[str, str]]()
     for row in rows:
-        digest = row[-1]
-        if digest is not None:
-            if digest not in new or (digest, row[1]) in seen:
+        if row.digest is not None:
+            if row.digest not in new or (row.digest, row.unit) in seen:
                 continue
-            seen.add((digest, row[1]))
+            seen.add((row.digest, row.unit))
         kept.append(row)
     return kept
 
