@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, CDPSession
 
@@ -16,8 +17,13 @@ ELEMENTS = "document.querySelectorAll('*').length"
 
 @dataclass
 class Traffic:
-    """The bytes that a page has transferred, as they were compressed; `all` has their headers, too."""
+    """The requests of a page, those of them to the API, and the bytes that it has transferred, as they were compressed.
 
+    `all` has their headers, too.
+    """
+
+    requests: int = 0
+    to_api: int = 0
     script: int = 0
     rest: int = 0
     all: int = 0
@@ -25,8 +31,13 @@ class Traffic:
 
     def watch(self, devtools: CDPSession) -> None:
         """Count from now on."""
+        devtools.on("Network.requestWillBeSent", self._sent)
         devtools.on("Network.responseReceived", self._began)
         devtools.on("Network.dataReceived", self._came)
+
+    def _sent(self, event: dict[str, Any]) -> None:
+        self.requests += 1
+        self.to_api += urlsplit(event["request"]["url"]).path.startswith("/api/")
 
     def _began(self, event: dict[str, Any]) -> None:
         self.all += event["response"]["encodedDataLength"]

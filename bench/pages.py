@@ -99,7 +99,7 @@ async def measure(browser: Browser, url: str, token: str, flags: int, measured: 
         await page.goto(measured.path)
         await page.locator(measured.ready).first.wait_for()
         await page.wait_for_load_state("networkidle")
-        script, rest = traffic.script, traffic.rest
+        script, rest, requests = traffic.script, traffic.rest, f"{traffic.requests} ({traffic.to_api})"
         paint, elements = await page.evaluate(PAINT), await page.evaluate(ELEMENTS)
         began = time.perf_counter()
         await measured.act(page)
@@ -107,8 +107,8 @@ async def measure(browser: Browser, url: str, token: str, flags: int, measured: 
         took = time.perf_counter() - began
         after = await page.evaluate(ELEMENTS)
     print(
-        f"| {measured.name} | {flags:,} | {elements:,} | {after:,} | {script / 1000:,.0f} | {rest / 1000:,.0f} | "
-        f"{paint:,.0f} | {took * 1000:,.0f} |",
+        f"| {measured.name} | {flags:,} | {elements:,} | {after:,} | {requests} | {script / 1000:,.0f} | "
+        f"{rest / 1000:,.0f} | {paint:,.0f} | {took * 1000:,.0f} |",
         flush=True,
     )
 
@@ -147,9 +147,8 @@ async def run(core: int, folder: Path, counts: list[int], seconds: float) -> Non
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         print(
-            "| page | flags | elements | after | script kB | rest kB | painted ms | interaction ms |\n"
-            + "|---" * 8
-            + "|"
+            "| page | flags | elements | after | requests (to the API) | script kB | rest kB | painted ms | "
+            "interaction ms |\n" + "|---" * 9 + "|"
         )
         for flags in counts:
             data = folder / str(flags)
