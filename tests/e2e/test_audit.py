@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest_asyncio
 from playwright.async_api import expect
 
-from tests.e2e.accessibility import check_in_both_schemes
+from tests.e2e.accessibility import AXE, check_in_both_schemes
 from tests.e2e.people import Person, environment_page, flag_page
 from tests.support.api import Json, flag_path
 
@@ -54,6 +54,26 @@ async def test_a_moved_rule_and_a_deleted_rule_are_undone(ada: Person, flag: Jso
     await ada.press("Undo")
     await expect(ada.page.get_by_text("If the user id is first")).to_be_visible()
     assert [rule["id"] for rule in (await ada.api.get(f"{flag_path(flag)}/rules")).json()] == order
+
+
+async def test_the_changes_of_an_environment_name_the_user_who_was_removed_from_a_segment(
+    ada: Person, flag: Json
+) -> None:
+    users = [f"u-{number}" for number in range(1, 41)]
+    segment = await ada.api.create_segment(
+        {"id": flag["project_id"]},
+        name="Beta testers",
+        conditions=[{"attribute": "user_id", "operator": "in", "values": users}],
+    )
+    await ada.page.goto(f"{environment_page({'project_id': flag['project_id'], 'id': flag['environment_id']})}/changes")
+    await expect(ada.page.get_by_role("listitem").first).to_contain_text("Beta testers")
+    fewer = [{**segment["conditions"][0], "values": [user for user in users if user != "u-7"]}]
+    await ada.api.put(f"/api/projects/{flag['project_id']}/segments/{segment['id']}", json={"conditions": fewer})
+    newest = ada.page.get_by_role("listitem").first
+    await expect(newest).to_contain_text("the user id is one of 39 values: Removed u-7")
+    await expect(newest.get_by_role("button", name="Restore")).to_be_visible()
+    if AXE.is_file():
+        await check_in_both_schemes(ada, "changes of a segment")
 
 
 async def test_an_archived_flag_and_a_deleted_flag_are_undone(ada: Person, flag: Json) -> None:

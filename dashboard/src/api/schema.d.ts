@@ -2611,7 +2611,10 @@ export interface paths {
         };
         /**
          * List Changes
-         * @description The changes in an environment, newest first, including those of deleted flags.
+         * @description The changes in an environment, newest first, including those of deleted flags, and of the project's segments.
+         *
+         *     Of segments only if you may read the audit trail of the whole project. With `flag_id`, those are left out that no
+         *     rule of the flag names now.
          *
          *     Requires the permission `audit:read`.
          */
@@ -14228,7 +14231,7 @@ export interface operations {
                 limit?: number;
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: string | null;
-                /** @description Only changes of this flag and its rules. */
+                /** @description Only changes of this flag, its rules and the segments that they name. */
                 flag_id?: string | null;
             };
             header?: never;

@@ -53,6 +53,35 @@ it("names the flag of a rule that has a name itself, and describes its condition
   ]);
 });
 
+it("names the values of a long condition that were removed and added", () => {
+  const users = ["u-1", "u-2", "u-3", "u-4"];
+  const list = (values: string[]) => [{ attribute: "user_id", operator: "in", values }];
+  const edited = (before: string[], after: string[]) =>
+    fieldChanges(
+      change({ action: "segment.updated", before: { conditions: list(before) }, after: { conditions: list(after) } }),
+    );
+  const [shorter] = edited([...users, "u-77"], users);
+  expect(shorter?.values).toEqual([{ condition: "the user id is one of 4 values", removed: ["u-77"], added: [] }]);
+  // The number of values is the same.
+  const [replaced] = edited(users, ["u-1", "u-2", "u-3", "u-9"]);
+  expect(replaced?.values).toEqual([{ condition: "the user id is one of 4 values", removed: ["u-4"], added: ["u-9"] }]);
+  expect(edited(users, [...users].reverse())).toEqual([]);
+  // A sentence has room for three.
+  expect(edited(["u-1"], ["u-1", "u-2"])).toEqual([
+    { field: "conditions", before: "the user id is u-1", after: "the user id is one of u-1, u-2" },
+  ]);
+});
+
+it("shows a condition with many values in sentences when more than its values changed", () => {
+  const condition = { attribute: "user_id", operator: "in", values: ["1", "2", "3", "4"] };
+  const edited = change({
+    before: { conditions: [condition] },
+    after: { conditions: [{ ...condition, negate: true }] },
+  });
+  expect(fieldChanges(edited)[0]?.values).toBeUndefined();
+  expect(fieldChanges(edited)[0]?.before).toBe("the user id is one of 4 values");
+});
+
 it("does not mention the defaults of a new flag, but says when one is restored", () => {
   const defaults = { fallthrough: "rollout", stickiness: "default", bucketing_key: null, tags: [] };
   expect(fieldChanges(change({ before: null, after: defaults }))).toEqual([]);

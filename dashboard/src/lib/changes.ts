@@ -5,13 +5,15 @@ import type { Condition, Prerequisite, Variant } from "../api/client";
 import { t } from "../texts";
 import { changes as changeTexts } from "../texts/changes";
 import { DEFAULT_STICKINESS, prerequisiteInWords } from "./audience";
-import { clauseParts, inWords } from "./conditions";
+import { changedValues, clauseParts, inWords, type ValueChange } from "./conditions";
 import { inFull, lasting } from "./time";
 
 export interface FieldChange {
   readonly field: string;
   readonly before: string | null;
   readonly after: string | null;
+  /** Of conditions with too many values for a sentence: those that were removed and added. */
+  readonly values?: readonly ValueChange[];
 }
 
 // Fields that change every time, or that only say where the resource belongs.
@@ -56,8 +58,15 @@ export function fieldChanges({ before, after }: Pick<Change, "before" | "after">
       field: isRule && field === "rollout_percentage" ? "share" : field,
       before: valueInWords(field, before?.[field]),
       after: valueInWords(field, after?.[field]),
+      ...(field === "conditions" && valuesOf(before?.[field], after?.[field])),
     }))
-    .filter((change) => change.before !== change.after);
+    .filter((change) => change.before !== change.after || change.values !== undefined);
+}
+
+function valuesOf(before: unknown, after: unknown): Pick<FieldChange, "values"> {
+  if (!Array.isArray(before) || !Array.isArray(after)) return {};
+  const values = changedValues(before as Condition[], after as Condition[]);
+  return values.length > 0 ? { values } : {};
 }
 
 /** A field's value; null if there is none. */

@@ -29,8 +29,8 @@ const rules = new Map([
   [
     "b",
     [
-      { enabled: true, rollout_percentage: 100 },
-      { enabled: false, rollout_percentage: 100 },
+      { enabled: true, rollout_percentage: 100, updated_at: "2026-11-21T10:00:00.000000Z" },
+      { enabled: false, rollout_percentage: 100, updated_at: "2026-11-20T11:00:00.000000Z" },
     ] as Rule[],
   ],
 ]);
@@ -94,4 +94,11 @@ it("filters by tag, owner and favourites, and shows favourites first", () => {
 it("offers the most frequent values and the chosen one", () => {
   expect(choicesOf(["b", "c", "b", "a"], undefined, 2)).toEqual(["b", "c"]);
   expect(choicesOf(["b", "c", "b", "a"], "z", 1)).toEqual(["b", "z"]);
+});
+
+it("takes a change to a rule for one of its flag", () => {
+  expect(rows.map((row) => row.changedAt)).toEqual(["2026-11-21T10:00:00.000000Z", "2026-11-20T10:00:00.000000Z"]);
+  expect(selectRows([...rows].reverse(), { sort: "changed" }).map((row) => row.flag.key)).toEqual(["b", "a"]);
+  // Until the rules are known.
+  expect(rowsOf([flag("b")], undefined, summary)[0]?.changedAt).toBe("2026-11-20T10:00:00.000000Z");
 });

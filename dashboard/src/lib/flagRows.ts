@@ -12,6 +12,7 @@ export interface FlagRow {
   /** Null until the rules are known. */
   readonly rulesInForce: RulesInForce | null;
   readonly day: Day | null;
+  readonly changedAt: string;
   /** The text to search, in lower case. */
   readonly text: string;
 }
@@ -34,8 +35,14 @@ export function rowsOf(
     flag,
     rulesInForce: rules ? rulesInForceOf(rules.get(flag.id) ?? []) : null,
     day: summary && Object.hasOwn(summary.flags, flag.key) ? dayOf(summary, flag.key) : silent,
+    changedAt: changedAt(flag, rules?.get(flag.id)),
     text: [flag.name, flag.key, flag.description ?? "", ...flag.tags].join("\n").toLowerCase(),
   }));
+}
+
+/** When a flag or one of its rules was last changed, but for rules that were deleted since. */
+export function changedAt(flag: Flag, rules: readonly Pick<Rule, "updated_at">[] = []): string {
+  return rules.reduce((latest, { updated_at: at }) => (at > latest ? at : latest), flag.updated_at);
 }
 
 function dayOf(summary: Summary, key: string): Day {
@@ -86,7 +93,7 @@ function sorted(rows: FlagRow[], sort: FlagsSearch["sort"]): FlagRow[] {
     case "name":
       return rows.sort((a, b) => a.flag.name.localeCompare(b.flag.name));
     case "changed":
-      return rows.sort((a, b) => b.flag.updated_at.localeCompare(a.flag.updated_at));
+      return rows.sort((a, b) => b.changedAt.localeCompare(a.changedAt));
     case "evaluated":
       return rows.sort((a, b) => total(b) - total(a));
     default:

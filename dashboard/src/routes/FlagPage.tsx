@@ -15,6 +15,7 @@ import { Simulator } from "../components/simulator/Simulator";
 import { Variants } from "../components/flags/Variants";
 import { isArchived } from "../lib/flagPlace";
 import { rulesInForceOf } from "../lib/audience";
+import { changedAt } from "../lib/flagRows";
 import { useMadeKeys } from "../lib/madeKeys";
 import { ARCHIVED_TABS, type Tab, TABS, toFlagPage } from "../lib/search";
 import { PartRefusal } from "../lib/useGuard";
@@ -49,7 +50,7 @@ export function FlagPage() {
   const tabs: readonly Tab[] = isLive ? TABS : ARCHIVED_TABS;
   const shown = tabs.find((tab) => tab === search.tab) ?? "overview";
   return (
-    <FlagHeading {...place} rulesInForce={rules ? rulesInForceOf(rules) : null}>
+    <FlagHeading {...place} rulesInForce={rules ? rulesInForceOf(rules) : null} changedAt={changedAt(flag, rules)}>
       {environments.length > 1 && (
         <div className={classes.environments}>
           <Suspense>

@@ -161,7 +161,9 @@ class PageQuery(BaseModel):
 class EnvironmentChangesQuery(PageQuery):
     """The filter of an environment's changes."""
 
-    flag_id: Annotated[UUID | None, Field(description="Only changes of this flag and its rules.")] = None
+    flag_id: Annotated[
+        UUID | None, Field(description="Only changes of this flag, its rules and the segments that they name.")
+    ] = None
 
 
 class ChangeFilters(BaseModel):
@@ -252,7 +254,11 @@ async def list_changes(
     actor: CurrentActor,
     changes: Service,
 ) -> Response:
-    """The changes in an environment, newest first, including those of deleted flags."""
+    """The changes in an environment, newest first, including those of deleted flags, and of the project's segments.
+
+    Of segments only if you may read the audit trail of the whole project. With `flag_id`, those are left out that no
+    rule of the flag names now.
+    """
     page = await changes.list_environment_changes(
         actor, project_id, env_id, flag_id=query.flag_id, limit=query.limit, before=query.cursor
     )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from flagstaff.audit import changes_store
@@ -11,8 +12,10 @@ from flagstaff.audit.changes_store import ChangeFilter, ChangesInterval
 from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts.accounts_store import find_account_by_email
 from flagstaff.projects import environments_store
-from flagstaff.projects.access import open_environment, open_member, open_project, require_administrator
+from flagstaff.projects.access import open_member, open_project, require_administrator
+from flagstaff.projects.members import Member
 from flagstaff.projects.permissions import Permission, may, require
+from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.intervals import Intervals, intervals_of
 
@@ -88,13 +91,26 @@ class Changes:
         limit: int,
         before: int | None = None,
     ) -> ChangesPage:
-        """The changes in an environment, or of one flag and its rules, also after its deletion."""
+        """The changes in an environment, or of one flag and its rules, also after its deletion, and of segments.
+
+        Segments are the whole project's: who may not see the audit trail of that does not get their changes. Of one
+        flag, only the segments count that its rules name now.
+        """
+        asked: dict[str, Any] = {"flag_id": flag_id, "before": before, "limit": limit + 1}
         async with self.database.read() as connection:
-            await open_environment(connection, actor, project_id, environment_id, Permission.AUDIT_READ)
-            items = await changes_store.list_environment_changes(
-                connection, environment_id, flag_id=flag_id, before=before, limit=limit + 1
-            )
-        return _page(items, limit)
+            member, environment = await self._open(connection, actor, project_id, environment_id)
+            items = await changes_store.list_environment_changes(connection, environment.id, **asked)
+            if may(member, Permission.AUDIT_READ):
+                items += await changes_store.list_segment_changes(connection, project_id, **asked)
+        return _page(changes_store.newest_first(items, limit + 1), limit)
+
+    async def _open(
+        self, connection: Connection, actor: Actor, project_id: UUID, environment_id: UUID
+    ) -> tuple[Member, Environment]:
+        _, member = await open_member(connection, actor, project_id)
+        environment = await environments_store.get_environment(connection, project_id, environment_id)
+        require(member, Permission.AUDIT_READ, environment.key)
+        return member, environment
 
     async def summarise_environment(
         self,
@@ -118,9 +134,7 @@ class Changes:
         if asked.until - asked.since > _SUMMARY_MAX:
             raise invalid_field("since", f"must be at most {_SUMMARY_MAX.days} days before until")
         async with self.database.read() as connection:
-            _, member = await open_member(connection, actor, project_id)
-            environment = await environments_store.get_environment(connection, project_id, environment_id)
-            require(member, Permission.AUDIT_READ, environment.key)
+            member, _ = await self._open(connection, actor, project_id, environment_id)
             found = await changes_store.summarise_changes(
                 connection,
                 project_id,

@@ -5,9 +5,11 @@ Within a project, a later change has a higher number and never an earlier time: 
 which every index here ends with.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from heapq import nlargest
+from operator import attrgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -25,6 +27,7 @@ from flagstaff.values.intervals import Intervals, moment_of
 
 _columns = tables.changes.c
 _NUMBER_MAX = 2**63 - 1
+_OF_SEGMENTS = ("segment.created", "segment.updated", "segment.deleted")
 _MICROSECONDS_A_MINUTE = 60_000_000
 _at = sa.bindparam("given_at", type_=tables.Moment)
 _latest_time = (
@@ -266,6 +269,24 @@ async def list_environment_changes(
     return await _list(connection, query, before, limit)
 
 
+async def list_segment_changes(
+    connection: AsyncConnection, project_id: UUID, *, flag_id: UUID | None, before: int | None, limit: int
+) -> list[NumberedChange]:
+    """The changes to a project's segments, or to those that the rules of a flag name now, newest first."""
+    found: list[NumberedChange] = []
+    for action in _OF_SEGMENTS:  # one after another: an index has the changes of each in their order
+        query = sa.select(tables.changes).where(_columns.project_id == project_id, _columns.action == action)
+        if flag_id is not None:
+            query = query.where(_columns.resource_id.in_(_named_segments(tables.flags.c.id == flag_id)))
+        found += await _list(connection, query, before, limit)
+    return newest_first(found, limit)
+
+
+def newest_first(changes: Iterable[NumberedChange], limit: int) -> list[NumberedChange]:
+    """The newest of some changes, newest first."""
+    return nlargest(limit, changes, key=attrgetter("number"))
+
+
 async def summarise_changes(
     connection: AsyncConnection,
     project_id: UUID,
@@ -290,7 +311,8 @@ async def summarise_changes(
     of_segments = sa.and_(_columns.environment_id.is_(None), is_segment)
     if flag_key is not None:
         of_flags = sa.and_(of_flags, _columns.flag_key == flag_key)
-        of_segments = sa.and_(of_segments, _columns.resource_id.in_(_named_segments(environment_id, flag_key)))
+        named = sa.and_(tables.flags.c.environment_id == environment_id, tables.flags.c.key == flag_key)
+        of_segments = sa.and_(of_segments, _columns.resource_id.in_(_named_segments(named)))
     counted = (
         sa.select(
             place.label("place"),
@@ -327,7 +349,7 @@ async def summarise_changes(
     ]
 
 
-def _named_segments(environment_id: UUID, flag_key: str) -> sa.Select[tuple[UUID]]:
+def _named_segments(flag: sa.ColumnElement[bool]) -> sa.Select[tuple[UUID]]:
     """The ids of the segments that the rules of a flag name."""
     flags, rules, segments, environments = (
         tables.flags.c,
@@ -336,10 +358,9 @@ def _named_segments(environment_id: UUID, flag_key: str) -> sa.Select[tuple[UUID
         tables.environments.c,
     )
     return sa.select(segments.id).where(
-        environments.id == environment_id,
+        flag,
+        environments.id == flags.environment_id,
         segments.project_id == environments.project_id,
-        flags.environment_id == environments.id,
-        flags.key == flag_key,
         rules.flag_id == flags.id,
         rules.rule_type == "segment",
         rules.rule_value == segments.key,

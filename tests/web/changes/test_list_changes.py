@@ -4,7 +4,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
+from tests.support.api import NO_IDS, Caller, Json, created, environment_path, field_errors, flag_path, project_path
+from tests.support.sessions import PASSWORD
 
 NOT_A_CURSOR = "is not a cursor of this list; leave it out to start with the newest"
 
@@ -112,10 +113,48 @@ async def test_the_changes_of_one_flag_hold_its_rules_and_no_other_flag(ada: Cal
     assert (await ada.get(path(environment), params={"flag_id": str(uuid4())})).json()["items"] == []
 
 
+async def test_segments_are_listed_in_each_environment_and_with_the_flags_whose_rules_name_them(
+    ada: Caller, project: Json, environment: Json
+) -> None:
+    staging = await ada.get_environment(project, "staging")
+    flag, other = await ada.create_flag(environment), await ada.create_flag(environment, key="other")
+    beta = await ada.create_segment(project, key="beta", name="Beta")
+    staff = await ada.create_segment(project, key="staff", name="Staff")
+    await ada.create_rule(flag, rule_type="segment", rule_value="beta")
+    for segment in (beta, staff):
+        await ada.put(f"{project_path(project)}/segments/{segment['id']}", json={"name": "Renamed"})
+    await ada.delete(f"{project_path(project)}/segments/{staff['id']}")
+
+    async def listed(where: Json, **query: str) -> list[tuple[str, str]]:
+        items = (await ada.get(path(where), params=query)).json()["items"]
+        return [(item["action"], item["resource_id"]) for item in items if item["action"].startswith("segment.")]
+
+    of_beta = [("segment.updated", beta["id"]), ("segment.created", beta["id"])]
+    of_staff = [("segment.deleted", staff["id"]), ("segment.updated", staff["id"]), ("segment.created", staff["id"])]
+    everything = [of_staff[0], of_staff[1], of_beta[0], of_staff[2], of_beta[1]]
+    assert await listed(environment) == await listed(staging) == everything
+    assert await listed(environment, limit="3") == everything[:3]
+    assert await listed(environment, flag_id=flag["id"]) == of_beta
+    assert await listed(environment, flag_id=other["id"]) == []
+
+
+async def test_a_token_for_an_environment_gets_no_changes_of_segments(
+    client: Caller, ada: Caller, project: Json, environment: Json
+) -> None:
+    await ada.create_segment(project)
+    body: Json = {"name": "Watcher", "permissions": ["audit:read"], "current_password": PASSWORD}
+    body["environments"] = [environment["id"]]
+    token = created(await ada.post(f"{project_path(project)}/tokens", json=body))["token"]
+    answer = await client.get(path(environment), headers={"authorization": f"Bearer {token}"})
+    assert [item["action"] for item in answer.json()["items"]] == ["environment.created"]
+
+
 async def test_cursors_lead_through_all_pages_despite_concurrent_writes(ada: Caller, environment: Json) -> None:
     flag = await ada.create_flag(environment)
-    for _ in range(5):
+    for place in range(5):
         await ada.post(f"{flag_path(flag)}/toggle")
+        if place % 2:
+            await ada.create_segment({"id": environment["project_id"]}, key=f"segment-{place}", name=f"Segment {place}")
     whole = (await ada.get(path(environment))).json()["items"]
 
     paged, cursor, pages = [], None, 0

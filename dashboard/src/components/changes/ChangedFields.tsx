@@ -2,33 +2,63 @@
 
 import { VisuallyHidden } from "@mantine/core";
 import type { FieldChange } from "../../lib/changes";
+import type { ValueChange } from "../../lib/conditions";
 import { changes as changeTexts } from "../../texts/changes";
 import classes from "./ChangeRows.module.css";
+
+const VALUES_SHOWN = 20;
 
 export function ChangedFields({ fields }: { fields: readonly FieldChange[] }) {
   if (fields.length === 0) return null;
   return (
     <dl className={classes.fields}>
-      {fields.map(({ field, before, after }) => (
+      {fields.map(({ field, before, after, values }) => (
         <div key={field} className={classes.field}>
           <dt>{changeTexts.fields[field] ?? field}</dt>
-          <dd>
-            {before !== null && (
-              <del>
-                <VisuallyHidden>{changeTexts.before} </VisuallyHidden>
-                {before}
-              </del>
-            )}
-            {before !== null && after !== null && <span aria-hidden> → </span>}
-            {after !== null && (
-              <ins>
-                <VisuallyHidden>{changeTexts.after} </VisuallyHidden>
-                {after}
-              </ins>
-            )}
-          </dd>
+          {values ? (
+            values.map((each) => <ChangedValues key={each.condition} {...each} />)
+          ) : (
+            <dd>
+              {before !== null && <Before text={before} />}
+              {before !== null && after !== null && <span aria-hidden> → </span>}
+              {after !== null && <After text={after} />}
+            </dd>
+          )}
         </div>
       ))}
     </dl>
   );
+}
+
+function ChangedValues({ condition, removed, added }: ValueChange) {
+  return (
+    <dd>
+      {condition}: {removed.length > 0 && <Before label={changeTexts.removed} text={listed(removed)} />}
+      {removed.length > 0 && added.length > 0 && " "}
+      {added.length > 0 && <After label={changeTexts.added} text={listed(added)} />}
+    </dd>
+  );
+}
+
+function Before({ text, label = changeTexts.before }: { text: string; label?: string }) {
+  return (
+    <del>
+      <VisuallyHidden>{label} </VisuallyHidden>
+      {text}
+    </del>
+  );
+}
+
+function After({ text, label = changeTexts.after }: { text: string; label?: string }) {
+  return (
+    <ins>
+      <VisuallyHidden>{label} </VisuallyHidden>
+      {text}
+    </ins>
+  );
+}
+
+function listed(values: readonly string[]): string {
+  const shown = values.slice(0, VALUES_SHOWN).join(", ");
+  return values.length > VALUES_SHOWN ? changeTexts.andMore(shown, values.length - VALUES_SHOWN) : shown;
 }

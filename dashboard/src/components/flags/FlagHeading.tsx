@@ -34,9 +34,13 @@ const ArchivedState = lazy(() => import("./ArchivedState"));
 /** About three lines: the switch stays on the first screen. */
 const DESCRIPTION_HEIGHT = 72;
 
-type Props = FlagPlace & { readonly rulesInForce: RulesInForce | null; readonly children: ReactNode };
+type Props = FlagPlace & {
+  readonly rulesInForce: RulesInForce | null;
+  readonly changedAt: string;
+  readonly children: ReactNode;
+};
 
-export function FlagHeading({ environment, path, flag, rulesInForce, children }: Props) {
+export function FlagHeading({ environment, path, flag, rulesInForce, changedAt, children }: Props) {
   useTitle(flag.name);
   const outage = useOutage();
   const turn = useSwitch(path, environment, ({ enabled }, error) =>
@@ -82,7 +86,7 @@ export function FlagHeading({ environment, path, flag, rulesInForce, children }:
               <FavouriteButton flag={flag} />
             </Suspense>
             <Text component="span" size="xs" c="dimmed">
-              {t.flag.created} <When at={flag.created_at} />, {t.flag.changed} <When at={flag.updated_at} />
+              {t.flag.created} <When at={flag.created_at} />, {t.flag.changed} <When at={changedAt} />
             </Text>
           </div>
           <Tags tags={flag.tags} />

@@ -37,7 +37,7 @@ export interface RowActs {
 }
 
 export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFocus, on, release, ...is }: Props) {
-  const { flag, rulesInForce, day } = row;
+  const { flag, rulesInForce, day, changedAt } = row;
   const link = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
     if (takesFocus) link.current?.focus({ preventScroll: true });
@@ -94,7 +94,7 @@ export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFo
         {day && <LastDay day={day} />}
       </div>
       <div role="cell" className={classes.changed}>
-        <When at={flag.updated_at} />
+        <When at={changedAt} />
       </div>
     </div>
   );
