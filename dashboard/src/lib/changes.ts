@@ -5,7 +5,8 @@ import type { Condition, Prerequisite, Variant } from "../api/client";
 import { t } from "../texts";
 import { changes as changeTexts } from "../texts/changes";
 import { DEFAULT_STICKINESS, prerequisiteInWords } from "./audience";
-import { changedValues, clauseParts, inWords, type ValueChange } from "./conditions";
+import { changedValues, type ValueChange } from "./changedValues";
+import { clauseParts, inWords } from "./conditions";
 import { inFull, lasting } from "./time";
 
 export interface FieldChange {

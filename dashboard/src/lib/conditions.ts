@@ -26,7 +26,7 @@ export const OPERATOR_KINDS = {
 type Kind = keyof typeof OPERATOR_KINDS;
 
 const LISTS: ReadonlySet<Operator> = new Set(["in", "not_in", "starts_with", "ends_with", "contains", "in_network"]);
-const MOST_VALUES_IN_A_SENTENCE = 3;
+export const MOST_VALUES_IN_A_SENTENCE = 3;
 
 export function kindOf(operator: Operator): Kind {
   const kinds = Object.entries(OPERATOR_KINDS) as [Kind, readonly Operator[]][];
@@ -63,40 +63,6 @@ export function clauseParts(conditions: readonly Condition[]): Part[] {
     ...(index > 0 ? [{ words: t.conditions.and }] : []),
     ...conditionParts(each),
   ]);
-}
-
-/** The values that were removed from and added to a condition, which is given as it reads now. */
-export interface ValueChange {
-  readonly condition: string;
-  readonly removed: readonly string[];
-  readonly added: readonly string[];
-}
-
-/** What became of the values, if nothing else was changed, and a sentence cannot hold them. */
-export function changedValues(before: readonly Condition[], after: readonly Condition[]): ValueChange[] {
-  if (before.length !== after.length) return [];
-  const pairs = after.map((now, index) => ({ was: before[index] ?? now, now }));
-  if (!pairs.every(({ was, now }) => restOf(was) === restOf(now))) return [];
-  const changes = pairs
-    .map(({ was, now }) => ({
-      condition: inWords(conditionParts(now)),
-      removed: without(was.values, now.values),
-      added: without(now.values, was.values),
-      isLong: Math.max(was.values.length, now.values.length) > MOST_VALUES_IN_A_SENTENCE,
-    }))
-    .filter(({ removed, added }) => removed.length + added.length > 0);
-  if (!changes.some(({ isLong }) => isLong)) return [];
-  return changes.map(({ condition, removed, added }) => ({ condition, removed, added }));
-}
-
-/** All of a condition but its values. */
-function restOf({ attribute, operator, case_insensitive: ignoresCase, negate }: Condition): string {
-  return JSON.stringify([attribute, operator, ignoresCase ?? false, negate ?? false]);
-}
-
-function without(values: readonly string[], others: readonly string[]): string[] {
-  const left = new Set(others);
-  return values.filter((value) => !left.has(value));
 }
 
 type Targeting = Pick<Rule, "rule_type" | "rule_value" | "conditions">;

@@ -3,6 +3,7 @@
 import type { Flag, Rule } from "../api/client";
 import type { Summary } from "../api/history";
 import { isAudience, type RulesInForce, rulesInForceOf } from "./audience";
+import { changedAt } from "./changedAt";
 import { favouritesFirst } from "./favourites";
 import type { FlagsSearch } from "./search";
 import { type Bar, barsOf, secondsOf } from "./series";
@@ -38,11 +39,6 @@ export function rowsOf(
     changedAt: changedAt(flag, rules?.get(flag.id)),
     text: [flag.name, flag.key, flag.description ?? "", ...flag.tags].join("\n").toLowerCase(),
   }));
-}
-
-/** When a flag or one of its rules was last changed, but for rules that were deleted since. */
-export function changedAt(flag: Flag, rules: readonly Pick<Rule, "updated_at">[] = []): string {
-  return rules.reduce((latest, { updated_at: at }) => (at > latest ? at : latest), flag.updated_at);
 }
 
 function dayOf(summary: Summary, key: string): Day {

@@ -15,7 +15,7 @@ import { Simulator } from "../components/simulator/Simulator";
 import { Variants } from "../components/flags/Variants";
 import { isArchived } from "../lib/flagPlace";
 import { rulesInForceOf } from "../lib/audience";
-import { changedAt } from "../lib/flagRows";
+import { changedAt } from "../lib/changedAt";
 import { useMadeKeys } from "../lib/madeKeys";
 import { ARCHIVED_TABS, type Tab, TABS, toFlagPage } from "../lib/search";
 import { PartRefusal } from "../lib/useGuard";

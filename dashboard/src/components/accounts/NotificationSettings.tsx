@@ -2,6 +2,7 @@
 
 import { Checkbox, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import {
   type NotificationKind,
   type Notifications,
@@ -44,28 +45,33 @@ export function NotificationSettings() {
 }
 
 function ProjectRow({ settings }: { settings: Notifications }) {
-  const { mutateAsync: choose, variables, isPending } = useChooseNotification();
+  const { mutateAsync: choose } = useChooseNotification();
+  // Set at the press: otherwise React puts the box back until the mutation is known to have begun.
+  const [pressed, setPressed] = useState<{ kind: NotificationKind; wanted: boolean } | null>(null);
+  const press = async (kind: NotificationKind, wanted: boolean) => {
+    setPressed({ kind, wanted });
+    try {
+      await choose({ projectId: settings.project_id, kind, wanted });
+    } catch (refusal) {
+      notifyRefused(texts.choose, refusal);
+    } finally {
+      setPressed(null);
+    }
+  };
   return (
     <li className={classes.row}>
       <div className={classes.who}>
         <span className={classes.email}>{settings.project}</span>
       </div>
-      {KINDS.map((kind) => {
-        const isChanging = isPending && variables.kind === kind;
-        return (
-          <Checkbox
-            key={kind}
-            label={texts.kinds[kind]}
-            aria-label={texts.choice(texts.kinds[kind], settings.project)}
-            checked={isChanging ? variables.wanted : settings[kind]}
-            onChange={({ currentTarget: { checked: wanted } }) =>
-              void choose({ projectId: settings.project_id, kind, wanted }).catch((refusal: unknown) =>
-                notifyRefused(texts.choose, refusal),
-              )
-            }
-          />
-        );
-      })}
+      {KINDS.map((kind) => (
+        <Checkbox
+          key={kind}
+          label={texts.kinds[kind]}
+          aria-label={texts.choice(texts.kinds[kind], settings.project)}
+          checked={pressed?.kind === kind ? pressed.wanted : settings[kind]}
+          onChange={({ currentTarget: { checked: wanted } }) => void press(kind, wanted)}
+        />
+      ))}
     </li>
   );
 }

@@ -1,8 +1,8 @@
 /** Fields with their values before and after a change. */
 
 import { VisuallyHidden } from "@mantine/core";
+import type { ValueChange } from "../../lib/changedValues";
 import type { FieldChange } from "../../lib/changes";
-import type { ValueChange } from "../../lib/conditions";
 import { changes as changeTexts } from "../../texts/changes";
 import classes from "./ChangeRows.module.css";
 

@@ -1,7 +1,7 @@
 /** The flags that this flag needs, and those that need it. */
 
 import { useQuery } from "@tanstack/react-query";
-import { lazy } from "react";
+import { lazy, Suspense } from "react";
 import type { Rule } from "../../api/client";
 import { flagsQuery } from "../../api/flags";
 import { draftOfFlag, type FlagPlace } from "../../lib/flagPlace";
@@ -9,11 +9,12 @@ import { useDialog } from "../../lib/useDialog";
 import { t } from "../../texts";
 import { Dialog } from "../shared/Dialog";
 import { EditButton } from "../shared/EditButton";
-import { NeedsGraph } from "./NeedsGraph";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 import { SectionHeading } from "../shared/SectionHeading";
 
+// Few flags have prerequisites.
+const NeedsGraph = lazy(() => import("./NeedsGraph").then((module) => ({ default: module.NeedsGraph })));
 const PrerequisitesForm = lazy(() => import("./PrerequisitesForm"));
 
 type Props = Pick<FlagPlace, "path" | "flag"> & { readonly rules: readonly Rule[] };
@@ -34,7 +35,11 @@ export function Prerequisites({ path, flag, rules }: Props) {
       />
       {!flags && error && <LoadFailed error={error} onRetry={refetch} />}
       {!flags && !error && hasAny && <RowsSkeleton rows={2} />}
-      {flags && (hasAny || isNeeded) && <NeedsGraph path={path} flags={flags} current={flag.key} />}
+      {flags && (hasAny || isNeeded) && (
+        <Suspense fallback={<RowsSkeleton rows={2} />}>
+          <NeedsGraph path={path} flags={flags} current={flag.key} />
+        </Suspense>
+      )}
       <Dialog title={title} size={600} yOffset="6vh" {...editing.props}>
         <PrerequisitesForm path={path} flag={flag} rules={rules} onClose={editing.props.onClose} />
       </Dialog>

@@ -1,0 +1,38 @@
+/** What was removed from long lists of values, and added to them. */
+
+import type { Condition } from "../api/client";
+import { conditionParts, inWords, MOST_VALUES_IN_A_SENTENCE } from "./conditions";
+
+/** The values that were removed from and added to a condition, which is given as it reads now. */
+export interface ValueChange {
+  readonly condition: string;
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+}
+
+/** What became of the values, if nothing else was changed, and a sentence cannot hold them. */
+export function changedValues(before: readonly Condition[], after: readonly Condition[]): ValueChange[] {
+  if (before.length !== after.length) return [];
+  const pairs = after.map((now, index) => ({ was: before[index] ?? now, now }));
+  if (!pairs.every(({ was, now }) => restOf(was) === restOf(now))) return [];
+  const changes = pairs
+    .map(({ was, now }) => ({
+      condition: inWords(conditionParts(now)),
+      removed: without(was.values, now.values),
+      added: without(now.values, was.values),
+      isLong: Math.max(was.values.length, now.values.length) > MOST_VALUES_IN_A_SENTENCE,
+    }))
+    .filter(({ removed, added }) => removed.length + added.length > 0);
+  if (!changes.some(({ isLong }) => isLong)) return [];
+  return changes.map(({ condition, removed, added }) => ({ condition, removed, added }));
+}
+
+/** All of a condition but its values. */
+function restOf({ attribute, operator, case_insensitive: ignoresCase, negate }: Condition): string {
+  return JSON.stringify([attribute, operator, ignoresCase ?? false, negate ?? false]);
+}
+
+function without(values: readonly string[], others: readonly string[]): string[] {
+  const left = new Set(others);
+  return values.filter((value) => !left.has(value));
+}
