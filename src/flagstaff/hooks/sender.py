@@ -172,16 +172,21 @@ class Sender:
 
     async def _take_turn(self, webhook_id: UUID) -> bool:
         """Take or keep the turn, and drop what is beyond the bound. With SQLite, no other process sends."""
-        if not self._database.is_postgresql:
-            async with self._database.read() as connection:
-                if await deliveries_store.find_oldest_kept(connection, webhook_id, WAITING_MAX) is None:
-                    return True
-        async with self._database.transaction() as transaction:
-            connection = transaction.connection
-            has_turn = await deliveries_store.take_turn(connection, webhook_id, self._database.instance, TURN_SECONDS)
-            if has_turn:
-                await self._drop_beyond(connection, webhook_id)
-        return has_turn
+        if self._database.is_postgresql:
+            async with self._database.transaction() as transaction:
+                connection = transaction.connection
+                has_turn = await deliveries_store.take_turn(
+                    connection, webhook_id, self._database.instance, TURN_SECONDS
+                )
+                if has_turn:
+                    await self._drop_beyond(connection, webhook_id)
+            return has_turn
+        async with self._database.read() as connection:
+            is_within = await deliveries_store.find_oldest_kept(connection, webhook_id, WAITING_MAX) is None
+        if not is_within:
+            async with self._database.transaction() as transaction:
+                await self._drop_beyond(transaction.connection, webhook_id)
+        return True
 
     async def _drop_beyond(self, connection: Connection, webhook_id: UUID) -> None:
         if dropped := await deliveries_store.drop_beyond(connection, webhook_id, WAITING_MAX):

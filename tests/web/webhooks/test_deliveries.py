@@ -442,6 +442,7 @@ async def test_beyond_the_bound_the_oldest_messages_are_dropped_and_the_next_one
     monkeypatch.setattr("flagstaff.hooks.sender.WAITING_MAX", 3)
     webhook = await hook(events=["flag.toggled"])
     flag = await ada.create_flag(await ada.get_environment(project))
+    await settle(flagstaff)  # the creation of the flag waits too, until it is known that nobody wants it
     receiver.answer = lambda _: response(500)
     for _ in range(6):
         await ada.post(f"{flag_path(flag)}/toggle")
@@ -454,6 +455,37 @@ async def test_beyond_the_bound_the_oldest_messages_are_dropped_and_the_next_one
     messages = await receiver.wait_for(3)
     assert [each.json["data"]["dropped"] for each in messages] == [3, 0, 0]
     assert (await ada.get(hook_path(webhook))).json()["dropped"] == 3
+
+
+async def test_messages_are_sent_when_they_are_due_also_after_others_were_dropped(
+    flagstaff: Flagstaff,
+    ada: Caller,
+    project: Json,
+    hook: Hook,
+    receiver: Receiver,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("flagstaff.hooks.sender.WAITING_MAX", 3)
+    webhook = await hook(events=["flag.toggled"])
+    flag = await ada.create_flag(await ada.get_environment(project))
+    await settle(flagstaff)
+    receiver.answer = lambda _: response(500)
+    for toggles in (1, 4):  # the first one is attempted, and the others wait behind it
+        for _ in range(toggles):
+            await ada.post(f"{flag_path(flag)}/toggle")
+        await settle(flagstaff)
+    clock.advance(seconds=6)
+    await settle(flagstaff)
+    assert (await ada.get(hook_path(webhook))).json()["dropped"] == 2
+    await ada.post(f"{flag_path(flag)}/toggle")
+    clock.advance(seconds=6)
+    receiver.answer = lambda _: response()
+    receiver.messages.clear()
+    await settle(flagstaff)
+    assert len(receiver.messages) == 3
+    shown = (await ada.get(hook_path(webhook))).json()
+    assert (shown["waiting"], shown["dropped"]) == (0, 3)
 
 
 async def test_the_bound_holds_while_the_next_attempt_is_far_away(
