@@ -237,6 +237,19 @@ async def test_five_thousand_flags_scroll_and_filter_with_few_rows_in_the_docume
     await expect(page.get_by_role("switch", name="Flag 4711")).to_be_checked()
 
 
+async def test_fourteen_flags_are_seen_without_scrolling(ada: Person, sqlite: Store) -> None:
+    environment = await ada.api.get_environment(await ada.api.create_project())
+    await add_flags(sqlite, environment, 20)
+    page = ada.page
+    await page.set_viewport_size({"width": 1440, "height": 900})
+    await page.goto(environment_page(environment))
+    await ada.sees("20 flags")
+    await expect(page.get_by_role("button", name="Views")).to_be_visible()
+    bottoms = [(await row.bounding_box() or {})["y"] for row in await page.get_by_role("row").all()]
+    height = bottoms[-1] - bottoms[-2]
+    assert sum(top + height <= 900 for top in bottoms[1:]) >= 14
+
+
 # How many rows there were at most while the page scrolled over all of them, and the lowest number of a flag at the end.
 SCROLL = """() => new Promise((resolve) => {
   let most = 0;

@@ -1,6 +1,6 @@
 /** All flags of an environment. */
 
-import { Button, Skeleton, Text, VisuallyHidden } from "@mantine/core";
+import { Button, Group, Skeleton, Text, VisuallyHidden } from "@mantine/core";
 import { IconFunnelOff, IconFlag, IconPlus } from "../components/shared/icons";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -105,10 +105,19 @@ export function Flags() {
     <Page
       title={t.flags.heading}
       intro={flags && !isEmpty && <span role="status">{t.flags.count(found.length, flags.length)}</span>}
-      actions={isEmpty ? null : create}
+      actions={
+        flags && !isEmpty ? (
+          <Group gap="xs">
+            <Suspense fallback={<Skeleton h={36} w={100} />}>
+              <ViewsMenu projectId={project.id} search={search} onChange={onFilter} />
+            </Suspense>
+            {create}
+          </Group>
+        ) : null
+      }
     >
       {error && !flags && <LoadFailed error={error} onRetry={refetch} />}
-      {!flags && !error && <RowsSkeleton rows={9} height={52} />}
+      {!flags && !error && <RowsSkeleton rows={14} height={36} />}
       {isNew && flags && (
         <Suspense fallback={null}>
           <FirstSteps key={environment.id} path={path} flags={flags} />
@@ -125,9 +134,6 @@ export function Flags() {
       )}
       {flags && !isEmpty && (
         <>
-          <Suspense fallback={<Skeleton h={36} w={100} mb="xs" />}>
-            <ViewsMenu projectId={project.id} search={search} onChange={onFilter} />
-          </Suspense>
           <FlagFilters
             search={search}
             onChange={onFilter}

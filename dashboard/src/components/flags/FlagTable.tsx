@@ -32,7 +32,7 @@ export function FlagTable({ rows, search, chosen, favourites, releases, on }: Pr
   const list = useRef<HTMLDivElement>(null);
   const narrow = useMediaQuery("(max-width: 48em)", false, { getInitialValueInEffect: false });
   const [margin, setMargin] = useState(0);
-  const height = narrow ? 92 : 60;
+  const height = narrow ? 92 : 44;
   // What is above the list has changed its height, too.
   useEffect(() => setMargin(list.current?.offsetTop ?? 0), [height, rows]);
   // oxlint-disable-next-line react/incompatible-library -- the build does not use React's compiler
