@@ -16,6 +16,8 @@ from tests.support.sdk_keys import create_key
 from tests.support.server import ServerProcess
 from tests.support.stores import sqlite_store
 
+ATTEMPTS = 3  # of a request, before a page says that it cannot be shown
+
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def server(chromium: str, sqlite_template: Path, tmp_path: Path) -> AsyncIterator[ServerProcess]:
@@ -165,3 +167,19 @@ async def test_a_page_that_is_opened_while_the_server_is_away_says_so_and_opens_
 
     await server.start()
     await ada.sees_heading("Segments")
+
+
+async def test_a_page_whose_requests_failed_though_the_server_was_there_is_shown_by_itself(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    failed = 0
+
+    async def fail_at_first(route: Route) -> None:
+        nonlocal failed
+        failed += 1
+        await (route.abort() if failed <= ATTEMPTS else route.continue_())
+
+    await ada.page.route(f"**/api{flag_page(flag)}", fail_at_first)
+    await ada.page.goto(flag_page(flag))
+    await ada.sees("The server cannot be reached. Check the connection and try again.")
+    await expect(banner(ada)).to_have_count(0)
+    await ada.sees_heading("New checkout")

@@ -113,8 +113,10 @@ class RequestMetrics:
             minutes = next(each for each in _SPANS if total <= each * _POINTS_MAX)
             spans = [start + timedelta(minutes=minutes) * place for place in range(-(-total // minutes))]
             lines = []
-            for value, series in list(by_value.items())[:LINES_MAX]:
-                sums = await request_metrics.sum_samples(connection, [each.id for each in series], start, end, minutes)
+            for value, of_value in list(by_value.items())[:LINES_MAX]:
+                sums = await request_metrics.sum_samples(
+                    connection, [each.id for each in of_value], start, end, minutes
+                )
                 points = [measure_of(measure, kind, sums.get(each, ()), minutes) for each in spans]
                 lines.append(Line(value, points))
         return Chart(kind, measure, start, end, minutes, lines, max(0, len(by_value) - LINES_MAX))

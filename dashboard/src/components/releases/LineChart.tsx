@@ -118,10 +118,9 @@ function Axis({ times }: { times: readonly number[] }) {
 }
 
 function Figures({ label, times, lines }: Pick<Props, "label" | "times" | "lines">) {
-  const told = spread(
-    times.map((_, index) => index),
-    TOLD,
-  );
+  const all = times.map((_, index) => index);
+  const known = all.filter((index) => lines.some(({ places }) => places[index] != null));
+  const told = spread(known.length > 0 ? known : all, TOLD);
   return (
     <VisuallyHidden>
       <table>

@@ -5,12 +5,14 @@ import { useDocumentTitle } from "@mantine/hooks";
 import { IconAlert, IconLock } from "./icons";
 import { type ErrorComponentProps, useLocation, useRouter } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
-import { onReturn } from "../../api/connection";
+import { onReturn, useOutage } from "../../api/connection";
 import { isProblem, lineOf, Problem } from "../../api/problem";
 import { isMissingCode, MissingCode, reload } from "../../lib/missingCode";
 import { DEMANDED } from "../../lib/secondFactorDemand";
 import { t } from "../../texts";
 import { ButtonLink } from "./links";
+
+const AGAIN_MILLISECONDS = 3_000;
 
 export function ProblemPage({ error, reset }: ErrorComponentProps) {
   if (error instanceof Problem && error.status === 404) return <NotFound />;
@@ -27,6 +29,13 @@ function NotShown({ error, reset }: ErrorComponentProps) {
     void router.invalidate();
   };
   useEffect(() => onReturn(again));
+  // Requests can fail although the server is there. Then no outage ends, after which the page would be loaded again.
+  const isCutOff = useOutage() === null && error instanceof Problem && error.status === 0;
+  useEffect(() => {
+    if (!isCutOff) return;
+    const timer = setTimeout(again, AGAIN_MILLISECONDS);
+    return () => clearTimeout(timer);
+  });
   return (
     <Container size={640} py={64}>
       <VisuallyHidden component="h1">{t.problems.notShown}</VisuallyHidden>
