@@ -148,6 +148,11 @@ TESTS: dict[str, list[str]] = {
     ],
     "work-of-drafts": ["web/test_condition_work.py::test_a_draft_beyond_the_budget_is_refused_at_its_condition"],
     "work-at-once": ["web/test_condition_work.py::test_an_explanation_beyond_the_budget_pauses_between_conditions"],
+    "causes": [
+        "web/history/test_find_causes.py::test_a_body_that_makes_no_sense_is_refused_by_name",
+        "web/history/test_find_causes.py::test_after_too_many_changes_a_cause_is_not_available",
+        "web/history/test_find_causes.py::test_after_the_time_of_a_request_the_rest_is_not_examined",
+    ],
     "explanations-at-once": [
         ("web/test_neighbours.py::test_an_explanation_takes_the_slot_of_a_read_until_it_is_sent_and_another_one_waits"),
         "processes/test_abandoned_work.py::test_a_playground_ends_when_its_client_leaves",

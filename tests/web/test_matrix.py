@@ -47,6 +47,15 @@ BODIES: dict[str, Json] = {
     "update_rule": {"priority": 1},
     "update_member": {"role": "viewer"},
     "preview_impact": {"flag": {"name": "New checkout", "key": "new-checkout"}},
+    "find_causes": {
+        "results": [
+            {
+                "flag_key": "new-checkout",
+                "before_evaluation_id": "01a21f4e-f430-731a-8000-000000010000",
+                "after_evaluation_id": "01a21f4e-f515-716d-8000-000000020000",
+            }
+        ]
+    },
     "explain": {"context": {"user_id": "ada"}},
     "list_answers": {"context": {"user_id": "ada"}},
     "create_token": {"name": "Deployments", "permissions": ["project:read"], "current_password": PASSWORD},

@@ -91,6 +91,7 @@ BEYOND_SCHEMAS = {
     "list_changes": "the cursor is one from a page",
     "list_evaluations": "the cursor is one from a page",
     "list_flag_evaluations": "the cursor is one from a page",
+    "find_causes": "the key is one of the flags in the evaluations, as those have it",
     "list_answer_changes": "the user is named, the cursor is one from a page",
     "list_reports": "the time is at most 92 days",
     "chart_request_metric": "the time is at most seven days",

@@ -2468,6 +2468,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/environments/{env_id}/evaluations/changes/causes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find Causes
+         * @description Find why results of flags changed between two evaluations of a user: which change, or what about the user.
+         *
+         *     Both evaluations are decided again in the states before and after each change to the flag, its rules, the segments
+         *     that they name, and the flags that it needs. Nothing is recorded.
+         *
+         *     Requires the permissions `evaluations:read` and `audit:read`.
+         */
+        post: operations["find_causes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/impact": {
         parameters: {
             query?: never;
@@ -3795,6 +3820,21 @@ export interface components {
             answer: string | null;
         };
         /**
+         * AttributeDifferenceOut
+         * @description What differs between the user of the one evaluation and of the other; null where it was not given.
+         */
+        AttributeDifferenceOut: {
+            /**
+             * Name
+             * @description `user_id`, `user_email`, `current_time`, or a custom attribute.
+             */
+            name: string;
+            /** Before */
+            before: unknown;
+            /** After */
+            after: unknown;
+        };
+        /**
          * BegunOut
          * @description The URL to send the browser to, and the values that the tab must keep for the provider's response.
          */
@@ -3889,6 +3929,60 @@ export interface components {
             elsewhere: components["schemas"]["FlagInBriefOut"][];
         };
         /**
+         * CauseOut
+         * @description Why a flag's result changed.
+         */
+        CauseOut: {
+            /** Flag Key */
+            flag_key: string;
+            /**
+             * Before Evaluation Id
+             * Format: uuid
+             */
+            before_evaluation_id: string;
+            /**
+             * After Evaluation Id
+             * Format: uuid
+             */
+            after_evaluation_id: string;
+            /**
+             * Kind
+             * @description `change`: of a flag, rule or segment. `user`: another id, email or attribute, or the time. `change_and_user`: either both together, or each would have sufficed. `possible`: the recorded results could not be repeated, so these are only what has changed in the meantime. `unrecorded`: nothing recorded explains it. `unavailable`: an evaluation has been deleted, or there have been too many changes since. `not_examined`: the time of the request was over; ask again.
+             * @enum {string}
+             */
+            kind: "change" | "user" | "change_and_user" | "possible" | "unrecorded" | "unavailable" | "not_examined";
+            /**
+             * Change Ids
+             * @description The change that made the difference; for `possible`, up to five that may have, newest first.
+             */
+            change_ids: string[];
+            /**
+             * Hidden Changes
+             * @description How many more there are of segments, which you may not see: they need `audit:read` in the whole project.
+             */
+            hidden_changes: number;
+            /** Attributes */
+            attributes: components["schemas"]["AttributeDifferenceOut"][];
+            /**
+             * Unknown Attributes
+             * @description Attributes that the flag looked at and the history has not kept. Unless there are none, the cause is likely, and not certain.
+             */
+            unknown_attributes: string[];
+        };
+        /**
+         * CausesOut
+         * @description The causes, in the order of the request.
+         */
+        CausesOut: {
+            /** Items */
+            items: components["schemas"]["CauseOut"][];
+            /**
+             * Changes
+             * @description All changes that `change_ids` name, each once.
+             */
+            changes: components["schemas"]["ChangeOut"][];
+        };
+        /**
          * ChangeOut
          * @description One change: `before` is null for a creation, `after` for a deletion.
          */
@@ -3955,6 +4049,26 @@ export interface components {
             interval: string;
             /** Intervals */
             intervals: components["schemas"]["ChangesIntervalOut"][];
+        };
+        /**
+         * ChangedResult
+         * @description A flag whose result changed, as a list of a user's changes has it.
+         */
+        ChangedResult: {
+            /** Flag Key */
+            flag_key: string;
+            /**
+             * Before Evaluation Id
+             * Format: uuid
+             * @description An evaluation of the user.
+             */
+            before_evaluation_id: string;
+            /**
+             * After Evaluation Id
+             * Format: uuid
+             * @description A later one, in which the flag has another result.
+             */
+            after_evaluation_id: string;
         };
         /**
          * Changes
@@ -4889,6 +5003,14 @@ export interface components {
              * @example must be a whole number from 0 to 100
              */
             message: string;
+        };
+        /**
+         * FindCauses
+         * @description The results of which to find the causes.
+         */
+        FindCauses: {
+            /** Results */
+            results: components["schemas"]["ChangedResult"][];
         };
         /**
          * FlagDraft
@@ -14001,6 +14123,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PlaygroundOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    find_causes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FindCauses"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CausesOut"];
                 };
             };
             400: components["responses"]["400"];

@@ -49,7 +49,14 @@ from flagstaff.identity.second_factors.requirement import SecondFactorRequiremen
 from flagstaff.identity.sessions import sessions_routes
 from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.identity.single_sign_on import single_sign_on_routes
-from flagstaff.insight import answers_routes, cleanup_routes, explanations_routes, impacts_routes, playground_routes
+from flagstaff.insight import (
+    answers_routes,
+    causes_routes,
+    cleanup_routes,
+    explanations_routes,
+    impacts_routes,
+    playground_routes,
+)
 from flagstaff.metrics import metrics_routes
 from flagstaff.notifications import notifications_routes
 from flagstaff.projects import (
@@ -143,6 +150,7 @@ def create_api() -> FastAPI:
         explanations_routes,
         answers_routes,
         playground_routes,
+        causes_routes,
         impacts_routes,
         request_metrics_routes,
         exports_routes,

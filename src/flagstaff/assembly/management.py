@@ -20,6 +20,7 @@ from flagstaff.flags.project_flags_service import ProjectFlags
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.flags.targeting.segments_service import Segments
 from flagstaff.flags.work_budgets import WorkBudgets
+from flagstaff.insight.causes_service import CauseFinder
 from flagstaff.insight.cleanup_service import Cleanup
 from flagstaff.insight.explanations_service import Explanations
 from flagstaff.insight.impacts_service import Impacts
@@ -120,6 +121,7 @@ def build_flags(foundation: Foundation) -> ManagedFlags:
         Comparisons(database),
         Copies(database, now, flags, rules),
         Restores(database, now, flags, rules, segments),
+        CauseFinder(database),
         Explanations(database, now, work),
         Playground(database, now),
         Impacts(database, now, work),

@@ -198,7 +198,8 @@ class ProjectChangesQuery(ChangeFilters, PageQuery):
     """The filter and the page of a project's changes."""
 
 
-def _view(numbered: NumberedChange) -> dict[str, Any]:
+def view_change(numbered: NumberedChange) -> dict[str, Any]:
+    """A change as responses have it."""
     change = numbered.change
     return {
         "id": str(numbered.number),
@@ -217,7 +218,7 @@ def _view(numbered: NumberedChange) -> dict[str, Any]:
 
 def _page_response(page: ChangesPage) -> Response:
     # A hundred changes of long descriptions are megabytes.
-    items = ([encode_json(_view(each))] for each in page.items)
+    items = ([encode_json(view_change(each))] for each in page.items)
     return json_page(items, str(page.next_before) if page.next_before else None)
 
 

@@ -23,10 +23,13 @@ from flagstaff.concurrency.pacing import collect
 from flagstaff.database import tables
 from flagstaff.database.database import Transaction, some_at_a_time
 from flagstaff.database.revisions_store import advance
+from flagstaff.projects.projects import Environment
 from flagstaff.values.intervals import Intervals, moment_of
 
 _columns = tables.changes.c
 _NUMBER_MAX = 2**63 - 1
+_DECIDING = ("flag.%", "rule.%")
+_READ_AT_ONCE = 20
 _OF_SEGMENTS = ("segment.created", "segment.updated", "segment.deleted")
 _MICROSECONDS_A_MINUTE = 60_000_000
 _at = sa.bindparam("given_at", type_=tables.Moment)
@@ -44,6 +47,10 @@ _changed = (
     .where(_columns.environment_id == sa.bindparam("environment"), _columns.id > sa.bindparam("since"))
     .group_by(_columns.flag_id)
 )
+_characters = sum(
+    (sa.func.coalesce(sa.func.length(sa.cast(each, sa.Text)), 0) for each in (_columns.before, _columns.after)),
+    start=sa.literal(0),
+).label("characters")
 _by_number = sa.select(tables.changes).where(
     _columns.id == sa.bindparam("number"), _columns.project_id == sa.bindparam("project")
 )
@@ -67,6 +74,18 @@ _rules_before = sa.select(_columns.after).where(
     ),
     _columns.action != "rule.deleted",
 )
+
+
+@dataclass(slots=True)
+class Reading:
+    """The bounds of what a request reads of the trail: `changes`, and the `characters` of their states.
+
+    `complete_since` is the time since which it has all; None as long as it was not stopped.
+    """
+
+    changes: int
+    characters: int
+    complete_since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +286,46 @@ async def list_environment_changes(
     if flag_id is not None:
         query = query.where(_columns.flag_id == flag_id)
     return await _list(connection, query, before, limit)
+
+
+async def list_since(
+    connection: AsyncConnection,
+    reading: Reading,
+    environment: Environment,
+    since: datetime,
+    *,
+    flag_keys: Collection[str] | None,
+) -> list[NumberedChange]:
+    """The changes since a time of an environment's flags with these keys and their rules; or of the project's segments.
+
+    Newest first, until the bounds are reached.
+    """
+    query = sa.select(tables.changes, _characters).where(
+        _columns.project_id == environment.project_id, _columns.id >= _first_number(environment.project_id, since)
+    )
+    if flag_keys is None:
+        query = query.where(_columns.action.in_(_OF_SEGMENTS))
+    else:
+        query = query.where(
+            _columns.environment_id == environment.id,
+            _columns.flag_key.in_(flag_keys),
+            sa.or_(*map(_columns.action.like, _DECIDING)),
+        )
+    found: list[NumberedChange] = []
+    before = _NUMBER_MAX
+    while True:
+        part = query.where(_columns.id < before).order_by(_columns.id.desc()).limit(_READ_AT_ONCE)
+        rows = (await connection.execute(part)).all()
+        if rows and (reading.changes < len(rows) or reading.characters <= 0):
+            newest = found[-1].change.at if found else rows[0].at
+            reading.complete_since = max(newest, reading.complete_since or newest)
+            return found
+        found += await collect(map(_from_row, rows))  # each parses the JSON of a row
+        if len(rows) < _READ_AT_ONCE:
+            return found
+        reading.changes -= len(rows)
+        reading.characters -= sum(row.characters for row in rows)
+        before = rows[-1].id
 
 
 async def list_segment_changes(

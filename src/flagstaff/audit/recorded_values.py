@@ -1,13 +1,31 @@
-"""Reads fields of flags, rules and segments from their recorded form: that of the audit trail and of the API."""
+"""Reads flags, rules and segments from their recorded form: that of the audit trail and of the API."""
 
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
-from flagstaff.flags.flags import Fallthrough, RuleType
+from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.flags.prerequisites import Prerequisite
 from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.variants import Variant, encode_value
+
+T = TypeVar("T", Flag, Rule, Segment)
+
+
+def read_resource(kind: type[T], values: Mapping[str, Any]) -> T:
+    """A whole resource; fields that were added to resources since get their defaults.
+
+    Raises:
+        LookupError: with the names of others that are missing.
+    """
+    known = [field for field in fields(kind) if field.name in values]
+    missing = {field.name for field in fields(kind) if field.default is MISSING} - values.keys()
+    if missing:
+        raise LookupError(", ".join(sorted(missing)))
+    return kind(**{field.name: read_value(field.name, values[field.name]) for field in known})
 
 
 def read_value(name: str, value: Any) -> Any:

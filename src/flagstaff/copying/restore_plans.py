@@ -8,7 +8,7 @@ from uuid import UUID
 from flagstaff.audit import changes_store
 from flagstaff.audit.changes import Change, recorded
 from flagstaff.concurrency.pacing import collect
-from flagstaff.copying.restores import Alteration, read_resource, unrestorable, values_before
+from flagstaff.copying.restores import Alteration, read_recorded, unrestorable, values_before
 from flagstaff.database.database import Connection
 from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag, Rule
@@ -100,12 +100,12 @@ async def _plan_flag(
 async def _plan_deleted_flag(
     connection: Connection, change: Change, flag_id: UUID, number: int, now: datetime
 ) -> list[Alteration]:
-    flag = read_resource(Flag, change.before or {})
+    flag = read_recorded(Flag, change.before or {})
     flag = replace(flag, updated_at=later_than(flag.updated_at, now))
     await require_free_key(connection, flag.environment_id, flag.key)
     await require_prerequisites(connection, flag)
     recorded_rules = await changes_store.list_rules_before(connection, flag_id, number)
-    found = await collect(read_resource(Rule, each) for each in recorded_rules)
+    found = await collect(read_recorded(Rule, each) for each in recorded_rules)
     its_rules = [replace(rule, updated_at=later_than(rule.updated_at, now)) for rule in found]
     for rule in its_rules:
         await _require_what_it_names(connection, flag, rule)
@@ -123,7 +123,7 @@ async def _plan_rule(
     if verb == "deleted":
         if rule is not None:
             raise unrestorable("The rule exists again.")
-        returning = read_resource(Rule, change.before or {})
+        returning = read_recorded(Rule, change.before or {})
         returning = replace(returning, updated_at=later_than(returning.updated_at, now))
         await _require_what_it_names(connection, flag, returning)
         return Alteration("rule.created", scope_of(flag), None, returning)
@@ -148,7 +148,7 @@ async def _plan_segment(
     if verb == "deleted":
         if segment is not None:
             raise unrestorable("The segment exists again.")
-        returning = read_resource(Segment, change.before or {})
+        returning = read_recorded(Segment, change.before or {})
         returning = replace(returning, updated_at=later_than(returning.updated_at, now))
         return Alteration("segment.created", change.scope, None, returning)
     if verb == "created":

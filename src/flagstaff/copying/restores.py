@@ -1,11 +1,11 @@
 """Restoring: what a change has altered is put back as it was before the change."""
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from flagstaff.audit.changes import OWN_FIELDS, Change, Scope, altered_values
-from flagstaff.audit.recorded_values import read_value
+from flagstaff.audit.recorded_values import read_resource, read_value
 from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.values.errors import Code, Error
@@ -55,17 +55,12 @@ def values_before(change: Change, now: Mapping[str, Any], *, if_unchanged: bool)
     return {name: read_value(name, before[name]) for name in altered}
 
 
-def read_resource(kind: type[T], values: Mapping[str, Any]) -> T:
-    """A whole resource from the audit trail; fields that were added to resources since get their defaults.
-
-    Raises:
-        Error: CONFLICT if the entry lacks others.
-    """
-    known = [field for field in fields(kind) if field.name in values]
-    missing = {field.name for field in fields(kind) if field.default is MISSING} - values.keys()
-    if missing:
-        raise unrestorable(f"The entry does not say what was there: {', '.join(sorted(missing))}.")
-    return kind(**{field.name: read_value(field.name, values[field.name]) for field in known})
+def read_recorded(kind: type[T], values: Mapping[str, Any]) -> T:
+    """A whole resource from the audit trail; raises Error CONFLICT if the entry lacks some of its fields."""
+    try:
+        return read_resource(kind, values)
+    except LookupError as error:
+        raise unrestorable(f"The entry does not say what was there: {error}.") from error
 
 
 def unrestorable(why: str) -> Error:

@@ -26,6 +26,12 @@ class Decider:
         self._positions = {flag.key: position for position, flag in enumerate(snapshot.layout.recorded)}
         self._constant = {flag.key: Decision(flag, flag.default) for flag in snapshot.layout.constant}
 
+    @property
+    def attributes(self) -> Collection[str]:
+        """The attributes of the context that these flags look at."""
+        targeting = self._snapshot.targeting
+        return targeting.attributes if targeting is not None else ()
+
     def decide(self, subject: Subject, keys: Collection[str]) -> Generator[None, None, Iterator[DecidedFlag]]:
         """Decide the flags with these keys for a user; the conditions are checked in small steps."""
         decisions = yield from deciding_part(

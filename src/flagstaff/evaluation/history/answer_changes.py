@@ -1,7 +1,7 @@
 """Finds where the answers of flags changed between the evaluations of one user.
 
-An answer is whether a flag is on, and its variant. A flag is compared with its own last answer, because an evaluation
-may have decided other flags only. So a flag that was created or deleted between two evaluations has not changed.
+A flag is compared with its own last answer, because an evaluation may have decided other flags only. So a flag that was
+created or deleted between two evaluations has not changed.
 """
 
 from collections.abc import Generator, Iterable
@@ -11,6 +11,18 @@ from uuid import UUID
 
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.history.records import RecordedEvaluation
+
+
+class Answer(NamedTuple):
+    """Whether a flag is on, and the key of its variant."""
+
+    enabled: bool
+    variant: str | None
+
+    @classmethod
+    def of(cls, decision: Decision) -> "Answer":
+        """The answer in a decision."""
+        return cls(decision.outcome.enabled, decision.variant)
 
 
 class AnswerChange(NamedTuple):
@@ -67,12 +79,8 @@ class AnswerChanges:
         run = self._last = _Run(evaluation)
         for decision in evaluation.each_decision():
             after, since = self._known.get(decision.flag.id, (decision, run))
-            if _answer(decision) != _answer(after):
+            if Answer.of(decision) != Answer.of(after):
                 self.found.append(AnswerChange(evaluation, since.oldest, decision, after))
             self._known[decision.flag.id] = decision, run
             self.compared += 1
             yield
-
-
-def _answer(decision: Decision) -> tuple[bool, str | None]:
-    return decision.outcome.enabled, decision.variant

@@ -1,0 +1,193 @@
+"""Finds the causes of changed results: reads the recorded evaluations and the audit trail between them."""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from time import perf_counter
+from uuid import UUID
+
+from flagstaff.audit import changes_store
+from flagstaff.audit.changes import Actor, NumberedChange
+from flagstaff.audit.changes_store import Reading
+from flagstaff.audit.recorded_values import read_resource
+from flagstaff.concurrency.pacing import collect, in_pieces
+from flagstaff.database.database import Connection, Database
+from flagstaff.evaluation.history.answer_changes import Answer
+from flagstaff.evaluation.history.records import RecordedEvaluation
+from flagstaff.flags import flags_store
+from flagstaff.flags.flags import Flag, Rule, RuleType
+from flagstaff.flags.targeting import rules_store, segments_store
+from flagstaff.history.store.batches import find_environment_number
+from flagstaff.history.store.pages import find_evaluation
+from flagstaff.insight.causes import NOT_EXAMINED, SLACK, UNAVAILABLE, Cause, ResultChange, find_cause
+from flagstaff.insight.past_states import PastStates, Trail, named_in
+from flagstaff.projects import environments_store
+from flagstaff.projects.access import open_member
+from flagstaff.projects.permissions import Permission, may, require
+from flagstaff.projects.projects import Environment
+from flagstaff.values.errors import invalid_field
+
+
+@dataclass(frozen=True, slots=True)
+class AskedResult:
+    """A flag, and the ids of two evaluations between which its result changed."""
+
+    flag_key: str
+    earlier: UUID
+    later: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The bounds of a request: changes that it reads, their characters, and the time in which it replays."""
+
+    changes: int = 2_000
+    characters: int = 8_000_000
+    seconds: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Causes:
+    """The causes, in the order of the request. `hidden` are the numbers of changes that the actor may not see."""
+
+    found: Sequence[Cause]
+    hidden: Collection[int]
+
+
+@dataclass(frozen=True, slots=True)
+class CauseFinder:
+    """The use case. Raises Error NOT_FOUND for resources that are not the actor's."""
+
+    database: Database
+    bounds: Bounds = Bounds()
+    # One at a time: each pauses for other work, but many at once would still take most of the time.
+    _one: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+
+    async def find(self, actor: Actor, project_id: UUID, environment_id: UUID, asked: Sequence[AskedResult]) -> Causes:
+        """Find why the results of flags changed between evaluations of one user.
+
+        Raises:
+            Error: FORBIDDEN without `evaluations:read` and `audit:read` in the environment; INVALID for a flag that has
+                no result in one of the evaluations, or the same one in both, and for evaluations in the wrong order.
+        """
+        async with self.database.read() as connection:
+            _, member = await open_member(connection, actor, project_id)
+            environment = await environments_store.get_environment(connection, project_id, environment_id)
+            require(member, Permission.EVALUATIONS_READ, environment.key)
+            require(member, Permission.AUDIT_READ, environment.key)
+            sees_segments = may(member, Permission.AUDIT_READ)
+        wanted = {each for result in asked for each in (result.earlier, result.later)}
+        evaluations = await self._find_evaluations(environment_id, wanted)
+        results = [_read_result(place, each, evaluations) for place, each in enumerate(asked)]
+        known = [each for each in results if each is not None]
+        if not known:
+            return Causes([UNAVAILABLE for _ in asked], ())
+        async with self._one:
+            trail, complete_since = await self._read_trail(environment, known)
+            states = await in_pieces(PastStates.read(trail))
+            found = await self._replay(states, results, complete_since)
+        hidden = () if sees_segments else _numbers_of_segments(trail.changes)
+        return Causes(found, hidden)
+
+    async def _find_evaluations(self, environment_id: UUID, wanted: Collection[UUID]) -> dict[UUID, RecordedEvaluation]:
+        found: dict[UUID, RecordedEvaluation] = {}
+        async with self.database.read_history() as connection:
+            number = await find_environment_number(connection, environment_id)
+            if number is None:
+                return found
+            for each in wanted:
+                evaluation = await find_evaluation(connection, number, each.bytes)
+                if evaluation is not None:
+                    found[each] = evaluation
+        return found
+
+    async def _replay(
+        self, states: PastStates, results: Sequence[ResultChange | None], complete_since: datetime | None
+    ) -> list[Cause]:
+        found: list[Cause] = []
+        stop_at = perf_counter() + self.bounds.seconds
+        for each in results:
+            if each is None or (complete_since is not None and each.earlier.evaluated_at - SLACK < complete_since):
+                found.append(UNAVAILABLE)
+            elif found and perf_counter() >= stop_at:
+                found.append(NOT_EXAMINED)
+            else:
+                found.append(await in_pieces(find_cause(states, each)))
+        return found
+
+    async def _read_trail(
+        self, environment: Environment, results: Sequence[ResultChange]
+    ) -> tuple[Trail, datetime | None]:
+        """What has decided flags since the oldest evaluation, as far as the bounds allow.
+
+        The time is the one since which it is complete, None if it is complete altogether.
+        """
+        since = min(each.earlier.evaluated_at for each in results) - SLACK
+        reading = Reading(self.bounds.changes, self.bounds.characters)
+        changes: list[NumberedChange] = []
+        flags: list[Flag] = []
+        done: set[str] = set()
+        pending = {each.flag_key for each in results}
+        async with self.database.read() as connection:
+            while pending:  # the flags, those that they have needed, and so on
+                found = await changes_store.list_since(connection, reading, environment, since, flag_keys=pending)
+                present = await collect(await flags_store.find_flags_by_key(connection, environment.id, pending))
+                done |= pending
+                pending = {each.flag_key for flag in present for each in flag.prerequisites}
+                pending |= await in_pieces(named_in(found))
+                pending -= done
+                changes += found
+                flags += present
+            changes += await changes_store.list_since(connection, reading, environment, since, flag_keys=None)
+            changes.sort(key=lambda each: each.number)
+            flag_ids = {each.id for each in flags}
+            flag_ids |= {each.change.scope.flag_id for each in changes if each.change.scope.flag_id is not None}
+            rules = await collect(await rules_store.list_rules_of_flags(connection, flag_ids))
+            segments = await collect(
+                await segments_store.find_named_segments(
+                    connection, environment.project_id, flag_ids=flag_ids, keys=_segments_named_in(changes)
+                )
+            )
+            last = await _read_last_rules(connection, changes)
+        return Trail(environment, [*flags, *rules, *segments], changes, last), reading.complete_since
+
+
+async def _read_last_rules(connection: Connection, changes: Sequence[NumberedChange]) -> list[Rule]:
+    """The rules that deleted flags had. The trail has no deletion of their own."""
+    rules = []
+    for each in changes:
+        if each.change.action == "flag.deleted" and each.change.scope.flag_id is not None:
+            recorded = await changes_store.list_rules_before(connection, each.change.scope.flag_id, each.number)
+            rules += await collect(read_resource(Rule, values) for values in recorded)
+    return rules
+
+
+def _read_result(place: int, asked: AskedResult, evaluations: Mapping[UUID, RecordedEvaluation]) -> ResultChange | None:
+    """The results in both evaluations; None if the history does not have one of these any more."""
+    earlier, later = evaluations.get(asked.earlier), evaluations.get(asked.later)
+    if earlier is None or later is None:
+        return None
+    if earlier.evaluated_at > later.evaluated_at:
+        raise invalid_field(
+            f"results.{place}.after_evaluation_id", "must be the id of a later evaluation than the other"
+        )
+    answers = []
+    for name, evaluation in (("before", earlier), ("after", later)):
+        decision = next((each for each in evaluation.each_decision() if each.flag.key == asked.flag_key), None)
+        if decision is None:
+            raise invalid_field(f"results.{place}.flag_key", f"must be the key of a flag in the evaluation {name}")
+        answers.append(Answer.of(decision))
+    before, after = answers
+    if before == after:
+        raise invalid_field(f"results.{place}.flag_key", "must be the key of a flag whose results differ")
+    return ResultChange(asked.flag_key, earlier, later, before, after)
+
+
+def _segments_named_in(changes: Sequence[NumberedChange]) -> set[str]:
+    states = (values for each in changes for values in (each.change.before, each.change.after) if values is not None)
+    return {str(each["rule_value"]) for each in states if each.get("rule_type") == RuleType.SEGMENT}
+
+
+def _numbers_of_segments(changes: Sequence[NumberedChange]) -> set[int]:
+    return {each.number for each in changes if each.change.scope.environment_id is None}

@@ -1,0 +1,189 @@
+"""Past states of flags, rebuilt from the audit trail: each of its changes has the resource before and after it."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from uuid import UUID
+
+from flagstaff.audit.changes import NumberedChange
+from flagstaff.audit.recorded_values import read_resource
+from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.flag_sets import FlagSet, compile_segments
+from flagstaff.flags.flags import Flag, Rule, RuleType
+from flagstaff.flags.targeting.segments import Segment
+from flagstaff.projects.projects import Environment
+
+T = TypeVar("T", Flag, Segment)
+
+Resource = Flag | Rule | Segment
+
+_KINDS: Mapping[str, type[Any]] = {"flag": Flag, "rule": Rule, "segment": Segment}
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """What is known of some flags: the present resources, and all changes to these and to others since a time.
+
+    The changes are oldest first. `last` are the rules that deleted flags had in the end.
+    """
+
+    environment: Environment
+    present: Sequence[Resource]
+    changes: Sequence[NumberedChange]
+    last: Sequence[Rule] = ()
+
+
+class _Versions:
+    """The states of one resource: the first, and one after each change; None where it did not exist."""
+
+    __slots__ = ("numbers", "states")
+
+    def __init__(self, first: Resource | None) -> None:
+        self.states: list[Resource | None] = [first]
+        self.numbers: list[int] = []
+
+    def after(self, number: int) -> Resource | None:
+        """The state after the change with a number, or with the last number below it."""
+        return self.states[bisect_right(self.numbers, number)]
+
+    def add(self, number: int, state: Resource | None) -> None:
+        self.numbers.append(number)
+        self.states.append(state)
+
+
+class PastStates:
+    """The states of some flags with all that decides them."""
+
+    def __init__(self, trail: Trail) -> None:
+        self._trail = trail
+        self._versions: dict[UUID, _Versions] = {}
+        self._flags: defaultdict[str, set[UUID]] = defaultdict(set)
+        self._rules: defaultdict[UUID, set[UUID]] = defaultdict(set)
+        self._segments: defaultdict[str, set[UUID]] = defaultdict(set)
+
+    @classmethod
+    def read(cls, trail: Trail) -> Generator[None, None, "PastStates"]:
+        """Read the states from a trail in small steps."""
+        states = cls(trail)
+        for numbered in trail.changes:
+            states._add(numbered)
+            yield
+        for resource in (*trail.last, *trail.present):
+            states._versions.setdefault(resource.id, _Versions(resource))
+            states._index(resource)
+            yield
+        return states
+
+    def changes_of(self, key: str) -> Generator[None, None, list[NumberedChange]]:
+        """The changes to what decides a flag, or has decided it once: flags, rules and segments; oldest first."""
+        wanted = yield from self._all_of(key)
+        found = []
+        for numbered in self._trail.changes:
+            if numbered.change.resource_id in wanted:
+                found.append(numbered)
+            yield
+        return found
+
+    def rebuild(self, key: str, number: int) -> Generator[None, None, FlagSet | None]:
+        """The flag with a key and all that decides it, after the change with a number or the last one below it.
+
+        None if there was no such flag, or if it was archived.
+        """
+        flags: dict[str, TargetedFlag] = {}
+        missing: set[str] = set()
+        named: set[str] = set()
+        pending = [key]
+        while pending:
+            wanted = pending.pop()
+            if wanted in flags or wanted in missing:
+                continue
+            flag = self._find(Flag, self._flags[wanted], number)
+            if flag is None or flag.archived_at is not None:
+                missing.add(wanted)
+                continue
+            rules = []
+            for rule_id in self._rules[flag.id]:
+                rule = self._versions[rule_id].after(number)
+                if isinstance(rule, Rule):
+                    rules.append(rule)
+                yield
+            flags[wanted] = TargetedFlag(flag, rules)
+            named |= {each.rule_value or "" for each in rules if each.rule_type is RuleType.SEGMENT}
+            pending += [each.flag_key for each in flag.prerequisites]
+            yield
+        if key not in flags:
+            return None
+        segments = (self._find(Segment, self._segments[each], number) for each in named)
+        compiled = yield from compile_segments(each for each in segments if each is not None)
+        return FlagSet(self._trail.environment, flags, compiled)
+
+    def _add(self, numbered: NumberedChange) -> None:
+        change = numbered.change
+        kind = _KINDS[change.action.partition(".")[0]]
+        versions = self._versions.get(change.resource_id)
+        if versions is None:
+            versions = self._versions[change.resource_id] = _Versions(_read(kind, change.before))
+            self._index(versions.states[0])
+        state = _read(kind, change.after)
+        versions.add(numbered.number, state)
+        self._index(state)
+
+    def _index(self, state: Resource | None) -> None:
+        match state:
+            case Flag():
+                self._flags[state.key].add(state.id)
+            case Rule():
+                self._rules[state.flag_id].add(state.id)
+            case Segment():
+                self._segments[state.key].add(state.id)
+
+    def _find(self, kind: type[T], among: Iterable[UUID], number: int) -> T | None:
+        states = (self._versions[each].after(number) for each in among)
+        return next((each for each in states if isinstance(each, kind)), None)
+
+    def _all_of(self, key: str) -> Generator[None, None, Collection[UUID]]:
+        """The ids of all flags, rules and segments that have decided a flag in one of the states."""
+        wanted: set[UUID] = set()
+        done: set[str] = set()
+        pending = [key]
+        while pending:
+            flag_key = pending.pop()
+            if flag_key in done:
+                continue
+            done.add(flag_key)
+            for flag_id in self._flags.get(flag_key, ()):
+                wanted.add(flag_id)
+                for flag in self._versions[flag_id].states:
+                    pending += [each.flag_key for each in flag.prerequisites] if isinstance(flag, Flag) else ()
+                    yield
+                for rule_id in self._rules.get(flag_id, ()):
+                    wanted.add(rule_id)
+                    for rule in self._versions[rule_id].states:
+                        if isinstance(rule, Rule) and rule.rule_type is RuleType.SEGMENT:
+                            wanted |= self._segments.get(rule.rule_value or "", set())
+                        yield
+        return wanted
+
+
+def _read(kind: type[Any], values: Mapping[str, Any] | None) -> Resource | None:
+    """A resource of the trail; None also for one of an older release, from which nothing can be rebuilt."""
+    if values is None:
+        return None
+    try:
+        found: Resource = read_resource(kind, values)
+    except (LookupError, TypeError, ValueError):
+        return None
+    return found
+
+
+def named_in(changes: Iterable[NumberedChange]) -> Generator[None, None, set[str]]:
+    """The keys of the flags that the flags in some changes needed before or after them."""
+    keys: set[str] = set()
+    for numbered in changes:
+        for values in (numbered.change.before, numbered.change.after):
+            prerequisites = (values or {}).get("prerequisites") or ()
+            keys |= {each["flag_key"] for each in prerequisites}
+        yield
+    return keys
