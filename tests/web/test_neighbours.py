@@ -11,8 +11,9 @@ import pytest
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.assembly.health import SHARED_SECONDS, Shared
 from flagstaff.concurrency.slots import AT_ONCE, LONG_AT_ONCE, WAITING
-from flagstaff.evaluation.history.layout import LayoutFlag
+from flagstaff.evaluation.history.layout import RULE_BASE, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.flags.flags import Fallthrough
 from flagstaff.flags.prerequisites import Prerequisite
 from flagstaff.values.errors import Code, Error
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
@@ -136,6 +137,48 @@ async def test_a_flag_that_needs_hundreds_of_others_is_explained_in_pieces(
             status, _ = await ask(flagstaff.edge.asgi, "POST", path, token=ada.token, content=content)
         assert status == 200
         assert holds.longest_in_units < LONGEST_UNITS, path
+
+
+async def test_the_causes_of_results_with_thousands_of_rules_and_values_are_found_in_pieces(
+    flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json, clock: Clock
+) -> None:
+    users = {"attribute": "user_id", "operator": "in", "values": [f"user-{n:030}" for n in range(1_000)]}
+    segment = await ada.create_segment(project, conditions=[users])
+    home = make_environment(UUID(environment["project_id"]), id=UUID(environment["id"]))
+    flag = make_flag(home, key="flag-0", fallthrough=Fallthrough.OFF)
+    rules = [make_rule(flag, rule_value=f"somebody-{number}") for number in range(900)]
+    await store_all(flagstaff.database, flag, *rules)
+    target = {"id": flag.id, "environment_id": environment["id"], "project_id": environment["project_id"]}
+    await ada.create_rule(target, rule_type="segment", rule_value="beta")
+    others = tuple(LayoutFlag(uuid4(), f"other-{number}", 50, Outcome.NOT_IN_ROLLOUT) for number in range(5_000))
+    layout = make_layout(recorded=(*others, LayoutFlag(flag.id, "flag-0", 100, Outcome.NO_RULE)), constant=())
+    on, off = (
+        bytes([10]) * 5_000 + bytes([RULE_BASE + outcome]) for outcome in (Outcome.SEGMENT_RULE, Outcome.NO_RULE)
+    )
+    path = f"/api/projects/{project['id']}/segments/{segment['id']}"
+    start = round(clock().timestamp()) * 1_000_000_000
+    for number in range(20):
+        record = (start + number * 60 * 1_000_000_000, users["values"][0], None, (on, off)[number % 2])
+        await write(flagstaff.database, make_batch(home.id, layout, record))
+        clock.advance(seconds=30)
+        values = users["values"][1 - number % 2 :]
+        assert (await ada.put(path, json={"conditions": [{**users, "values": values}]})).status_code == 200
+        clock.advance(seconds=30)
+    found = await ada.get(f"{environment_path(environment)}/evaluations/changes?user_id={users['values'][0]}")
+    results = [
+        {
+            "flag_key": each["flag_key"],
+            "before_evaluation_id": each["before"]["evaluation_id"],
+            "after_evaluation_id": each["after"]["evaluation_id"],
+        }
+        for each in found.json()["items"]
+    ]
+    path, content = f"{environment_path(environment)}/evaluations/changes/causes", json.dumps({"results": results})
+    assert ada.token
+    async with watch_holds() as holds:
+        status, length = await ask(flagstaff.edge.asgi, "POST", path, token=ada.token, content=content.encode())
+    assert (status, length > 1_000_000) == (200, True)
+    assert holds.longest_in_units < LONGEST_UNITS
 
 
 async def test_a_users_history_of_thousands_of_flags_is_made_in_pieces(

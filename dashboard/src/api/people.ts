@@ -107,6 +107,22 @@ export function answerChangesQuery(path: EnvironmentPath, person: PersonSearch) 
   });
 }
 
+/** The flags whose results changed with an evaluation; none if it is of nobody. */
+export function changedInQuery(path: EnvironmentPath, { id, user_id, user_email, evaluated_at: at }: Evaluation) {
+  return queryOptions({
+    queryKey: ["evaluations", path.env_id, "changed-in", id],
+    queryFn: async ({ signal }) => {
+      const until = new Date(Date.parse(at) + 1).toISOString();
+      const user = { ...(user_id !== null && { user_id }), ...(user_email !== null && { user_email }) };
+      const query = { ...user, until, limit: RECORDS };
+      const { items } = await ask(client.GET(`${BASE}/evaluations/changes`, { params: { path, query }, signal }));
+      return items.filter(({ after }) => after.evaluation_id === id);
+    },
+    enabled: user_id !== null || user_email !== null,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
 /** The user's evaluations in an environment, on a day or lately, without the results. */
 export function recordsQuery(path: EnvironmentPath, person: PersonSearch) {
   return infiniteQueryOptions({

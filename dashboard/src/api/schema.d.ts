@@ -6541,6 +6541,11 @@ export interface components {
              */
             at: string;
             /**
+             * Actor Email
+             * @description Who made it; null for the command line.
+             */
+            actor_email: string | null;
+            /**
              * Action
              * @example flag.toggled
              */

@@ -1,8 +1,10 @@
 /** Changes as sentences: who has done what to which resource. */
 
 import type { Change } from "../api/changes";
+import type { Condition } from "../api/client";
 import { t } from "../texts";
 import { changeSentences as texts } from "../texts/changeSentences";
+import { valueChanges } from "./changedValues";
 import { fieldChanges } from "./changes";
 
 /** The action, as in "ada@acme.com turned on New checkout". */
@@ -10,8 +12,26 @@ export function verbOf(change: Change): string {
   const [only, ...others] = fieldChanges(change);
   const isSwitch = only?.field === "enabled" && others.length === 0 && change.before !== null && change.after !== null;
   if (isSwitch && change.action.startsWith("flag.")) return only.after === t.on ? texts.turnedOn : texts.turnedOff;
-  return texts.verbs[change.action] ?? change.action;
+  const ofValues = others.length === 0 && only?.field === "conditions" ? valueVerbOf(change) : null;
+  return ofValues ?? texts.verbs[change.action] ?? change.action;
 }
+
+/** "removed u-77 from the segment", if some values of one condition were removed or added, and nothing else changed. */
+function valueVerbOf({ action, before, after }: Change): string | null {
+  const places = texts.valuesIn[action];
+  const [only, ...others] = valueChanges(conditionsOf(before), conditionsOf(after));
+  if (places === undefined || only === undefined || others.length > 0) return null;
+  if (only.added.length === 0) return places.removed(valuesInWords(only.removed));
+  return only.removed.length === 0 ? places.added(valuesInWords(only.added)) : null;
+}
+
+const MOST_NAMED = 3;
+
+const valuesInWords = (values: readonly string[]): string =>
+  values.length <= MOST_NAMED ? values.join(", ") : texts.values(values.length);
+
+const conditionsOf = (resource: Change["before"]): readonly Condition[] =>
+  Array.isArray(resource?.conditions) ? (resource.conditions as Condition[]) : [];
 
 /** Rules and releases: few of them have names. */
 const OF_FLAGS = /^(?:rule|release)\./;

@@ -12,19 +12,22 @@ export interface ValueChange {
 
 /** What became of the values, if nothing else was changed, and a sentence cannot hold them. */
 export function changedValues(before: readonly Condition[], after: readonly Condition[]): ValueChange[] {
+  const isLong = [...before, ...after].some(({ values }) => values.length > MOST_VALUES_IN_A_SENTENCE);
+  return isLong ? valueChanges(before, after) : [];
+}
+
+/** What became of the values, if nothing else was changed. */
+export function valueChanges(before: readonly Condition[], after: readonly Condition[]): ValueChange[] {
   if (before.length !== after.length) return [];
   const pairs = after.map((now, index) => ({ was: before[index] ?? now, now }));
   if (!pairs.every(({ was, now }) => restOf(was) === restOf(now))) return [];
-  const changes = pairs
+  return pairs
     .map(({ was, now }) => ({
       condition: inWords(conditionParts(now)),
       removed: without(was.values, now.values),
       added: without(now.values, was.values),
-      isLong: Math.max(was.values.length, now.values.length) > MOST_VALUES_IN_A_SENTENCE,
     }))
     .filter(({ removed, added }) => removed.length + added.length > 0);
-  if (!changes.some(({ isLong }) => isLong)) return [];
-  return changes.map(({ condition, removed, added }) => ({ condition, removed, added }));
 }
 
 /** All of a condition but its values. */

@@ -159,3 +159,17 @@ it("names the flag of a release, and describes its steps and guards", () => {
   const applied = change({ action: "release.step_applied", before: { step: 0 }, after: { step: 1 } });
   expect(fieldChanges(applied)).toEqual([{ field: "step", before: "1", after: "2" }]);
 });
+
+it("names values that were removed from a segment or added to one, and counts many", () => {
+  const segment = (...values: string[]) => ({
+    name: "Beta testers",
+    conditions: [{ attribute: "user_id", operator: "in", values, case_insensitive: false, negate: false }],
+  });
+  const verb = (before: string[], after: string[], action = "segment.updated") =>
+    verbOf(change({ action, before: segment(...before), after: segment(...after) }));
+  expect(verb(["u-7", "u-77"], ["u-7"])).toBe("removed u-77 from the segment");
+  expect(verb(["u-7"], ["u-7", "u-8", "u-9"])).toBe("added u-8, u-9 to the segment");
+  expect(verb([], ["a", "b", "c", "d"])).toBe("added 4 values to the segment");
+  expect(verb(["u-7"], ["u-8"])).toBe("changed the segment");
+  expect(verb(["u-7", "u-8"], ["u-8"], "rule.updated")).toBe("removed u-7 from a rule of");
+});

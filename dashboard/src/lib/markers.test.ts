@@ -11,7 +11,7 @@ function interval(hour: number, changes = 1, segment_changes = 0) {
     start,
     changes,
     segment_changes,
-    newest: { id: String(hour), at: start, action: "flag.toggled", flag_key: "a" },
+    newest: { id: String(hour), at: start, actor_email: "ada@acme.com", action: "flag.toggled", flag_key: "a" },
   };
 }
 

@@ -7,9 +7,9 @@ import { useMemo, useState } from "react";
 import { auditQuery, exportAudit, type Change } from "../api/changes";
 import { AuditFilters } from "../components/changes/AuditFilters";
 import { ChangeRows } from "../components/changes/ChangeRows";
+import { ChangeSubject } from "../components/changes/ChangeSubject";
 import { Empty } from "../components/shared/Empty";
 import { IconFunnelOff } from "../components/shared/icons";
-import { AnchorLink } from "../components/shared/links";
 import { Page } from "../components/shared/Page";
 import { Pages } from "../components/shared/Pages";
 import { type AuditSearch, queryOf, toAuditSearch } from "../lib/auditFilter";
@@ -39,20 +39,7 @@ export function Audit() {
     onError: (error) => notifyRefused(texts.notExported, error),
   });
   const onFilter = (next: AuditSearch) => void navigate({ search: toAuditSearch({ ...next }), replace: true });
-  const linked = (change: Change, name: string) => {
-    const environment = environments.find((each) => each.id === change.environment_id);
-    return (
-      <>
-        <Subject change={change} name={name} isThere={environment !== undefined} />
-        {environment && change.flag_id !== null && (
-          <Text span c="dimmed" fw="normal">
-            {" "}
-            {texts.inEnvironment(environment.name)}
-          </Text>
-        )}
-      </>
-    );
-  };
+  const linked = (change: Change, name: string) => <ChangeSubject projectId={project.id} change={change} name={name} />;
   return (
     <Page
       title={texts.heading}
@@ -84,39 +71,4 @@ export function Audit() {
       </Pages>
     </Page>
   );
-}
-
-/** The name of what was changed, as a link to its page if it may be there. */
-function Subject({ change, name, isThere }: { change: Change; name: string; isThere: boolean }) {
-  const { projectId } = route.useParams();
-  const [kind] = change.action.split(".");
-  const isGone = change.action.endsWith(".deleted") && kind !== "rule";
-  if (isGone || !name) return name;
-  const params = { projectId, environmentId: change.environment_id ?? "" };
-  if (change.flag_key !== null && isThere) {
-    return (
-      // By its key, because the flag may have been deleted since: then that page says so.
-      <AnchorLink
-        to="/projects/$projectId/environments/$environmentId/flags/by-key/$flagKey"
-        params={{ ...params, flagKey: change.flag_key }}
-      >
-        {name}
-      </AnchorLink>
-    );
-  }
-  if (kind === "environment" && isThere) {
-    return (
-      <AnchorLink to="/projects/$projectId/environments/$environmentId" params={params}>
-        {name}
-      </AnchorLink>
-    );
-  }
-  if (kind === "segment") {
-    return (
-      <AnchorLink to="/projects/$projectId/segments" params={{ projectId }}>
-        {name}
-      </AnchorLink>
-    );
-  }
-  return name;
 }

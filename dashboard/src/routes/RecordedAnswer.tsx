@@ -6,6 +6,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Evaluation, evaluationQuery } from "../api/history";
 import { Problem } from "../api/problem";
+import { ChangedSince } from "../components/people/ChangedSince";
 import { OutcomeTable } from "../components/people/OutcomeTable";
 import { Said } from "../components/people/Said";
 import { CopyButton } from "../components/shared/CopyButton";
@@ -47,7 +48,7 @@ function Failed({ error, onRetry }: { error: Error; onRetry: () => void }) {
 }
 
 function Record({ evaluation }: { evaluation: Evaluation }) {
-  const { project, environment } = useHere();
+  const { project, environment, path } = useHere();
   const { flag = "" } = toPersonSearch({ ...route.useSearch() });
   const navigate = route.useNavigate();
   const [most, setMost] = useState(SHOWN_AT_ONCE);
@@ -56,6 +57,7 @@ function Record({ evaluation }: { evaluation: Evaluation }) {
   return (
     <>
       <Said project={project} environment={environment} evaluation={evaluation} flagKey={flag} />
+      <ChangedSince path={path} evaluation={evaluation} search={flag} />
       <ListSearch
         label={texts.searchFlags}
         selected={flag}

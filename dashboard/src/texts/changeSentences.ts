@@ -8,6 +8,17 @@ export const changeSentences = {
   turnedOff: "turned off",
   byRelease: (name: string | null, guard: string | null, email: string) =>
     `${name === null ? "A release" : `Release ${name}`}${guard === null ? "" : ` (guard ${guard})`}, for ${email}`,
+  values: (count: number) => `${count} values`,
+  valuesIn: {
+    "segment.updated": {
+      removed: (values: string) => `removed ${values} from the segment`,
+      added: (values: string) => `added ${values} to the segment`,
+    },
+    "rule.updated": {
+      removed: (values: string) => `removed ${values} from a rule of`,
+      added: (values: string) => `added ${values} to a rule of`,
+    },
+  } as Record<string, { removed: (values: string) => string; added: (values: string) => string }>,
   verbs: {
     "project.created": "created the project",
     "project.updated": "changed the project",

@@ -1,11 +1,7 @@
-const kinds: Readonly<Record<string, string>> = { flag: "the flag", rule: "a rule", segment: "a segment" };
-
 export const markers = {
   heading: "Changes in this time",
-  one: (action: string, flag: string | null, when: string) => {
-    const [kind = "", verb = ""] = action.split(".");
-    return `Change, ${when}: ${kinds[kind] ?? kind}${flag === null ? "" : ` ${kind === "rule" ? "of " : ""}${flag}`} ${verb}`;
-  },
+  one: (who: string, verb: string, flag: string | null, when: string) =>
+    `${when}: ${who} ${verb}${flag === null ? "" : ` ${flag}`}`,
   many: (count: number, from: string, to: string) => `${count} changes between ${from} and ${to}`,
   chart: "Chart",
   chartOf: (change: string) => `Chart around: ${change}`,

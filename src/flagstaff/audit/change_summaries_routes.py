@@ -34,6 +34,7 @@ class NewestChange(BaseModel):
 
     id: str
     at: Moment
+    actor_email: str | None = Field(description="Who made it; null for the command line.")
     action: str = Field(examples=["flag.toggled"])
     flag_key: str | None = Field(description="Null for a segment's.")
 
@@ -90,6 +91,7 @@ def _view(interval: ChangesInterval) -> dict[str, Any]:
         "newest": {
             "id": str(interval.number),
             "at": format_moment(interval.at),
+            "actor_email": interval.actor_email,
             "action": interval.action,
             "flag_key": interval.flag_key,
         },

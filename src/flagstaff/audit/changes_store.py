@@ -108,6 +108,7 @@ class ChangesInterval(NamedTuple):
     segment_changes: int
     number: int
     at: datetime
+    actor_email: str | None
     action: str
     flag_key: str | None
 
@@ -315,17 +316,18 @@ async def list_since(
     before = _NUMBER_MAX
     while True:
         part = query.where(_columns.id < before).order_by(_columns.id.desc()).limit(_READ_AT_ONCE)
-        rows = (await connection.execute(part)).all()
-        if rows and (reading.changes < len(rows) or reading.characters <= 0):
-            newest = found[-1].change.at if found else rows[0].at
+        rows = await connection.execute(part)
+        read = await collect((_from_row(row), row.characters) for row in rows)  # each parses the JSON of a row
+        if read and (reading.changes < len(read) or reading.characters <= 0):
+            newest = found[-1].change.at if found else read[0][0].change.at
             reading.complete_since = max(newest, reading.complete_since or newest)
             return found
-        found += await collect(map(_from_row, rows))  # each parses the JSON of a row
-        if len(rows) < _READ_AT_ONCE:
+        found += [numbered for numbered, _ in read]
+        if len(read) < _READ_AT_ONCE:
             return found
-        reading.changes -= len(rows)
-        reading.characters -= sum(row.characters for row in rows)
-        before = rows[-1].id
+        reading.changes -= len(read)
+        reading.characters -= sum(characters for _, characters in read)
+        before = found[-1].number
 
 
 async def list_segment_changes(
@@ -390,7 +392,7 @@ async def summarise_changes(
     )
     newest = tables.changes.alias().c
     query = (
-        sa.select(counted, newest.at, newest.action, newest.flag_key)
+        sa.select(counted, newest.at, newest.actor_email, newest.action, newest.flag_key)
         .join(counted, newest.id == counted.c.newest)
         .order_by(counted.c.place)
     )
@@ -401,6 +403,7 @@ async def summarise_changes(
             int(row.segment_changes),
             row.newest,
             row.at,
+            row.actor_email,
             row.action,
             row.flag_key,
         )

@@ -12,7 +12,7 @@ from flagstaff.evaluation.history.answer_changes import AnswerChange, AnswerChan
 from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.history.store import batches
-from flagstaff.history.store.pages import find_evaluation, list_evaluations
+from flagstaff.history.store.pages import find_evaluations, list_evaluations
 from flagstaff.projects.access import open_environment
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import not_found
@@ -72,7 +72,7 @@ class UserHistory:
             number = await batches.find_environment_number(connection, environment_id)
             found = None
             if number is not None:
-                found = await find_evaluation(connection, number, evaluation_id.bytes)
+                found = (await find_evaluations(connection, number, [evaluation_id.bytes])).get(evaluation_id.bytes)
         if found is None:
             raise not_found("evaluation")
         return found
@@ -98,9 +98,9 @@ class UserHistory:
             if number is None:
                 return AnswerChangesPage([], None, None)
             compared = reached.compared if reached is not None else ()
-            ends = [await find_evaluation(connection, number, each) for each in compared]
+            ends = await find_evaluations(connection, number, compared)
         changes = AnswerChanges()
-        await in_pieces(changes.resume(each for each in ends if each is not None))
+        await in_pieces(changes.resume(ends.values()))
         before = None if reached is None else reached.before
         for _ in range(self.bounds.rounds):
             # Nobody waits for the connection while the evaluations are compared.

@@ -77,17 +77,45 @@ class ResultChange:
     before: Answer
     after: Answer
 
+    @property
+    def values_before(self) -> dict[str, Any]:
+        """The user of the earlier evaluation, as attributes; of those that were not kept, the later values."""
+        return _values(self.earlier, self.later)
+
+    @property
+    def values_after(self) -> dict[str, Any]:
+        """The same of the later evaluation."""
+        return _values(self.later, self.earlier)
+
+    @property
+    def subject_before(self) -> Subject:
+        """The user of the earlier evaluation."""
+        return _subject_of(self.values_before)
+
+    @property
+    def subject_after(self) -> Subject:
+        """The user of the later evaluation."""
+        return _subject_of(self.values_after)
+
 
 def find_cause(states: PastStates, result: ResultChange) -> Generator[None, None, Cause]:
     """Find the cause of a change, in small steps."""
     changes = yield from states.changes_of(result.flag_key)
     replay = _Replay(states, result, changes)
+    cause = yield from _find_with(replay, result, changes)
+    yield from replay.free()
+    return cause
+
+
+def _find_with(
+    replay: "_Replay", result: ResultChange, changes: Sequence[NumberedChange]
+) -> Generator[None, None, Cause]:
     times = [each.change.at for each in changes]
-    start = yield from replay.find(_subject(result.earlier), result.before, _places(times, result.earlier.evaluated_at))
+    start = yield from replay.find(result.subject_before, result.before, _places(times, result.earlier.evaluated_at))
     end = None
     if start is not None:
         later = (each for each in _places(times, result.later.evaluated_at) if each >= start)
-        end = yield from replay.find(_subject(result.later), result.after, later)
+        end = yield from replay.find(result.subject_after, result.after, later)
     if start is None or end is None:
         return _possible(result, changes, times, replay)
     return (yield from replay.explain(start, end))
@@ -117,7 +145,7 @@ class _Replay:
 
     def explain(self, start: int, end: int) -> Generator[None, None, Cause]:
         """The cause, if the earlier evaluation belongs to one state and the later one to another."""
-        before, after = _subject(self._result.earlier), _subject(self._result.later)
+        before, after = self._result.subject_before, self._result.subject_after
         wanted = self._result.after
         by_change = (yield from self._answer(before, end)) == wanted
         by_user = (yield from self._answer(after, start)) == wanted
@@ -131,12 +159,19 @@ class _Replay:
         kind = Kind.CHANGE_AND_USER
         if by_change != by_user:
             kind = Kind.CHANGE if by_change else Kind.USER
-        return Cause(kind, changes, attributes, self.unknown())
+        # If the change alone turns the earlier result into the later one, the later user does not matter.
+        needed = [self._result.earlier] if kind is Kind.CHANGE else [self._result.earlier, self._result.later]
+        return Cause(kind, changes, attributes, self.unknown(needed))
 
-    def unknown(self) -> list[str]:
-        """The attributes that were not kept, of those that the flag looks at."""
-        both = self._result.earlier, self._result.later
-        return sorted(name for name in self.attributes if not all(each.knows(name) for each in both))
+    def unknown(self, needed: Sequence[RecordedEvaluation]) -> list[str]:
+        """The attributes that the flag looks at and that were not kept with one of some evaluations."""
+        return sorted(name for name in self.attributes if not all(each.knows(name) for each in needed))
+
+    def free(self) -> Generator[None, None, None]:
+        """Free the compiled states step by step, because freeing thousands of rules at once takes milliseconds."""
+        while self._deciders:
+            self._deciders.popitem()
+            yield
 
     def _find_decisive(self, subject: Subject, start: int, end: int) -> Generator[None, None, int]:
         """The state from which on the user has the later answer, up to another state."""
@@ -148,7 +183,7 @@ class _Replay:
     def _find_attributes(self, place: int) -> Generator[None, None, list[AttributeDifference]]:
         """The differences between the users of which one alone has the later answer follow; or all of them."""
         differences = find_differences(self._result, self.attributes)
-        before, decisive = _values(self._result.earlier), []
+        before, decisive = self._result.values_before, []
         for each in differences:
             altered = {**before, each.name: each.after}
             if each.after is None:
@@ -178,7 +213,7 @@ class _Replay:
 
 def find_differences(result: ResultChange, names: Collection[str]) -> list[AttributeDifference]:
     """What differs between the two users of what a flag looks at: the id, the email, attributes and the time."""
-    before, after = _values(result.earlier), _values(result.later)
+    before, after = result.values_before, result.values_after
     looked_at = (set(names) - BUILT_IN) | {"user_id", "user_email"}
     found = (AttributeDifference(name, before.get(name), after.get(name)) for name in sorted(looked_at))
     return [each for each in found if each.before != each.after][:ATTRIBUTES_MAX]
@@ -193,7 +228,7 @@ def _possible(
     newest = [*reversed(changes[start:end])][:POSSIBLE_MAX]
     differences = [each for each in find_differences(result, replay.attributes) if each.name != CURRENT_TIME]
     kind = Kind.POSSIBLE if newest or differences else Kind.UNRECORDED
-    return Cause(kind, newest, differences, replay.unknown())
+    return Cause(kind, newest, differences, replay.unknown([result.earlier, result.later]))
 
 
 def _places(times: Sequence[datetime], at: datetime) -> list[int]:
@@ -204,14 +239,14 @@ def _places(times: Sequence[datetime], at: datetime) -> list[int]:
     return sorted(beside, key=lambda each: abs(each - likely))
 
 
-def _values(evaluation: RecordedEvaluation) -> dict[str, Any]:
-    """The user of an evaluation as attributes; what was not given is left out."""
+def _values(evaluation: RecordedEvaluation, other: RecordedEvaluation) -> dict[str, Any]:
+    """The user of an evaluation as attributes; what was not given is left out.
+
+    An attribute that was not kept is taken to be that of the other evaluation: it is likelier the same than missing.
+    """
+    kept = {name: value for name, value in other.values().items() if not evaluation.knows(name)}
     named = {"user_id": evaluation.user_id, "user_email": evaluation.user_email}
-    return {**evaluation.values(), **{name: value for name, value in named.items() if value is not None}}
-
-
-def _subject(evaluation: RecordedEvaluation) -> Subject:
-    return _subject_of(_values(evaluation))
+    return {**kept, **evaluation.values(), **{name: value for name, value in named.items() if value is not None}}
 
 
 def _subject_of(values: Mapping[str, Any]) -> Subject:

@@ -1,7 +1,7 @@
 """Finds the causes of changed results: reads the recorded evaluations and the audit trail between them."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from time import perf_counter
@@ -19,7 +19,7 @@ from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.targeting import rules_store, segments_store
 from flagstaff.history.store.batches import find_environment_number
-from flagstaff.history.store.pages import find_evaluation
+from flagstaff.history.store.pages import find_evaluations
 from flagstaff.insight.causes import NOT_EXAMINED, SLACK, UNAVAILABLE, Cause, ResultChange, find_cause
 from flagstaff.insight.past_states import PastStates, Trail, named_in
 from flagstaff.projects import environments_store
@@ -79,28 +79,25 @@ class CauseFinder:
             sees_segments = may(member, Permission.AUDIT_READ)
         wanted = {each for result in asked for each in (result.earlier, result.later)}
         evaluations = await self._find_evaluations(environment_id, wanted)
-        results = [_read_result(place, each, evaluations) for place, each in enumerate(asked)]
-        known = [each for each in results if each is not None]
-        if not known:
+        results = await in_pieces(_read_results(asked, evaluations))
+        if not any(results):
             return Causes([UNAVAILABLE for _ in asked], ())
         async with self._one:
-            trail, complete_since = await self._read_trail(environment, known)
+            trail, complete_since = await self._read_trail(environment, results)
             states = await in_pieces(PastStates.read(trail))
             found = await self._replay(states, results, complete_since)
         hidden = () if sees_segments else _numbers_of_segments(trail.changes)
+        await in_pieces(states.free())
+        await in_pieces(_free(evaluations, results))
         return Causes(found, hidden)
 
     async def _find_evaluations(self, environment_id: UUID, wanted: Collection[UUID]) -> dict[UUID, RecordedEvaluation]:
-        found: dict[UUID, RecordedEvaluation] = {}
         async with self.database.read_history() as connection:
             number = await find_environment_number(connection, environment_id)
             if number is None:
-                return found
-            for each in wanted:
-                evaluation = await find_evaluation(connection, number, each.bytes)
-                if evaluation is not None:
-                    found[each] = evaluation
-        return found
+                return {}
+            found = await find_evaluations(connection, number, (each.bytes for each in wanted))
+        return {each.id: each for each in found.values()}
 
     async def _replay(
         self, states: PastStates, results: Sequence[ResultChange | None], complete_since: datetime | None
@@ -117,18 +114,19 @@ class CauseFinder:
         return found
 
     async def _read_trail(
-        self, environment: Environment, results: Sequence[ResultChange]
+        self, environment: Environment, results: Sequence[ResultChange | None]
     ) -> tuple[Trail, datetime | None]:
         """What has decided flags since the oldest evaluation, as far as the bounds allow.
 
         The time is the one since which it is complete, None if it is complete altogether.
         """
-        since = min(each.earlier.evaluated_at for each in results) - SLACK
+        known = [each for each in results if each is not None]
+        since = min(each.earlier.evaluated_at for each in known) - SLACK
         reading = Reading(self.bounds.changes, self.bounds.characters)
         changes: list[NumberedChange] = []
         flags: list[Flag] = []
         done: set[str] = set()
-        pending = {each.flag_key for each in results}
+        pending = {each.flag_key for each in known}
         async with self.database.read() as connection:
             while pending:  # the flags, those that they have needed, and so on
                 found = await changes_store.list_since(connection, reading, environment, since, flag_keys=pending)
@@ -163,25 +161,46 @@ async def _read_last_rules(connection: Connection, changes: Sequence[NumberedCha
     return rules
 
 
-def _read_result(place: int, asked: AskedResult, evaluations: Mapping[UUID, RecordedEvaluation]) -> ResultChange | None:
-    """The results in both evaluations; None if the history does not have one of these any more."""
-    earlier, later = evaluations.get(asked.earlier), evaluations.get(asked.later)
-    if earlier is None or later is None:
-        return None
-    if earlier.evaluated_at > later.evaluated_at:
-        raise invalid_field(
-            f"results.{place}.after_evaluation_id", "must be the id of a later evaluation than the other"
-        )
-    answers = []
-    for name, evaluation in (("before", earlier), ("after", later)):
-        decision = next((each for each in evaluation.each_decision() if each.flag.key == asked.flag_key), None)
-        if decision is None:
-            raise invalid_field(f"results.{place}.flag_key", f"must be the key of a flag in the evaluation {name}")
-        answers.append(Answer.of(decision))
-    before, after = answers
-    if before == after:
-        raise invalid_field(f"results.{place}.flag_key", "must be the key of a flag whose results differ")
-    return ResultChange(asked.flag_key, earlier, later, before, after)
+def _read_results(
+    asked: Sequence[AskedResult], evaluations: Mapping[UUID, RecordedEvaluation]
+) -> Generator[None, None, list[ResultChange | None]]:
+    """The results in both evaluations, in small steps; None if the history does not have one of these any more."""
+    results: list[ResultChange | None] = []
+    for place, each in enumerate(asked):
+        earlier, later = evaluations.get(each.earlier), evaluations.get(each.later)
+        if earlier is None or later is None:
+            results.append(None)
+            continue
+        if earlier.evaluated_at > later.evaluated_at:
+            field = f"results.{place}.after_evaluation_id"
+            raise invalid_field(field, "must be the id of a later evaluation than the other")
+        before = yield from _find_answer(earlier, each.flag_key)
+        after = yield from _find_answer(later, each.flag_key)
+        if before is None or after is None or before == after:
+            field = f"results.{place}.flag_key"
+            raise invalid_field(field, "must be the key of a flag that has different results in the two evaluations")
+        results.append(ResultChange(each.flag_key, earlier, later, before, after))
+    return results
+
+
+def _free(
+    evaluations: dict[UUID, RecordedEvaluation], results: list[ResultChange | None]
+) -> Generator[None, None, None]:
+    """Free these step by step: the layout of an evaluation has thousands of flags."""
+    while results:
+        results.pop()
+        yield
+    while evaluations:
+        evaluations.popitem()
+        yield
+
+
+def _find_answer(evaluation: RecordedEvaluation, key: str) -> Generator[None, None, Answer | None]:
+    for decision in evaluation.each_decision():
+        if decision.flag.key == key:
+            return Answer.of(decision)
+        yield
+    return None
 
 
 def _segments_named_in(changes: Sequence[NumberedChange]) -> set[str]:

@@ -30,8 +30,8 @@ class Trail:
     """
 
     environment: Environment
-    present: Sequence[Resource]
-    changes: Sequence[NumberedChange]
+    present: list[Resource]
+    changes: list[NumberedChange]
     last: Sequence[Rule] = ()
 
 
@@ -118,6 +118,16 @@ class PastStates:
         segments = (self._find(Segment, self._segments[each], number) for each in named)
         compiled = yield from compile_segments(each for each in segments if each is not None)
         return FlagSet(self._trail.environment, flags, compiled)
+
+    def free(self) -> Generator[None, None, None]:
+        """Free the states and the trail step by step: thousands of values at once take milliseconds."""
+        while self._versions:
+            self._versions.popitem()
+            yield
+        for each in (self._trail.present, self._trail.changes):
+            while each:
+                each.pop()
+                yield
 
     def _add(self, numbered: NumberedChange) -> None:
         change = numbered.change

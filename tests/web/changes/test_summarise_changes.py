@@ -84,7 +84,7 @@ async def test_it_counts_changes_of_flags_rules_and_segments_by_interval(
         ("2026-11-20T13:00:00.000000Z", 2, 1),
     ]
     names = ("id", "at", "action", "flag_key")
-    assert found[1]["newest"] == {name: newest[name] for name in names}
+    assert found[1]["newest"] == {**{name: newest[name] for name in names}, "actor_email": "ada@example.com"}
     assert [each["changes"] for each in await summary(ada, environment, interval="1d")] == [4]
     assert await summary(ada, environment, until="2026-11-20T10:00:00Z") == []
 

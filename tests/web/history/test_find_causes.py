@@ -63,7 +63,9 @@ def ask(ada: Caller, environment: Json) -> Ask:
 
     async def call(caller: Caller = ada, **user: str) -> Json:
         results = await list_results(ada, environment, **user or {"user_id": "ada"})
-        answer = await caller.post(f"{environment_path(environment)}/evaluations/changes/causes", json={"results": results})
+        answer = await caller.post(
+            f"{environment_path(environment)}/evaluations/changes/causes", json={"results": results}
+        )
         assert answer.status_code == 200, answer.text
         causes: Json = answer.json()
         assert [each["flag_key"] for each in causes["items"]] == [each["flag_key"] for each in results]
@@ -379,17 +381,20 @@ async def test_of_one_environment_the_changes_of_segments_are_counted_and_not_sh
     assert [(each["kind"], each["hidden_changes"]) for each in causes["items"]] == [("change", 1)]
 
 
-async def test_without_the_attributes_it_says_what_may_be_the_cause_and_which_are_missing(
+async def test_an_attribute_that_was_not_kept_is_taken_to_be_the_same_and_that_is_said(
     ada: Caller, environment: Json, ask: Ask, evaluate: Evaluate
 ) -> None:
     flag = await ada.create_flag(environment, **OFF_OR_FOR_ADA)
     await evaluate(plan="pro")  # no rule looks at the plan yet
     await ada.create_rule(flag, rule_type="attributes", rule_value=None, conditions=[about("plan", "pro")])
     await evaluate(plan="pro")
-    item, change = only(await ask())
-    assert (item["kind"], item["unknown_attributes"]) == ("change_and_user", ["plan"])
-    assert item["attributes"] == [{"name": "plan", "before": None, "after": "pro"}]
-    assert change["action"] == "rule.created"
+    await ada.post(f"{flag_path(flag)}/toggle")
+    await evaluate(plan="pro")  # nor while the flag is off
+    causes = await ask()
+    newer, older = causes["items"]
+    assert (newer["kind"], newer["attributes"], newer["unknown_attributes"]) == ("change", [], [])
+    assert (older["kind"], older["attributes"], older["unknown_attributes"]) == ("change", [], ["plan"])
+    assert [each["action"] for each in causes["changes"]] == ["flag.toggled", "rule.created"]
 
 
 async def test_without_a_state_that_gives_the_result_it_says_what_changed_in_the_meantime(

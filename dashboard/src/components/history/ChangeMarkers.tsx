@@ -12,6 +12,7 @@ import { localMinute, type Marker, markersOf } from "../../lib/markers";
 import { type Bar, secondsOf } from "../../lib/series";
 import { inFull } from "../../lib/time";
 import { useEnvironments } from "../../lib/useHere";
+import { changeSentences as sentences } from "../../texts/changeSentences";
 import { markers as texts } from "../../texts/markers";
 import classes from "./Bars.module.css";
 
@@ -53,7 +54,12 @@ export function ChangeMarkers({ path, summary, bars, flagKey }: Props) {
 
 function inWords({ changes, newest, start, end }: Marker): string {
   return changes === 1
-    ? texts.one(newest.action, newest.flag_key, inFull(newest.at))
+    ? texts.one(
+        newest.actor_email ?? sentences.commandLine,
+        sentences.verbs[newest.action] ?? newest.action,
+        newest.flag_key,
+        inFull(newest.at),
+      )
     : texts.many(changes, inFull(start), inFull(end));
 }
 

@@ -1,17 +1,16 @@
-/** The flags whose results changed for a user between two evaluations: when, from what to what, and why. */
+/** The flags whose results changed for a user between two evaluations. */
 
 import { Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { EnvironmentPath } from "../../api/client";
-import { type AnswerChange, answerChangesQuery } from "../../api/people";
+import { answerChangesQuery } from "../../api/people";
 import type { PersonSearch } from "../../lib/person";
 import { inFull } from "../../lib/time";
-import { t } from "../../texts";
 import { people as texts } from "../../texts/people";
 import { Empty } from "../shared/Empty";
 import { IconHistory } from "../shared/icons";
-import { AnchorLink } from "../shared/links";
 import { Pages } from "../shared/Pages";
+import { AnswerChangeRows } from "./AnswerChangeRows";
 import classes from "./People.module.css";
 
 interface Props {
@@ -21,7 +20,7 @@ interface Props {
 
 export function AnswerChangeList({ path, person }: Props) {
   const query = useInfiniteQuery(answerChangesQuery(path, person));
-  const items = query.data?.pages.flatMap((page) => page.items) ?? [];
+  const count = query.data?.pages.reduce((sum, page) => sum + page.items.length, 0) ?? 0;
   const since = query.data?.pages.findLast((page) => page.since !== null)?.since;
   return (
     <section aria-label={texts.changesHeading} className={classes.part}>
@@ -33,46 +32,17 @@ export function AnswerChangeList({ path, person }: Props) {
       </Text>
       <Pages
         query={query}
-        count={items.length}
+        count={count}
         more={texts.changesMore}
         empty={<Empty icon={<IconHistory size={22} />} title={texts.changesNone} text={texts.changesNoneText} />}
       >
         <ol className={classes.list}>
-          {items.map((each) => (
-            <Row key={`${each.after.evaluation_id} ${each.flag_key}`} path={path} change={each} />
+          {query.data?.pages.map((page, index) => (
+            // Each page asks for its causes once.
+            <AnswerChangeRows key={page.items[0]?.after.evaluation_id ?? index} path={path} items={page.items} />
           ))}
         </ol>
       </Pages>
     </section>
   );
-}
-
-function Row({ path, change: { flag_key: key, before, after } }: { path: EnvironmentPath; change: AnswerChange }) {
-  const linked = (point: AnswerChange["after"]) => (
-    <AnchorLink
-      to="/projects/$projectId/environments/$environmentId/evaluations/$evaluationId"
-      params={{ projectId: path.project_id, environmentId: path.env_id, evaluationId: point.evaluation_id }}
-      search={{ flag: key }}
-      size="sm"
-    >
-      <time dateTime={point.evaluated_at}>{inFull(point.evaluated_at)}</time>
-    </AnchorLink>
-  );
-  return (
-    <li className={classes.row}>
-      <span>
-        <strong className="mono">{key}</strong> {texts.fromTo(answerOf(before), answerOf(after))}
-      </span>
-      <span>
-        {linked(after)} · {after.outcome.reason}
-      </span>
-      <small>
-        {texts.before} {linked(before)} · {before.outcome.reason}
-      </small>
-    </li>
-  );
-}
-
-function answerOf({ outcome: { enabled, variant } }: AnswerChange["after"]): string {
-  return [enabled ? t.on : t.off, variant != null && t.history.variant(variant)].filter(Boolean).join(", ");
 }

@@ -3,7 +3,7 @@
 A page that ends at that bound has fewer items than requested, possibly none, and still has a next page.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -131,26 +131,33 @@ async def list_evaluations(
     return EvaluationPage(items, None if rest is None else evaluation_id(rest))
 
 
-async def find_evaluation(connection: AsyncConnection, number: int, wanted: bytes) -> RecordedEvaluation | None:
-    """The evaluation of the environment with this number that has an id; None if there is none, or no longer."""
-    place = find_place(wanted)
-    if place is None:
-        return None
-    time, segment_id, offset = place
-    query = sa.select(_segments.layout_id, _segments.version, _segments.content).where(
-        _segments.environment == number,
-        _segments.id == segment_id,
-        _segments.last_time.between(time, time + MICROSECONDS_A_SPAN),
-        _segments.first_time <= time,  # from which it answers: see hide_evaluations
-    )
-    found = (await connection.execute(query)).one_or_none()
-    if found is None:
-        return None
-    columns = unpack(found.version, found.content)
-    if offset >= len(columns.times) or columns.times[offset] // 1000 != time:
-        return None
-    layouts = await get_layouts(connection, {found.layout_id})
-    return evaluation_at(place, columns, layouts[found.layout_id])
+async def find_evaluations(
+    connection: AsyncConnection, number: int, wanted: Iterable[bytes]
+) -> dict[bytes, RecordedEvaluation]:
+    """The evaluations of the environment with this number that have one of these ids, and are still there."""
+    found: dict[bytes, RecordedEvaluation] = {}
+    layouts: dict[int, Layout] = {}  # most evaluations share one
+    for each in wanted:
+        place = find_place(each)
+        if place is None:
+            continue
+        time, segment_id, offset = place
+        query = sa.select(_segments.layout_id, _segments.version, _segments.content).where(
+            _segments.environment == number,
+            _segments.id == segment_id,
+            _segments.last_time.between(time, time + MICROSECONDS_A_SPAN),
+            _segments.first_time <= time,  # from which it answers: see hide_evaluations
+        )
+        segment = (await connection.execute(query)).one_or_none()
+        if segment is None:
+            continue
+        columns = unpack(segment.version, segment.content)
+        if offset >= len(columns.times) or columns.times[offset] // 1000 != time:
+            continue
+        if segment.layout_id not in layouts:
+            layouts |= await get_layouts(connection, {segment.layout_id})
+        found[each] = evaluation_at(place, columns, layouts[segment.layout_id])
+    return found
 
 
 async def _find_segments(
