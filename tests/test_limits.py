@@ -58,6 +58,7 @@ TESTS: dict[str, list[str]] = {
     ],
     "unknown-keys": ["web/test_sdk_limits.py::test_keys_that_open_nothing_count_as_evaluations"],
     "validated-keys": ["web/test_sdk_limits.py::test_each_key_of_a_list_that_opens_nothing_counts"],
+    "wrong-items": ["web/test_wrong_items.py::test_thousands_of_wrong_items_are_refused_at_once"],
     "registrations": ["web/accounts/test_register.py::test_beyond_the_limit_an_address_must_wait"],
     "logins": ["web/accounts/test_login.py::test_beyond_60_logins_in_a_minute_an_address_must_wait"],
     "failed-logins": [

@@ -1,4 +1,4 @@
-"""How deeply a body is nested, and how many fields it has, is counted outside of texts, and exactly."""
+"""How deeply a body is nested, and how many fields and items it has, is counted outside of texts, and exactly."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flagstaff.http.nesting import FIELDS_MAX, NESTING_MAX, require_simple
+from flagstaff.http.nesting import CONTAINERS_MAX, FIELDS_MAX, ITEMS_MAX, NESTING_MAX, require_simple
 from flagstaff.values.errors import Error
 
 
@@ -26,7 +26,7 @@ def test_brackets_in_texts_count_for_nothing(text: str) -> None:
 
 
 def test_brackets_beside_each_other_count_once() -> None:
-    require_simple(json.dumps([[{}, []]] * 10_000).encode())
+    require_simple(json.dumps([[{}, []]] * 6_000).encode())
     towers = b",".join([nested(NESTING_MAX - 1, 1)] * 20)
     require_simple(b"[" + towers + b"]")
     with pytest.raises(Error):
@@ -51,3 +51,19 @@ def test_colons_in_texts_are_no_fields(text: str) -> None:
     with pytest.raises(Error) as refused:
         require_simple(json.dumps([fields, {text: {text: 1}}], indent=1).encode())
     assert refused.value.fields[0].message == "must not have more than 20,000 fields"
+
+
+@pytest.mark.parametrize(
+    ("item", "most", "message"),
+    [
+        ([], CONTAINERS_MAX - 1, "must not have more than 20,000 objects and lists"),
+        ({}, CONTAINERS_MAX - 1, "must not have more than 20,000 objects and lists"),
+        (1, ITEMS_MAX + 1, "must not have more than 60,000 fields and items of lists"),
+        ('a,b[{"', ITEMS_MAX + 1, "must not have more than 60,000 fields and items of lists"),
+    ],
+)
+def test_lists_and_items_are_counted(item: object, most: int, message: str) -> None:
+    require_simple(json.dumps([item] * most).encode())
+    with pytest.raises(Error) as refused:
+        require_simple(json.dumps([item] * (most + 1)).encode())
+    assert refused.value.fields[0].message == message

@@ -87,6 +87,17 @@ Stickiness = Annotated[
 ]
 
 
+def at_most(items: int) -> BeforeValidator:
+    """A bound on a list or an object, checked before its items: the framework makes an error of each wrong one."""
+
+    def check(given: Any) -> Any:
+        if isinstance(given, list | dict) and len(given) > items:
+            raise ValueError(f"must have at most {items:,} items")
+        return given
+
+    return BeforeValidator(check)
+
+
 def _check_tags(given: list[str]) -> list[str]:
     flags.check_tags(given)
     return given
@@ -99,6 +110,7 @@ Tag = Annotated[
 ]
 Tags = Annotated[
     list[Tag],
+    at_most(flags.TAGS_MAX),
     AfterValidator(_check_tags),
     Field(json_schema_extra={"maxItems": flags.TAGS_MAX, "uniqueItems": True}),
 ]
@@ -165,17 +177,6 @@ Until = Annotated[GivenMoment | None, Field(description="Only before this time."
 def optional() -> Any:
     """A field of an update that may be left out but not null. It has no default to document."""
     return Field(default_factory=str)
-
-
-def at_most(items: int) -> BeforeValidator:
-    """A bound on a list, checked before its items."""
-
-    def check(given: Any) -> Any:
-        if isinstance(given, list) and len(given) > items:
-            raise ValueError(f"must have at most {items:,} items")
-        return given
-
-    return BeforeValidator(check)
 
 
 # More than any resource has. Each unknown field takes time on the event loop, and a body can contain thousands.

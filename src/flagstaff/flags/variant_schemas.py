@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 import msgspec
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
-from flagstaff.api.schemas import FlagKey, VariantKey
+from flagstaff.api.schemas import FlagKey, VariantKey, at_most
 from flagstaff.flags.prerequisites import MAX_PREREQUISITES, Prerequisite, check_prerequisite, check_prerequisites
 from flagstaff.flags.variants import (
     MAX_VARIANTS,
@@ -44,7 +44,9 @@ class PrerequisiteBody(BaseModel):
 
     flag_key: FlagKey
     enabled: bool = True
-    variants: Annotated[list[VariantKey], Field(json_schema_extra={"maxItems": MAX_VARIANTS})] = Field(default=[])
+    variants: Annotated[
+        list[VariantKey], at_most(MAX_VARIANTS), Field(json_schema_extra={"maxItems": MAX_VARIANTS})
+    ] = Field(default=[])
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -76,11 +78,13 @@ def _check_prerequisites(given: list[PrerequisiteBody]) -> list[PrerequisiteBody
 
 Variants = Annotated[
     list[VariantBody],
+    at_most(MAX_VARIANTS),
     AfterValidator(_check_variants),
     Field(json_schema_extra={"maxItems": MAX_VARIANTS}),
 ]
 Prerequisites = Annotated[
     list[PrerequisiteBody],
+    at_most(MAX_PREREQUISITES),
     AfterValidator(_check_prerequisites),
     Field(json_schema_extra={"maxItems": MAX_PREREQUISITES}),
 ]

@@ -1,8 +1,8 @@
-"""The bounds on the JSON of a body, which are checked before it is decoded: how deeply it is nested, and its fields.
+"""The bounds on the JSON of a body, which are checked before it is decoded: its nesting and its size in items.
 
 Without the first, the interpreter's own limit decides, which differs between versions and with the depth of the stack.
-Without the second, a small body can have so many fields that reading them one by one takes tens of milliseconds. The
-bodies of evaluations, which may not take one, have a bound of their own.
+Without the others, a small body can have so many fields, lists and items that reading them one by one takes tens of
+milliseconds. The bodies of evaluations, which may not take one, have a bound of their own.
 """
 
 from itertools import accumulate
@@ -17,6 +17,12 @@ NESTING_MAX = 512
 FIELDS_MAX = 20_000
 """Fields of all objects of a body."""
 
+CONTAINERS_MAX = 20_000
+"""Objects and lists of a body."""
+
+ITEMS_MAX = 60_000
+"""Commas outside of texts: fields, and items of lists."""
+
 MARKS_MAX = 8_192
 """Quotes, commas, colons, brackets and backslashes of an evaluation's body, also those in texts."""
 
@@ -25,13 +31,19 @@ _BLOCK = 256
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # one level deeper or, as a signed byte, less deep
 _OTHERS = bytes(set(range(256)) - set(b'[{]}"'))
 _ALL_BUT_COLONS = bytes(set(range(256)) - set(b':"'))
+_ALL_BUT_COMMAS = bytes(set(range(256)) - set(b',"'))
+_ALL_BUT_STARTS = bytes(set(range(256)) - set(b'[{"'))
 
 
 def require_simple(body: bytes) -> None:
-    """Refuse a body that is nested more deeply or has more fields; raises Error INVALID."""
+    """Refuse a body that is nested more deeply, or has more fields, lists or items; raises Error INVALID."""
     require_shallow(body)
-    if body.count(b":") > FIELDS_MAX and _count_fields(body) > FIELDS_MAX:
+    if body.count(b":") > FIELDS_MAX and _count(body, _ALL_BUT_COLONS) > FIELDS_MAX:
         raise invalid_field("body", f"must not have more than {FIELDS_MAX:,} fields")
+    if body.count(b"[") + body.count(b"{") > CONTAINERS_MAX and _count(body, _ALL_BUT_STARTS) > CONTAINERS_MAX:
+        raise invalid_field("body", f"must not have more than {CONTAINERS_MAX:,} objects and lists")
+    if body.count(b",") > ITEMS_MAX and _count(body, _ALL_BUT_COMMAS) > ITEMS_MAX:
+        raise invalid_field("body", f"must not have more than {ITEMS_MAX:,} fields and items of lists")
 
 
 def require_plain(body: bytes) -> None:
@@ -51,9 +63,10 @@ def require_shallow(body: bytes) -> None:
         raise invalid_field("body", f"must not be nested more than {NESTING_MAX} levels deep")
 
 
-def _count_fields(body: bytes) -> int:
-    marks = body.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, _ALL_BUT_COLONS)
-    return sum(map(len, marks.split(b'"')[::2]))  # outside of texts
+def _count(body: bytes, others: bytes) -> int:
+    """Count the marks outside of texts that are not among other characters."""
+    marks = body.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, others)
+    return sum(map(len, marks.split(b'"')[::2]))
 
 
 def _is_deep(body: bytes) -> bool:
@@ -71,7 +84,7 @@ def _is_deep(body: bytes) -> bool:
 
 
 class NestingBound:
-    """Refuses bodies that are nested too deeply, or have too many fields, when their last part is read."""
+    """Refuses bodies that are nested too deeply, or have too many fields or lists, when their last part is read."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -173,7 +173,9 @@ class ThresholdBody(Body):
 
     request_metric: LabelText
     measure: MeasureName
-    labels: Annotated[dict[LabelText, LabelText], Field(max_length=LABELS_MAX)] = Field(
+    labels: Annotated[
+        dict[LabelText, LabelText], at_most(LABELS_MAX), Field(json_schema_extra={"maxProperties": LABELS_MAX})
+    ] = Field(
         default={}, description='Only what was reported with these labels, such as `{"new-checkout": "enabled"}`.'
     )
     above: Limit = optional()
