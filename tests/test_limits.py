@@ -96,7 +96,21 @@ TESTS: dict[str, list[str]] = {
         "web/evaluate/test_environment_keys.py::test_each_key_has_its_own_limit_besides_the_one_of_the_address"
     ],
     "streams": ["unit/runtime/test_streams.py::test_half_of_the_streams_may_have_one_key_and_all_together_are_bounded"],
-    "unread-events": ["unit/runtime/test_streams.py::test_a_client_that_does_not_read_is_dropped_and_others_are_told"],
+    "unread-events": [
+        "unit/runtime/test_streams.py::test_a_client_that_does_not_read_is_dropped_and_others_are_told",
+        "unit/runtime/test_streams.py::test_the_streams_of_a_change_that_is_too_long_for_an_event_end",
+    ],
+    "long-answers": [
+        "unit/evaluation/unleash/test_documents.py::test_a_document_of_any_size_is_read_in_chunks_that_a_connection_can_hold",
+        "unit/evaluation/unleash/test_documents.py::test_a_long_list_of_values_is_there_once_and_hashed_once",
+        (
+            "web/test_neighbours.py"
+            "::test_a_segment_that_many_flags_name_is_sent_in_pieces_to_sdks_that_evaluate_flags_themselves"
+        ),
+    ],
+    "remembered-flags": [
+        "unit/runtime/test_local_flags.py::test_the_flags_of_environments_are_kept_up_to_a_number_of_bytes"
+    ],
     "reports-with-a-key": ["web/test_sdk_limits.py::test_the_reports_with_one_key_are_limited"],
     "reported-counts": [
         "web/unleash/test_reports.py::test_the_counts_of_variants_count_too",

@@ -8,12 +8,13 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from flagstaff.applications.local_flags_service import LocalFlagsSource
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.assembly.health import SHARED_SECONDS, Shared
 from flagstaff.concurrency.slots import AT_ONCE, LONG_AT_ONCE, WAITING
 from flagstaff.evaluation.history.layout import RULE_BASE, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
-from flagstaff.flags.flags import Fallthrough
+from flagstaff.flags.flags import Fallthrough, RuleType
 from flagstaff.flags.prerequisites import Prerequisite
 from flagstaff.values.errors import Code, Error
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
@@ -22,6 +23,7 @@ from tests.support.clock import Clock
 from tests.support.history import make_batch, make_layout, write
 from tests.support.holds import ask, watch_holds
 from tests.support.queries import reads
+from tests.support.sdk_keys import KeyMaker
 from tests.support.sessions import PASSWORD, log_in
 from tests.web.conftest import Call
 
@@ -179,6 +181,34 @@ async def test_the_causes_of_results_with_thousands_of_rules_and_values_are_foun
         status, length = await ask(flagstaff.edge.asgi, "POST", path, token=ada.token, content=content.encode())
     assert (status, length > 1_000_000) == (200, True)
     assert holds.longest_in_units < LONGEST_UNITS
+
+
+async def test_a_segment_that_many_flags_name_is_sent_in_pieces_to_sdks_that_evaluate_flags_themselves(
+    flagstaff: Flagstaff, ada: Caller, keys: KeyMaker, project: Json, environment: Json
+) -> None:
+    values = [f"user-{number:030}" for number in range(10_000)]
+    users = {"attribute": "user_id", "operator": "in", "values": values}
+    await ada.create_segment(project, conditions=[users])
+    home = make_environment(UUID(environment["project_id"]), id=UUID(environment["id"]))
+    flags = [make_flag(home, key=f"flag-{number}", fallthrough=Fallthrough.OFF) for number in range(60)]
+    rules = [make_rule(flag, rule_type=RuleType.SEGMENT, rule_value="beta") for flag in flags]
+    await store_all(flagstaff.database, *flags, *rules)
+    key = await keys.create(environment)
+    assert ada.token
+    for path, token in (
+        ("/unleash/api/client/features", key),
+        ("/unleash/api/client/delta", key),
+        (f"{environment_path(environment)}/export", ada.token),
+    ):
+        for _ in range(2):  # with and without loading them
+            async with watch_holds() as holds:
+                status, length = await ask(flagstaff.edge.asgi, "GET", path, token=token)
+            assert (status, length > 20_000_000) == (200, True), path
+            assert holds.longest_in_units < LONGEST_UNITS, path
+    known = await LocalFlagsSource(flagstaff.database).load(home.project_id, home.id)
+    assert known is not None
+    shared = {id(part) for feature in known.features.values() for part in feature if len(part) > 100_000}
+    assert len(shared) == 1
 
 
 async def test_a_users_history_of_thousands_of_flags_is_made_in_pieces(

@@ -12,7 +12,7 @@ from flagstaff.api.operations import reads
 from flagstaff.api.schemas import Uuid
 from flagstaff.applications.exports_service import ExportFormat, Exports
 from flagstaff.http.problems import problems
-from flagstaff.http.responses import json_response
+from flagstaff.http.responses import json_response, json_stream
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 
@@ -61,8 +61,7 @@ async def export_environment(
     query: Annotated[ExportQuery, Query()],
 ) -> Response:
     """Return all flags of an environment as one document, such as a bootstrap file for SDKs."""
-    body = await exports.export(actor, project_id, env_id, ExportFormat(query.format))
-    return Response(body, media_type="application/json", headers={"cache-control": "no-store"})
+    return json_stream(await exports.export(actor, project_id, env_id, ExportFormat(query.format)))
 
 
 @router.get(

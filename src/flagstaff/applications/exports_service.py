@@ -1,6 +1,6 @@
 """An environment's flags as a file: a bootstrap file for SDKs, or a copy that people and programs can read."""
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
@@ -40,14 +40,14 @@ class Exports:
 
     database: Database
 
-    async def export(self, actor: Actor, project_id: UUID, environment_id: UUID, kind: ExportFormat) -> bytes:
-        """The file's JSON."""
+    async def export(self, actor: Actor, project_id: UUID, environment_id: UUID, kind: ExportFormat) -> Iterator[bytes]:
+        """The file's JSON in chunks."""
         async with self.database.read() as connection:
             environment = await open_environment(connection, actor, project_id, environment_id, Permission.FLAGS_READ)
             read = await read_environment(connection, environment)
         return await in_pieces(_writing(read, kind))
 
-    async def export_for_operator(self, project_id: UUID, environment_key: str, kind: ExportFormat) -> bytes:
+    async def export_for_operator(self, project_id: UUID, environment_key: str, kind: ExportFormat) -> Iterator[bytes]:
         """The same for whoever has the database, on the command line."""
         async with self.database.read() as connection:
             found = await environments_store.list_environments(connection, project_id)
@@ -69,24 +69,26 @@ class Exports:
         return (await in_pieces(read.translating()))[flag.key].differences
 
 
-def _writing(read: ReadEnvironment, kind: ExportFormat) -> Generator[None, None, bytes]:
+def _writing(read: ReadEnvironment, kind: ExportFormat) -> Generator[None, None, Iterator[bytes]]:
     if kind is ExportFormat.UNLEASH:
         local = yield from read.encoding()
-        return (yield from local.composing()).body
+        return (yield from local.composing()).document.chunks()
     flags, segments = yield from read.collecting()
     environment = {"key": read.found.environment.key, "name": read.found.environment.name}
     head = _encode({"version": 1, "environment": environment, "revision": read.revision})[:-1]
     written_flags = yield from _encoding(_flag(each) for _, each in sorted(flags.items()))
     written_segments = yield from _encoding(_segment(each) for _, each in sorted(segments.items()))
-    return b"".join((head, b',"flags":[', written_flags, b'],"segments":[', written_segments, b"]}\n"))
+    parts = (head, b',"flags":[', *written_flags, b'],"segments":[', *written_segments, b"]}\n")
+    return iter(parts)
 
 
-def _encoding(items: Iterable[Mapping[str, Any]]) -> Generator[None, None, bytes]:
-    encoded = []
+def _encoding(items: Iterable[Mapping[str, Any]]) -> Generator[None, None, list[bytes]]:
+    """The items, with commas between them."""
+    encoded: list[bytes] = []
     for item in items:
-        encoded.append(_encode(item))
+        encoded += (b",", _encode(item))
         yield
-    return b",".join(encoded)
+    return encoded[1:]
 
 
 def _flag(targeted: TargetedFlag) -> dict[str, Any]:

@@ -19,6 +19,9 @@ from flagstaff.values.errors import not_found, unavailable
 REMEMBERED = 256
 """For how many environments the flags are kept: those that were asked for last."""
 
+REMEMBERED_BYTES = 128 * 1024 * 1024
+"""Of how many bytes the flags of all of these may be; those of the last environment are kept in any case."""
+
 Load = Callable[[UUID, UUID], Awaitable[LocalFlags | None]]
 """Loads the flags of a project's environment; sees everything that was committed before the call."""
 
@@ -26,9 +29,11 @@ Load = Callable[[UUID, UUID], Awaitable[LocalFlags | None]]
 class LocalFlagsCache:
     """The latest loaded flags of each environment."""
 
-    def __init__(self, load: Load, supervisor: Supervisor) -> None:
+    def __init__(self, load: Load, supervisor: Supervisor, remembered_bytes: int = REMEMBERED_BYTES) -> None:
         self._load = load
+        self._remembered_bytes = remembered_bytes
         self._known: OrderedDict[UUID, LocalFlags] = OrderedDict()
+        self._sizes: dict[UUID, int] = {}
         self._loading: SharedTasks[UUID, LocalFlags | None] = SharedTasks(supervisor, "local flags")
 
     def find(self, environment: EnvironmentSnapshot) -> LocalFlags | None:
@@ -61,7 +66,11 @@ class LocalFlagsCache:
     def forget(self, project: ProjectSnapshot) -> None:
         """Forget the flags of a project's environments."""
         for environment in project.environments.values():
-            self._known.pop(environment.environment_id, None)
+            self._drop(environment.environment_id)
+
+    def _drop(self, environment_id: UUID) -> None:
+        self._known.pop(environment_id, None)
+        self._sizes.pop(environment_id, None)
 
     def _begin(self, environment: EnvironmentSnapshot) -> asyncio.Task[LocalFlags | None]:
         environment_id = environment.environment_id
@@ -70,13 +79,16 @@ class LocalFlagsCache:
     async def _keep(self, project_id: UUID, environment_id: UUID) -> LocalFlags | None:
         loaded = await self._load(project_id, environment_id)
         if loaded is None:
-            self._known.pop(environment_id, None)
+            self._drop(environment_id)
             return None
         before = self._known.get(environment_id)
         if before is not None:
             loaded = await in_pieces(loaded.following(before))
-        self._known[environment_id] = loaded
+        size = await in_pieces(loaded.measuring())
+        self._known[environment_id], self._sizes[environment_id] = loaded, size
         self._known.move_to_end(environment_id)
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
+        while len(self._known) > REMEMBERED or (
+            len(self._known) > 1 and sum(self._sizes.values()) > self._remembered_bytes
+        ):
+            self._drop(next(iter(self._known)))
         return loaded

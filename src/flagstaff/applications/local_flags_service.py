@@ -7,20 +7,17 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from uuid import UUID
 
-import msgspec
-
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database import revisions_store
 from flagstaff.database.database import Connection, Database
 from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.unleash.documents import FeatureEncoder
 from flagstaff.evaluation.unleash.features import Translation, translating
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.insight.flag_sets import ReadFlags, read_all
 from flagstaff.projects import environments_store
 from flagstaff.projects.projects import Environment
-
-_encode = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +49,9 @@ class ReadEnvironment:
     def encoding(self) -> Generator[None, None, LocalFlags]:
         """The features as JSON."""
         translated = yield from self.translating()
-        encoded = {}
+        encoded, encoder = {}, FeatureEncoder()
         for key in sorted(translated):  # so that all instances agree on the order
-            encoded[key] = _encode(translated[key].feature)
+            encoded[key] = encoder.encode(translated[key].feature)
             yield
         environment = self.found.environment
         local = LocalFlags(environment.id, environment.key, self.revision, encoded)

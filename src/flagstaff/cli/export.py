@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -25,16 +26,17 @@ def export(
     output: Annotated[Path | None, typer.Option(help="The file to write; by default, standard output.")] = None,
 ) -> None:
     """Write an environment's flags as JSON, for SDKs that start while the server is away."""
-    body = asyncio.run(_export(project, environment, file_format))
+    chunks = asyncio.run(_export(project, environment, file_format))
     if output is None:
-        sys.stdout.buffer.write(body)
+        sys.stdout.buffer.writelines(chunks)
         return
     try:
-        output.write_bytes(body)
+        with output.open("wb") as file:
+            file.writelines(chunks)
     except OSError as error:
         raise invalid_field("output", f"cannot be written: {error.strerror}") from error
 
 
-async def _export(project: UUID, environment: str, file_format: ExportFormat) -> bytes:
+async def _export(project: UUID, environment: str, file_format: ExportFormat) -> Iterator[bytes]:
     async with open_service(Settings.load(os.environ)) as flagstaff:
         return await flagstaff.applications.exports.export_for_operator(project, environment, file_format)

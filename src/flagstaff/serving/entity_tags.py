@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 from starlette.types import Send
 
+from flagstaff.concurrency.pacing import pause
+
 Header = tuple[bytes, bytes]
 Headers = Iterable[Header]
 
@@ -28,6 +30,17 @@ async def send_tagged(body: bytes, tag: str, request_headers: Headers, send: Sen
         await send_unchanged(tag, send, headers)
     else:
         await send_json(body, send, [tag_header(tag), *headers])
+
+
+async def send_chunks(chunks: Iterable[bytes], length: int, send: Send, headers: Headers = ()) -> None:
+    """Send a 200 whose JSON has this length in chunks, each when the client has taken enough of those before it."""
+    own = [(b"content-type", b"application/json"), (b"content-length", b"%d" % length), *headers]
+    await send({"type": "http.response.start", "status": 200, "headers": own})
+    for chunk in chunks:
+        length -= len(chunk)
+        await send({"type": "http.response.body", "body": chunk, "more_body": length > 0})
+        if length > 0:
+            await pause()
 
 
 async def send_unchanged(tag: str, send: Send, headers: Headers = ()) -> None:

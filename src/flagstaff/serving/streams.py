@@ -29,6 +29,7 @@ KEEP_ALIVE_SECONDS = 10.0  # Unleash's client for Python gives up after 30 secon
 RETRY_SECONDS = 1.0
 STREAMS_MAX = 5_000
 UNREAD_MAX_BYTES = 64 * 1024  # what a client may leave unread before another event closes its connection
+EVENT_MAX_BYTES = 256 * 1024  # of what is told of a change
 _COMMENT = b":\n\n"
 _LAST_CHUNK = b"0\r\n\r\n"
 
@@ -41,10 +42,14 @@ class Topic(NamedTuple):
     environment_id: UUID
 
 
+class Reconnect:
+    """Tells the clients of a topic to connect again, because an event would be too long."""
+
+
 class Feed(Protocol):
     """Makes the events of a topic."""
 
-    async def news(self, environment: EnvironmentSnapshot) -> bytes | None:
+    async def news(self, environment: EnvironmentSnapshot) -> bytes | Reconnect | None:
         """The event that tells of an environment's new state; None if there is nothing to tell.
 
         Raises:
@@ -58,7 +63,8 @@ class Stream:
 
     It ends when the SDK key `key_id` is revoked, unless it was opened by something else, and at `expires_at`, unless
     that is None. `client` is the application that reads it, if it says which it is. `unread_max_bytes` may be left
-    unread when another event is sent.
+    unread when another event is sent. While the first event `is_beginning`, others are left out, and `has_missed` tells
+    that there was one.
     """
 
     transport: Transport
@@ -66,15 +72,19 @@ class Stream:
     expires_at: datetime | None = None
     client: Client | None = None
     unread_max_bytes: int = UNREAD_MAX_BYTES
+    is_beginning: bool = False
+    has_missed: bool = False
 
-    def begin(self, event: bytes) -> None:
-        """Send the first event, for which the client may take its time."""
-        self.unread_max_bytes += len(event)
+    def send_first(self, event: bytes) -> None:
+        """Send a short first event at once."""
         if not self.transport.is_closing():  # the client may have left in the meantime
             self.transport.write(chunk(event))
 
     def end(self) -> None:
         """Finish the response, and close the connection once the client has it."""
+        if self.is_beginning:
+            self.has_missed = True
+            return
         if not self.transport.is_closing():
             self.transport.write(_LAST_CHUNK)
             self.transport.close()
@@ -259,6 +269,9 @@ class Streams:
         if self._topics.get(topic) is opened and self._news.get(topic) is environment:
             del self._news[topic]
         streams = tuple(opened.streams)
+        if isinstance(event, Reconnect):
+            await in_pieces(self._end(streams))
+            return True
         if event is not None:
             await in_pieces(self._write(streams, event))
         await in_pieces(self._note(streams, topic, environment.revision))
@@ -277,7 +290,9 @@ class Streams:
         data = chunk(event)
         for stream in streams:
             transport = stream.transport
-            if transport.get_write_buffer_size() > stream.unread_max_bytes:
+            if stream.is_beginning:
+                stream.has_missed |= event is not _COMMENT
+            elif transport.get_write_buffer_size() > stream.unread_max_bytes:
                 self.dropped += 1
                 transport.abort()
             elif not transport.is_closing():

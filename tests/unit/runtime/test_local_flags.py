@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
@@ -15,9 +16,10 @@ from flagstaff.concurrency.pacing import finish
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
-from flagstaff.evaluation.unleash.events import hydration, telling
+from flagstaff.evaluation.unleash.events import hydrating, telling
 from flagstaff.evaluation.unleash.local_flags import LocalFlags, revision_in
 from flagstaff.evaluation.unleash.past import MAX_CHANGES, MAX_STEPS, Past
+from flagstaff.serving.streams import EVENT_MAX_BYTES, Reconnect
 from flagstaff.serving.unleash.streaming import Features
 from flagstaff.values.errors import Code, Error, unavailable
 from tests.support.builders import make_environment
@@ -36,15 +38,19 @@ class World:
         self.failure: Error | None = None
         self.let_go = asyncio.Event()
         self.let_go.set()
-        self.cache = LocalFlagsCache(self._load, Supervisor())
+        self.cache = LocalFlagsCache(self.load, Supervisor())
 
-    async def _load(self, _project_id: UUID, environment_id: UUID) -> LocalFlags | None:
+    async def load(self, _project_id: UUID, environment_id: UUID) -> LocalFlags | None:
         self.loads += 1
         read = self.revision
         await self.let_go.wait()
         if self.failure:
             raise self.failure
-        return LocalFlags(environment_id, "production", read, self.features) if self.exists else None
+        return local(read, environment_id, self.features) if self.exists else None
+
+
+def local(revision: int, environment_id: UUID, features: Mapping[str, bytes]) -> LocalFlags:
+    return LocalFlags(environment_id, "production", revision, {key: (value,) for key, value in features.items()})
 
 
 def snapshot(revision: int = 1) -> EnvironmentSnapshot:
@@ -128,11 +134,11 @@ async def test_the_flags_that_changed_since_a_state_are_known(world: World) -> N
     tags = []
     for features in ({"one": b"1", "two": b"2"}, {"one": b"1", "two": b"3"}, {"two": b"3"}, {"two": b"3"}):
         world.features = features
-        local = await world.cache.current(replace(environment, revision=world.revision))
-        tags.append(finish(local.composing()).tag)
+        now = await world.cache.current(replace(environment, revision=world.revision))
+        tags.append(finish(now.composing()).tag)
         world.revision += 1
-    assert [local.past.since({tag}) for tag in tags] == [["one", "two"], ["one"], [], None]
-    assert local.past.since(set(tags)) == ["one", "two"], "the client may have any of them"
+    assert [now.past.since({tag}) for tag in tags] == [["one", "two"], ["one"], [], None]
+    assert now.past.since(set(tags)) == ["one", "two"], "the client may have any of them"
 
 
 def test_a_flag_that_is_as_before_counts_as_changed() -> None:
@@ -165,22 +171,22 @@ def test_the_changes_since_any_known_state_lead_to_the_present_one(found: list[d
     known: list[LocalFlags] = []
     for revision, features in enumerate(found):
         named = {key: b'{"name":"%b","value":%b}' % (key.encode(), value) for key, value in features.items()}
-        loaded = LocalFlags(ENVIRONMENT.id, "production", revision, named)
+        loaded = local(revision, ENVIRONMENT.id, named)
         before = loaded if before is None else finish(loaded.following(before))
         known.append(before)
     present = known[-1]
     for place, asked in enumerate(known[:-1]):
         changed = present.past.since({finish(asked.composing()).tag})
         assert changed is not None
-        told = json.loads(finish(telling(present, changed, ENVIRONMENT.project_id)))
+        told = json.loads(finish(telling(present, changed, ENVIRONMENT.project_id)).whole())
         for had in known[place:]:
             assert applied(had, told) == hydrated(present)
 
 
-def hydrated(local: LocalFlags) -> dict[str, Any]:
+def hydrated(had: LocalFlags) -> dict[str, Any]:
     """The features of a client that has been told of all, by key."""
-    (event,) = json.loads(hydration(local))["events"]
-    assert event["eventId"] == local.revision
+    (event,) = json.loads(finish(hydrating(had)).whole())["events"]
+    assert event["eventId"] == had.revision
     return {each["name"]: each for each in event["features"]}
 
 
@@ -196,13 +202,15 @@ def applied(had: LocalFlags, told: Any) -> dict[str, Any]:
 
 
 def flags(revision: int = 1, environment_id: UUID = ENVIRONMENT.id, **features: bytes) -> LocalFlags:
-    return LocalFlags(environment_id, "production", revision, {k.replace("_", "-"): v for k, v in features.items()})
+    return local(revision, environment_id, {k.replace("_", "-"): v for k, v in features.items()})
 
 
 def test_the_tag_comes_from_the_content_and_names_the_revision() -> None:
     payload = finish(flags(7, one=b"1", two=b"2").composing())
-    assert payload == finish(flags(7, one=b"1", two=b"2").composing())
-    assert payload.body == b'{"version":2,"features":[1,2],"segments":[],"query":{"environment":"production"}}'
+    assert payload.tag == finish(flags(7, one=b"1", two=b"2").composing()).tag
+    assert (
+        payload.document.whole() == b'{"version":2,"features":[1,2],"segments":[],"query":{"environment":"production"}}'
+    )
     assert finish(flags(7, one=b"12", two=b"").composing()).tag != payload.tag
     assert finish(flags(7, uuid4(), one=b"1", two=b"2").composing()).tag != payload.tag
     assert revision_in(payload.tag) == revision_in(f'W/"{payload.tag}"') == 7
@@ -214,12 +222,25 @@ def test_another_tag_names_no_revision(tag: str) -> None:
 
 
 def test_a_prefix_chooses_flags() -> None:
-    local = flags(pay_card=b"1", pay_cash=b"2", other=b"3")
-    assert b'"features":[1,2]' in finish(local.composing("pay-")).body
-    assert b'"features":[]' in finish(local.composing("x")).body
+    some = flags(pay_card=b"1", pay_cash=b"2", other=b"3")
+    assert b'"features":[1,2]' in finish(some.composing("pay-")).document.whole()
+    assert b'"features":[]' in finish(some.composing("x")).document.whole()
     for number in range(100):
-        finish(local.composing(str(number)))
-    assert len(local.payloads) <= 16
+        finish(some.composing(str(number)))
+    assert len(some.payloads) <= 16
+
+
+async def test_the_flags_of_environments_are_kept_up_to_a_number_of_bytes(world: World) -> None:
+    world.features = {"one": b"1" * 1_000}
+    environments = [replace(snapshot(), environment_id=uuid4()) for _ in range(3)]
+    cache = LocalFlagsCache(world.load, Supervisor(), remembered_bytes=2_500)
+    for each in environments:
+        await cache.current(each)
+    assert [cache.find(each) is not None for each in environments] == [False, True, True]
+    world.features = {"one": b"1" * 10_000}
+    last = replace(snapshot(), environment_id=uuid4())
+    await cache.current(last)
+    assert [cache.find(each) is not None for each in (*environments, last)] == [False, False, False, True]
 
 
 async def test_streams_are_told_of_a_feature_that_is_again_as_it_was_if_one_began_with_it_otherwise(
@@ -232,6 +253,14 @@ async def test_streams_are_told_of_a_feature_that_is_again_as_it_was_if_one_bega
         feed.record_held(await world.cache.current(snapshot(revision)))
     world.revision, world.features = 3, {"one": off}
     told = await feed.news(snapshot(3))
-    assert told is not None
+    assert isinstance(told, bytes)
     assert off in told
     assert await feed.news(snapshot(3)) is None
+
+
+async def test_an_event_that_would_be_too_long_has_clients_connect_again(world: World) -> None:
+    feed = Features(world.cache)
+    feed.record_held(await world.cache.current(snapshot(1)))
+    world.revision, world.features = 2, {"one": b"1" * EVENT_MAX_BYTES}
+    assert isinstance(await feed.news(snapshot(2)), Reconnect)
+    assert await feed.news(snapshot(2)) is None

@@ -17,7 +17,7 @@ from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.projects.sdk_keys import KeyInForce, KeyKind
 from flagstaff.serving.applications import Client as ClientName
-from flagstaff.serving.streams import UNREAD_MAX_BYTES, Stream, Streams, Topic
+from flagstaff.serving.streams import UNREAD_MAX_BYTES, Reconnect, Stream, Streams, Topic
 from flagstaff.values.errors import Error, unavailable
 from tests.support.builders import make_environment, make_project
 from tests.support.clock import Clock
@@ -31,12 +31,15 @@ class Feed:
 
     def __init__(self) -> None:
         self.failures = 0
+        self.is_too_long = False
         self.bug: Exception | None = None
         self.may_go = asyncio.Event()
         self.may_go.set()
 
-    async def news(self, environment: EnvironmentSnapshot) -> bytes | None:
+    async def news(self, environment: EnvironmentSnapshot) -> bytes | Reconnect | None:
         await self.may_go.wait()
+        if self.is_too_long:
+            return Reconnect()
         if self.bug:
             raise self.bug
         if self.failures:
@@ -163,7 +166,7 @@ def test_a_client_that_left_before_the_first_event_is_no_error() -> None:
         there.close()
         server.close()
         await server.wait_closed()
-        Stream(cast("Transport", server.transport), uuid4()).begin(b"data: 1\n\n")
+        Stream(cast("Transport", server.transport), uuid4()).send_first(b"data: 1\n\n")
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # whose closed transports refuse to write
         runner.run(begin())
@@ -174,7 +177,7 @@ async def test_a_change_is_told_to_the_streams_of_its_environment_only(world: Wo
     other, other_stream = await world.open(Topic("test", uuid4(), uuid4()))
     world.swap(7)
     assert await told.next() == "data: 7"
-    other_stream.begin(b"the first\n\n")
+    other_stream.send_first(b"the first\n\n")
     assert await other.next() == "the first"
 
 
@@ -282,6 +285,30 @@ async def test_a_client_that_does_not_read_is_dropped_and_others_are_told(world:
     assert await quick.next() == "data: 7"
     assert world.streams.dropped == 1
     assert await slow.is_cut_off()
+
+
+async def test_the_streams_of_a_change_that_is_too_long_for_an_event_end(world: World) -> None:
+    client, _ = await world.open()
+    world.feed.is_too_long = True
+    world.swap(7)
+    assert await client.next() == ""
+
+
+async def test_a_stream_that_is_still_beginning_is_told_nothing_and_remembers_that_it_missed_something(
+    world: World,
+) -> None:
+    beginning, stream = await world.open()
+    other, _ = await world.open()
+    stream.is_beginning = True
+    await world.streams.keep_alive()
+    assert not stream.has_missed
+    world.swap(7)
+    assert await other.next() == ":"
+    assert await other.next() == "data: 7"
+    assert stream.has_missed
+    stream.is_beginning = False
+    stream.end()
+    assert await beginning.next() == ""
 
 
 async def test_a_stop_ends_every_response(world: World) -> None:

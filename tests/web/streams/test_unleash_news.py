@@ -8,6 +8,7 @@ from flagstaff.applications.local_flags import LocalFlagsCache
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
+from flagstaff.serving.streams import Reconnect
 from flagstaff.serving.unleash.streaming import Features
 from tests.support.builders import make_environment
 
@@ -18,11 +19,11 @@ async def test_a_state_that_is_old_when_it_has_been_compared_is_not_told() -> No
     present = 2
 
     async def load(_project_id: UUID, environment_id: UUID) -> LocalFlags:
-        return LocalFlags(environment_id, "production", present, {"new": b'"state %d"' % present})
+        return LocalFlags(environment_id, "production", present, {"new": (b'"state %d"' % present,)})
 
     cache = LocalFlagsCache(load, Supervisor())
     features = Features(cache)
-    gone = {str(number): b"{}" for number in range(20_000)}  # which take many pieces to compare
+    gone = {str(number): (b"{}",) for number in range(20_000)}  # which take many pieces to compare
     features.record_held(LocalFlags(environment.environment_id, "production", 1, gone))
     telling = asyncio.create_task(features.news(replace(environment, revision=2)))
     while cache.find(replace(environment, revision=2)) is None:
@@ -30,7 +31,5 @@ async def test_a_state_that_is_old_when_it_has_been_compared_is_not_told() -> No
     present = 3
     features.record_held(await cache.current(replace(environment, revision=3)))
     assert not telling.done()
-    news = await telling or b""
-    told = (news.count(b'"eventId":3'), news.count(b'"eventId":2'), news.count(b'"state 3"'), news.count(b"removed"))
-    assert told == (20_001, 0, 1, 20_000)
-    assert await features.news(replace(environment, revision=3)) is None
+    assert isinstance(await telling, Reconnect), "so many removals are too long for an event"
+    assert await features.news(replace(environment, revision=3)) is None, "what was told last is the later state"

@@ -3,28 +3,25 @@
 from collections.abc import Generator, Iterable
 from uuid import UUID
 
+from flagstaff.evaluation.unleash.documents import Document, Feature
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
 
 
-def hydration(flags: LocalFlags) -> bytes:
-    """All features."""
-    features = b",".join(flags.features.values())
-    return _events([b'{"type":"hydration","eventId":%d,"features":[%b],"segments":[]}' % (flags.revision, features)])
+def hydrating(flags: LocalFlags) -> Generator[None, None, Document]:
+    """All features, in small steps."""
+    head = b'{"events":[{"type":"hydration","eventId":%d,"features":[' % flags.revision
+    return (yield from Document.of(head, [*flags.features.values()], b'],"segments":[]}]}'))
 
 
-def telling(flags: LocalFlags, changed: Iterable[str], project_id: UUID) -> Generator[None, None, bytes]:
+def telling(flags: LocalFlags, changed: Iterable[str], project_id: UUID) -> Generator[None, None, Document]:
     """The features with these keys, or the news that they no longer exist, in small steps."""
-    events = []
+    events: list[Feature] = []
     for key in changed:
         feature = flags.features.get(key)
         if feature is None:
             event = b'{"type":"feature-removed","eventId":%d,"featureName":"%b","project":"%b"}'
-            events.append(event % (flags.revision, key.encode(), project_id.hex.encode()))
+            events.append((event % (flags.revision, key.encode(), project_id.hex.encode()),))
         else:
-            events.append(b'{"type":"feature-updated","eventId":%d,"feature":%b}' % (flags.revision, feature))
+            events.append((b'{"type":"feature-updated","eventId":%d,"feature":' % flags.revision, *feature, b"}"))
         yield
-    return _events(events)
-
-
-def _events(events: Iterable[bytes]) -> bytes:
-    return b'{"events":[%b]}' % b",".join(events)
+    return (yield from Document.of(b'{"events":[', events, b"]}"))

@@ -2,24 +2,24 @@
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from typing import NamedTuple
 from uuid import UUID
 
+from flagstaff.evaluation.unleash.documents import Digests, Document, Feature
 from flagstaff.evaluation.unleash.past import Past
 
 _MAX_PREFIXES = 16
 
 
 class Payload(NamedTuple):
-    """The body for applications, in Unleash's version 2, and its entity tag, without quotes.
+    """The document for applications, in Unleash's version 2, and its entity tag, without quotes.
 
     The tag is the same on all instances and in no other environment. It ends with the revision, so that it tells which
     state a client has.
     """
 
     tag: str
-    body: bytes
+    document: Document
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,11 +29,19 @@ class LocalFlags:
     environment_id: UUID
     environment_key: str
     revision: int
-    features: Mapping[str, bytes]
+    features: Mapping[str, Feature]
     payloads: dict[str, Payload] = field(default_factory=dict)
     """By the prefix of the flags' keys."""
     past: Past = field(default_factory=Past)
     """The changes between the states that were loaded before; empty for the first."""
+
+    def measuring(self) -> Generator[None, None, int]:
+        """The bytes of all features, each shared part once, in small steps."""
+        sizes: dict[int, int] = {}
+        for feature in self.features.values():
+            sizes.update((id(part), len(part)) for part in feature)
+            yield
+        return sum(sizes.values())
 
     def following(self, before: "LocalFlags") -> Generator[None, None, "LocalFlags"]:
         """These flags with the past of the state before them, in small steps."""
@@ -56,17 +64,13 @@ class LocalFlags:
         if known is not None:
             return known
         chosen = [feature for key, feature in self.features.items() if key.startswith(prefix)]
-        digest = sha256(self.environment_id.bytes)
+        digests = Digests(self.environment_id.bytes)
         for feature in chosen:
-            digest.update(feature)
-            digest.update(b"\0")
+            digests.add(feature)
             yield
-        body = (
-            b'{"version":2,"features":['
-            + b",".join(chosen)
-            + b'],"segments":[],"query":{"environment":"%b"}}' % self.environment_key.encode()
-        )
-        payload = Payload(f"{digest.hexdigest()[:32]}:{self.revision}", body)
+        tail = b'],"segments":[],"query":{"environment":"%b"}}' % self.environment_key.encode()
+        document = yield from Document.of(b'{"version":2,"features":[', chosen, tail)
+        payload = Payload(f"{digests.hexdigest()[:32]}:{self.revision}", document)
         if len(self.payloads) >= _MAX_PREFIXES:
             del self.payloads[next(iter(self.payloads))]
         self.payloads[prefix] = payload

@@ -5,8 +5,8 @@ The first strategy that includes the user gives the variant, from its own list.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 from flagstaff.evaluation.bucketing import BUCKETS, bucket, variant_position
 from flagstaff.evaluation.compiler import match_key
@@ -36,11 +36,21 @@ MAX_ALTERNATIVES = 32
 _MERGED = ("IN", "STR_STARTS_WITH", "STR_ENDS_WITH", "STR_CONTAINS")
 
 
-class Setting(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Setting:
     """The surroundings that a flag's rules refer to: its environment's key, and the conditions of segments by key."""
 
     environment_key: str
     segments: Mapping[str, Sequence[Condition]]
+    _expressed: dict[str, list[Expression]] = field(default_factory=dict)
+
+    def express_segment(self, key: str) -> list[Expression]:
+        """The conditions of a segment, which many rules may name; raises InexpressibleError."""
+        known = self._expressed.get(key)
+        if known is None:
+            conditions = self.segments.get(key, ())
+            known = self._expressed[key] = [express(each, self.environment_key) for each in conditions]
+        return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +67,7 @@ class Step:
 
 def express_rule(rule: Rule, setting: Setting) -> Step:
     """A rule as a step; raises InexpressibleError if SDKs cannot decide it."""
-    conditions = list(rule.conditions)
-    own = Expression(ALWAYS)
+    own, of_segment = Expression(ALWAYS), list[Expression]()
     value = match_key(rule.rule_type, rule.rule_value)
     match rule.rule_type:
         case RuleType.USER_ID:
@@ -69,10 +78,10 @@ def express_rule(rule: Rule, setting: Setting) -> Step:
             ending = require_sendable(f"@{value}")
             own = Expression(((constraint(EMAIL, "STR_ENDS_WITH", [ending], ignore_case=True),),))
         case RuleType.SEGMENT:
-            conditions = [*setting.segments.get(value, ()), *conditions]
+            of_segment = setting.express_segment(value)
             own = Expression(ALWAYS if value in setting.segments else NEVER)
-    expressed = [express(condition, setting.environment_key) for condition in conditions]
-    return Step(all_of([own, *expressed], MAX_ALTERNATIVES), rule.rollout_percentage, rule.variant)
+    expressed = [express(condition, setting.environment_key) for condition in rule.conditions]
+    return Step(all_of([own, *of_segment, *expressed], MAX_ALTERNATIVES), rule.rollout_percentage, rule.variant)
 
 
 def write_strategies(flag: Flag, step: Step, environment_key: str) -> list[Strategy]:

@@ -22,7 +22,7 @@ from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.serving.access import SERVER_ONLY, KeyAccess
 from flagstaff.serving.applications import Report
 from flagstaff.serving.context import UNREADABLE
-from flagstaff.serving.entity_tags import send_json, send_tagged
+from flagstaff.serving.entity_tags import has_answer, send_chunks, send_json, send_unchanged, tag_header
 from flagstaff.serving.known_sdk_keys import Access
 from flagstaff.serving.unleash import reports
 from flagstaff.serving.unleash.errors import credential_in
@@ -96,7 +96,11 @@ class ClientRoute:
             payload = await in_pieces(local.composing(prefix))
         client = reports.client_in(scope["headers"])
         self._applications.record_poll(environment.environment_id, client, local.revision)
-        await send_tagged(payload.body, payload.tag, scope["headers"], send, _HEADERS)
+        if has_answer(scope["headers"], payload.tag):
+            await send_unchanged(payload.tag, send, _HEADERS)
+            return
+        document = payload.document
+        await send_chunks(document.chunks(), document.length, send, [tag_header(payload.tag), *_HEADERS])
 
     async def _register(self, scope: Scope, body: bytes, send: Send) -> None:
         await self._open(scope)

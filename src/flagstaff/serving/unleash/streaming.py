@@ -5,7 +5,8 @@ instance does not know the state that the client has. Numbers of events are revi
 all instances.
 """
 
-from functools import lru_cache, partial
+from collections.abc import Iterable
+from functools import partial
 from uuid import UUID
 
 from starlette.types import Receive, Scope, Send
@@ -14,13 +15,13 @@ from flagstaff.applications.local_flags import LocalFlagsCache
 from flagstaff.applications.reports_collector import Applications
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
-from flagstaff.evaluation.unleash.events import hydration, telling
+from flagstaff.evaluation.unleash.events import hydrating, telling
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.serving.access import SERVER_ONLY, KeyAccess, open_access
-from flagstaff.serving.entity_tags import Headers, given_tags, send_json, send_unchanged, tag_header
-from flagstaff.serving.event_stream import event, serve_stream
-from flagstaff.serving.streams import Stream, Streams, Topic
+from flagstaff.serving.entity_tags import Headers, given_tags, send_chunks, send_unchanged, tag_header
+from flagstaff.serving.event_stream import event, event_frame, serve_stream
+from flagstaff.serving.streams import EVENT_MAX_BYTES, Reconnect, Stream, Streams, Topic
 from flagstaff.serving.unleash.errors import credential_in
 from flagstaff.serving.unleash.reports import client_in
 
@@ -42,8 +43,11 @@ class Features:
         """Note the state that another stream begins with. It may be one that no event tells of."""
         self._held.add(state)
 
-    async def news(self, environment: EnvironmentSnapshot) -> bytes | None:
-        """The features that differ from a state that a stream has; raises Error UNAVAILABLE."""
+    async def news(self, environment: EnvironmentSnapshot) -> bytes | Reconnect | None:
+        """The features that differ from a state that a stream has; raises Error UNAVAILABLE.
+
+        If these are too many for an event, clients connect again, and get all features at their own speed.
+        """
         while True:
             now, held = await self._flags.current(environment), frozenset(self._held)
             changed: set[str] = set()
@@ -54,7 +58,9 @@ class Features:
             if await self._flags.current(environment) is now:
                 break
         self._held = {now, *(self._held - held)}
-        return event(_UPDATED, now.revision, told) if changed else None
+        if not changed:
+            return None
+        return Reconnect() if told.length > EVENT_MAX_BYTES else event(_UPDATED, now.revision, told.whole())
 
 
 class StreamingRoute:
@@ -87,8 +93,10 @@ class StreamingRoute:
         self._streams.require_room(access.key_id)
         topic = Topic(_KIND, environment.project_id, environment.environment_id)
 
-        async def begin(stream: Stream) -> bytes:
-            return _first_event(await self._open(key, environment, topic, stream))
+        async def begin(stream: Stream) -> Iterable[bytes]:
+            opened = await self._open(key, environment, topic, stream)
+            document = await in_pieces(hydrating(opened))
+            return document.between(*event_frame(_CONNECTED, opened.revision)).chunks()
 
         def end(stream: Stream) -> None:
             self._streams.close(topic, stream)
@@ -122,11 +130,5 @@ async def _answer(flags: LocalFlags, project_id: UUID, headers: Headers, send: S
     if payload.tag in given or changed == []:
         await send_unchanged(payload.tag, send, _HEADERS)
         return
-    body = hydration(flags) if changed is None else await in_pieces(telling(flags, changed, project_id))
-    await send_json(body, send, [tag_header(payload.tag), *_HEADERS])
-
-
-@lru_cache(maxsize=16)
-def _first_event(flags: LocalFlags) -> bytes:
-    """All features. After a restart of the server many clients ask for the same ones at once."""
-    return event(_CONNECTED, flags.revision, hydration(flags))
+    document = await in_pieces(hydrating(flags) if changed is None else telling(flags, changed, project_id))
+    await send_chunks(document.chunks(), document.length, send, [tag_header(payload.tag), *_HEADERS])

@@ -1,0 +1,120 @@
+"""JSON of any size, kept in parts that documents share, and read in chunks that a client's connection can hold.
+
+Unleash's features repeat the conditions of a segment in each rule that names it. A thousand of them can be hundreds of
+megabytes for a client, but in memory each long list of values is there once.
+"""
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+Feature = tuple[bytes, ...]
+"""The JSON of a feature, of which parts may be shared with others."""
+
+CHUNK_BYTES = 64 * 1024
+_SHARED_VALUES = 50  # a shorter list is not worth a part of its own
+_PLACE = b"\0"  # no JSON has it
+_encode = msgspec.json.Encoder().encode
+
+
+class FeatureEncoder:
+    """Encodes features, and lets them share long lists of values."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, ...], bytes] = {}
+
+    def encode(self, feature: dict[str, Any]) -> Feature:
+        """The feature's JSON."""
+        shared: list[bytes] = []
+        strategies = [
+            {**each, "constraints": [self._lighten(constraint, shared) for constraint in each["constraints"]]}
+            for each in feature["strategies"]
+        ]
+        encoded = _encode({**feature, "strategies": strategies})
+        if not shared:
+            return (encoded,)
+        parts = encoded.split(_PLACE)
+        return tuple(part for pair in zip(parts, [*shared, b""], strict=True) for part in pair if part)
+
+    def _lighten(self, constraint: dict[str, Any], shared: list[bytes]) -> dict[str, Any]:
+        values = tuple(constraint.get("values", ()))
+        if len(values) < _SHARED_VALUES:
+            return constraint
+        known = self._known.get(values)
+        if known is None:
+            known = self._known[values] = _encode(values)
+        shared.append(known)
+        return {**constraint, "values": msgspec.Raw(_PLACE)}
+
+
+class Digests:
+    """Hashes features; of a long part that several share, the hash is computed once."""
+
+    def __init__(self, start: bytes) -> None:
+        self._hash = sha256(start)
+        self._known: dict[int, bytes] = {}
+
+    def add(self, feature: Feature) -> None:
+        """Add a feature, which the caller keeps."""
+        if len(feature) == 1:
+            self._hash.update(feature[0])
+        else:
+            for part in feature:
+                known = self._known.get(id(part))
+                if known is None:
+                    known = self._known[id(part)] = sha256(part).digest()
+                self._hash.update(known)
+        self._hash.update(b"\0")
+
+    def hexdigest(self) -> str:
+        """The hash of all features."""
+        return self._hash.hexdigest()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Document:
+    """A list of features between other JSON, and its length in bytes."""
+
+    head: bytes
+    features: Sequence[Feature]
+    tail: bytes
+    length: int
+
+    @classmethod
+    def of(cls, head: bytes, features: Sequence[Feature], tail: bytes) -> Generator[None, None, "Document"]:
+        """A document, in small steps."""
+        length = len(head) + len(tail) + max(0, len(features) - 1)
+        for feature in features:
+            length += sum(map(len, feature))
+            yield
+        return cls(head, features, tail, length)
+
+    def between(self, before: bytes, after: bytes) -> "Document":
+        """The document with something in front of it and behind it."""
+        length = self.length + len(before) + len(after)
+        return Document(before + self.head, self.features, self.tail + after, length)
+
+    def chunks(self) -> Iterator[bytes]:
+        """The JSON in chunks of at most `CHUNK_BYTES`, so that a slow client makes nobody keep more."""
+        gathered = bytearray(self.head)
+        for place, feature in enumerate(self.features):
+            if place:
+                gathered += b","
+            for part in feature:
+                for start in range(0, len(part), CHUNK_BYTES):
+                    gathered += part[start : start + CHUNK_BYTES]
+                    while len(gathered) > CHUNK_BYTES:
+                        yield bytes(gathered[:CHUNK_BYTES])
+                        del gathered[:CHUNK_BYTES]
+        gathered += self.tail
+        while len(gathered) > CHUNK_BYTES:
+            yield bytes(gathered[:CHUNK_BYTES])
+            del gathered[:CHUNK_BYTES]
+        yield bytes(gathered)
+
+    def whole(self) -> bytes:
+        """The JSON at once, for a short document."""
+        return b"".join(self.chunks())
