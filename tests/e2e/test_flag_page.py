@@ -3,7 +3,7 @@
 import pytest_asyncio
 from playwright.async_api import expect
 
-from tests.e2e.people import Person, environment_page, flag_page
+from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page
 from tests.support.api import Json
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -57,6 +57,22 @@ async def test_the_rollout_is_shown_with_the_call_that_sets_it_and_cannot_be_set
     await page.get_by_role("dialog").get_by_role("button", name="Save").click()
     await ada.sees_heading("Newer checkout")
     assert (await ada.api.get(f"/api{flag_page(flag)}")).json()["rollout_percentage"] == 25
+
+
+async def test_usual_percentages_fill_the_call_and_say_for_how_many_users_the_result_would_change(
+    ada: Person, flag: Json
+) -> None:
+    page = ada.page
+    environment = await ada.api.get_environment({"id": flag["project_id"]})
+    await evaluate_and_record(ada, environment, *({"user_id": f"user-{number}"} for number in range(8)))
+    before = (await ada.api.get(f"/api{flag_page(flag)}")).json()
+    await page.goto(flag_page(flag))
+    await ada.press("Set the rollout")
+    await page.get_by_role("group", name="Usual percentages").get_by_role("button", name="100%").click()
+    await expect(page.get_by_label("Percentage to set")).to_have_value("100")
+    await ada.sees('{"rollout_percentage": 100}')
+    await expect(page.get_by_role("status").filter(has_text="of 8 users")).to_contain_text("turned on")
+    assert (await ada.api.get(f"/api{flag_page(flag)}")).json() == before
 
 
 async def test_histories_filter_and_follow_live(ada: Person, flag: Json) -> None:

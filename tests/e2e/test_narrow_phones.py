@@ -79,7 +79,6 @@ async def test_no_page_scrolls_sideways_on_the_narrowest_phone(person: Person) -
     await expect(person.page.get_by_role("dialog").get_by_label("Attribute")).to_have_value(UNBROKEN)
     await stays_within(person)
     await person.page.keyboard.press("Escape")
-    await person.press("Set the weights")
     await person.press("Edit variants")
     await stays_within(person)
     needing = await person.api.create_flag(environment, prerequisites=[{"flag_key": flag["key"]}])

@@ -207,7 +207,7 @@ async def test_changes_and_reasons_are_shown_in_words(ada: Person, flag: Json) -
     changes = ada.page.get_by_role("tabpanel").get_by_role("listitem")
     await expect(changes.nth(0)).to_contain_text("Everyone elseBefore Off → After Rollout")
     await expect(changes.nth(0)).to_contain_text("TagsAfter beta")
-    await expect(changes.nth(1)).to_contain_text("changed a rule of New checkout")
+    await expect(changes.nth(1)).to_contain_text("removed team from a rule of New checkout")
     await expect(changes.nth(1)).to_contain_text("Before plan is one of pro, team → After plan is pro")
 
     await ada.api.put(f"/api{flag_page(flag)}", json={"fallthrough": "off"})

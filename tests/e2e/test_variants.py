@@ -1,7 +1,5 @@
-"""Variants: editing their keys and values, how they divide users, and the call that sets their weights."""
+"""Variants: editing their keys and values, and how they divide users."""
 
-import json
-import re
 from typing import Any
 
 import pytest_asyncio
@@ -98,7 +96,7 @@ async def test_new_variants_divide_the_users_evenly(ada: Person) -> None:
     for number, (key, value) in enumerate((("a", "true"), ("b", "false"), ("c", "false")), start=1):
         await variant(ada, number).get_by_label("Key").fill(key)
         await variant(ada, number).get_by_label("Value").select_option(value)
-    await expect(variant(ada, 1)).to_contain_text("33.4% of users")
+    await expect(variant(ada, 1).get_by_label("Share of users")).to_have_value("33.4%")
     await dialog.get_by_role("button", name="Save").click()
     await expect(shown(ada).get_by_role("listitem")).to_have_text(["a33.4%true", "b33.3%false", "c33.3%false"])
     assert await saved_variants(ada, flag) == [
@@ -130,13 +128,11 @@ async def test_a_button_that_is_pressed_while_its_dialog_appears_gets_the_click(
     await expect(button).to_have_count(0)
 
 
-async def test_weights_that_the_api_has_set_are_kept_when_variants_are_edited_and_added(
-    ada: Person, flag: Json
-) -> None:
+async def test_shares_are_kept_when_variants_are_edited_and_added(ada: Person, flag: Json) -> None:
     dialog = await open_dialog(ada, flag)
     await variant(ada, 1).get_by_label("Key").fill("navy")
     await dialog.get_by_role("button", name="Add variant").click()
-    await expect(dialog).to_contain_text("A variant that you add gets no users until the API sets its weight.")
+    await expect(dialog).to_contain_text("A variant that you add gets no users until you give it a share.")
     await variant(ada, 3).get_by_label("Key").fill("red")
     await variant(ada, 3).get_by_label("Value").fill("line one\nline two")
     await dialog.get_by_role("button", name="Save").click()
@@ -153,29 +149,39 @@ async def test_users_of_a_removed_variant_are_divided_among_the_others_in_propor
     flag = await ada.api.create_flag(variants=[{"key": key, "weight": weight, "value": 1} for key, weight in weights])
     dialog = await open_dialog(ada, flag)
     await dialog.get_by_role("button", name="Remove variant 3").click()
-    await expect(dialog).to_contain_text("divides the users of the removed variants among the others in proportion")
+    await expect(dialog).to_contain_text("Saving changes the shares, so some users get another variant.")
     await expect(dialog.get_by_role("button", name="Add variant")).to_be_focused()
     await dialog.get_by_role("button", name="Save").click()
     await expect(dialog).to_have_count(0)
     assert [each["weight"] for each in await saved_variants(ada, flag)] == [667, 333]
 
 
-async def test_other_weights_are_shown_with_the_call_that_sets_them(ada: Person, flag: Json) -> None:
-    await ada.page.goto(flag_page(flag))
-    await ada.press("Set the weights")
-    await shown(ada).get_by_label("Share of green").fill("25.5%")
-    await expect(shown(ada).get_by_label("Share of blue")).to_have_value("74.5%")
-    call = shown(ada).get_by_role("region", name="Set the weights")
-    await expect(call).to_contain_text('{"key": "blue", "weight": 745, "value": "#00f"}')
-    await expect(call).to_contain_text(flag["id"])
-    assert await saved_variants(ada, flag) == [BLUE, GREEN]
+async def test_a_share_is_typed_and_the_others_keep_their_proportions(ada: Person) -> None:
+    weights = (("a", 1), ("b", 3), ("c", 4))
+    flag = await ada.api.create_flag(variants=[{"key": key, "weight": weight, "value": 1} for key, weight in weights])
+    dialog = await open_dialog(ada, flag)
+    shares = [variant(ada, number).get_by_label("Share of users") for number in (1, 2, 3)]
+    await expect(shares[0]).to_have_value("12.5%")
+    await shares[2].fill("20")
+    for share, shown_share in zip(shares, ("20%", "60%", "20%"), strict=True):
+        await expect(share).to_have_value(shown_share)
+    await expect(dialog).to_contain_text("Saving changes the shares")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog).to_have_count(0)
+    assert [each["weight"] for each in await saved_variants(ada, flag)] == [200, 600, 200]
+    await ada.press("Edit variants")
+    await dialog.get_by_role("button", name="Split evenly").click()
+    await expect(dialog).to_contain_text("Saving divides the users evenly again")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog).to_have_count(0)
+    assert [each["weight"] for each in await saved_variants(ada, flag)] == [334, 333, 333]
 
-    body = re.search(r"-d '(.*)'", await call.inner_text(), re.DOTALL)
-    assert body is not None
-    await shown(ada).get_by_role("button", name="Split evenly").click()
-    await expect(call).to_contain_text('{"key": "green", "weight": 500, "value": "#0a0"}')
-    await ada.api.put(f"/api{flag_page(flag)}", json=json.loads(body[1]))
-    assert [each["weight"] for each in await saved_variants(ada, flag)] == [745, 255]
+
+async def test_the_only_variant_has_all_users(ada: Person) -> None:
+    flag = await ada.api.create_flag(variants=[{"key": "a", "weight": 1, "value": 1}])
+    await open_dialog(ada, flag)
+    await expect(variant(ada, 1).get_by_label("Share of users")).to_have_value("100%")
+    await expect(variant(ada, 1).get_by_label("Share of users")).to_be_disabled()
 
 
 async def test_a_rule_gives_a_variant_that_is_chosen_in_its_dialog(ada: Person, flag: Json) -> None:

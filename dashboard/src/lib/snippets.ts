@@ -1,6 +1,6 @@
 /** Complete example calls of the API. Values are quoted for their context, because users wrote some of them. */
 
-import type { FlagPath, Variant } from "../api/client";
+import type { FlagPath } from "../api/client";
 
 interface Place {
   readonly project: { readonly sdk_key: string | null };
@@ -28,20 +28,6 @@ export function rolloutCommand(
   const address =
     path.rule_id === undefined ? addressOf(origin, path) : `${addressOf(origin, path)}/rules/${path.rule_id}`;
   return updateCommand(address, `{"rollout_percentage": ${percentage}}`, token);
-}
-
-/** The call that sets the weights of a flag's variants. It gives the whole variants, because lists are replaced. */
-export function weightsCommand(
-  origin: string,
-  path: FlagPath,
-  variants: readonly Variant[],
-  token: string | null,
-): string {
-  const list = variants.map(
-    ({ key, weight, value }) =>
-      `  {"key": ${JSON.stringify(key)}, "weight": ${weight}, "value": ${JSON.stringify(value)}}`,
-  );
-  return updateCommand(addressOf(origin, path), `{"variants": [\n${list.join(",\n")}]}`, token);
 }
 
 /** The address of a flag in the API. */

@@ -51,15 +51,15 @@ export function faultOf(type: ValueType, text: string): string | null {
 }
 
 export function withAdded(variants: readonly VariantDraft[]): VariantDraft[] {
-  return weighed([...variants, NEW], withOneMore(variants.map((each) => each.weight)));
+  return withWeights([...variants, NEW], withOneMore(variants.map((each) => each.weight)));
 }
 
 export function withRemoved(variants: readonly VariantDraft[], place: number): VariantDraft[] {
   const weights = variants.map((each) => each.weight);
-  return weighed(variants.toSpliced(place, 1), without(weights, place));
+  return withWeights(variants.toSpliced(place, 1), without(weights, place));
 }
 
-function weighed(variants: readonly VariantDraft[], weights: readonly number[]): VariantDraft[] {
+export function withWeights(variants: readonly VariantDraft[], weights: readonly number[]): VariantDraft[] {
   return variants.map((each, place) => ({ ...each, weight: weights[place] ?? 0 }));
 }
 

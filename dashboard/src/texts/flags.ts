@@ -128,6 +128,7 @@ export const rules = {
   elses: { rollout: "Rollout", off: "Off" },
   notSet: "What happens to everyone else could not be changed",
   share: (percentage: number) => `On for ${percentage}% of the users who match.`,
+  presets: "Usual percentages",
   setShare: "Set the percentage",
   setShareText:
     "A rule's percentage can be set only through the API, so that it is changed deliberately, in your pipeline or terminal.",

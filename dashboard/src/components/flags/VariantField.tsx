@@ -1,6 +1,6 @@
 /** One variant: its key, its value and its share of users. */
 
-import { NativeSelect, Text, Textarea, TextInput } from "@mantine/core";
+import { NativeSelect, NumberInput, Textarea, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { capitalised } from "../../lib/capitalised";
 import { faultOf, type ValueType, type VariantDraft } from "../../lib/variantDrafts";
@@ -12,11 +12,14 @@ import { Swatch } from "./WeightBar";
 
 interface Props extends RowPlace<VariantDraft> {
   readonly type: ValueType;
-  readonly share: string;
+  /** In tenths of a percent. */
+  readonly share: number;
+  /** Left out where there is nobody else to give users to. */
+  readonly onShare: ((share: number) => void) | undefined;
   readonly errors: Readonly<Record<string, ReactNode>>;
 }
 
-export function VariantField({ row, index, takesFocus, onChange, onRemove, type, share, errors }: Props) {
+export function VariantField({ row, index, takesFocus, onChange, onRemove, type, share, onShare, errors }: Props) {
   const path = `variants.${index}`;
   return (
     <RowCard
@@ -37,10 +40,21 @@ export function VariantField({ row, index, takesFocus, onChange, onRemove, type,
         />
       }
       second={
-        <Text size="sm" className={classes.share}>
-          <Swatch place={index} />
-          {t.variants.share(share)}
-        </Text>
+        <NumberInput
+          label={t.variants.share}
+          leftSection={<Swatch place={index} />}
+          min={0}
+          max={100}
+          step={1}
+          decimalScale={1}
+          suffix="%"
+          clampBehavior="strict"
+          disabled={onShare === undefined}
+          data-path={`${path}.weight`}
+          error={errors[`${path}.weight`]}
+          value={share / 10}
+          onChange={(value) => onShare?.(Math.round(Number(value) * 10))}
+        />
       }
       removeHint={t.variants.remove}
       removeLabel={t.variants.removeOf(index + 1)}

@@ -11,12 +11,10 @@ import { t } from "../../texts";
 import { Dialog } from "../shared/Dialog";
 import { EditButton } from "../shared/EditButton";
 import { SectionHeading } from "../shared/SectionHeading";
-import { Unfold } from "../shared/Unfold";
 import classes from "./Variants.module.css";
 import { Swatch, WeightBar } from "./WeightBar";
 
 const VariantsForm = lazy(() => import("./VariantsForm"));
-const WeightsCommand = lazy(() => import("./WeightsCommand"));
 
 const LONGEST_VALUE = 80;
 
@@ -42,11 +40,6 @@ export function Variants({ path, flag, rules }: Props) {
           <Text size="xs" c="dimmed">
             {t.variants.shareNote}
           </Text>
-          {variants.length > 1 && (
-            <Unfold label={t.variants.setWeights}>
-              <WeightsCommand key={flag.updated_at} path={path} variants={variants} />
-            </Unfold>
-          )}
         </div>
       )}
       <Dialog title={title} size={600} yOffset="6vh" {...editing.props}>

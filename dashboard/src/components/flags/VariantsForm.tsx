@@ -1,6 +1,6 @@
-/** The form for a flag's variants, in its dialog. It divides users evenly; only the API sets other weights. */
+/** The form for a flag's variants, in its dialog. It divides users evenly, unless somebody gives variants other shares. */
 
-import { NativeSelect, Text } from "@mantine/core";
+import { Button, Group, NativeSelect, Text } from "@mantine/core";
 import type { Flag, FlagPath, Rule } from "../../api/client";
 import { useUpdateFlag } from "../../api/flags";
 import {
@@ -11,10 +11,12 @@ import {
   variantsOf,
   withAdded,
   withRemoved,
+  withWeights,
 } from "../../lib/variantDrafts";
-import { isEven, percent, scaled } from "../../lib/weights";
+import { isEven, scaled } from "../../lib/weights";
 import { draftOfFlag } from "../../lib/flagPlace";
 import { useEditor } from "../../lib/useEditor";
+import { useShares } from "../../lib/useShares";
 import { showAtFields } from "../../lib/useSubmission";
 import { t } from "../../texts";
 import { DialogForm } from "../shared/DialogForm";
@@ -46,6 +48,11 @@ export default function VariantsForm({ path, flag, rules, onClose }: Props) {
   const { type, variants } = form.values;
   const weights = variants.map((each) => each.weight);
   const shares = scaled(weights);
+  const setWeights = (all: readonly number[]) => {
+    form.setErrors({});
+    form.setFieldValue("variants", withWeights(variants, all));
+  };
+  const setShare = useShares(shares, setWeights);
   return (
     <DialogForm
       form={form}
@@ -85,16 +92,35 @@ export default function VariantsForm({ path, flag, rules, onClose }: Props) {
         added={withAdded}
         removed={withRemoved}
         render={(place) => (
-          <VariantField {...place} type={type} share={percent(shares[place.index] ?? 0)} errors={form.errors} />
+          <VariantField
+            {...place}
+            type={type}
+            share={shares[place.index] ?? 0}
+            onShare={variants.length > 1 ? (share) => setShare(place.index, share) : undefined}
+            errors={form.errors}
+          />
         )}
       >
         {variants.length > 0 && <WeightBar weights={weights} />}
-        <Text size="xs" c="dimmed" role="status">
-          {noteOn(
-            flag.variants.map((each) => each.weight),
-            weights,
+        <Group justify="space-between" gap="xs" wrap="nowrap">
+          <Text size="xs" c="dimmed" role="status">
+            {noteOn(
+              flag.variants.map((each) => each.weight),
+              weights,
+            )}
+          </Text>
+          {variants.length > 1 && (
+            <Button
+              variant="default"
+              size="xs"
+              flex="none"
+              disabled={isEven(weights)}
+              onClick={() => setWeights(scaled(weights.map(() => 1)))}
+            >
+              {t.variants.splitEvenly}
+            </Button>
           )}
-        </Text>
+        </Group>
       </RowFields>
     </DialogForm>
   );

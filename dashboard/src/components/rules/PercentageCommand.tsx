@@ -1,11 +1,15 @@
-/** The call that sets a percentage, which the dashboard cannot do. */
+/** The call that sets a percentage, which the dashboard cannot do, and for how many users it would change the result. */
 
-import { NumberInput } from "@mantine/core";
+import { Button, Group, NumberInput } from "@mantine/core";
 import { useState } from "react";
 import type { FlagPath } from "../../api/client";
+import type { FlagDraft } from "../../api/explain";
 import { rolloutCommand } from "../../lib/snippets";
 import { t } from "../../texts";
 import { Command } from "../shared/Command";
+import { Impact } from "../simulator/Impact";
+
+const PRESETS = [5, 10, 25, 50, 100];
 
 interface Props {
   /** Of the flag, or of one of its rules. */
@@ -14,15 +18,21 @@ interface Props {
   readonly text: string;
   readonly start: number;
   readonly min: number;
+  /** The flag with another percentage. */
+  readonly draftOf: (percentage: number) => FlagDraft;
+  /** The percentage that is saved. */
+  readonly saved: number;
 }
 
-export default function PercentageCommand({ path, label, text, start, min }: Props) {
+export default function PercentageCommand({ path, label, text, start, min, draftOf, saved }: Props) {
   const [percentage, setPercentage] = useState<number | string>(start);
+  const chosen = percentage === "" ? null : Number(percentage);
   return (
     <Command
       label={label}
       text={text}
       needs={path.rule_id === undefined ? "flags:write" : "rules:write"}
+      effect={<Impact path={path} draft={chosen === null ? null : draftOf(chosen)} saved={draftOf(saved)} />}
       command={(token) => rolloutCommand(window.location.origin, path, Number(percentage), token)}
     >
       <NumberInput
@@ -37,6 +47,19 @@ export default function PercentageCommand({ path, label, text, start, min }: Pro
         error={Number(percentage) === 0 && path.rule_id === undefined ? t.rules.percentageZero : undefined}
         onChange={setPercentage}
       />
+      <Group gap={4} role="group" aria-label={t.rules.presets}>
+        {PRESETS.map((each) => (
+          <Button
+            key={each}
+            size="xs"
+            variant={each === chosen ? "filled" : "default"}
+            aria-pressed={each === chosen}
+            onClick={() => setPercentage(each)}
+          >
+            {`${each}%`}
+          </Button>
+        ))}
+      </Group>
     </Command>
   );
 }

@@ -2,7 +2,7 @@
 
 import { Group, SegmentedControl, Text } from "@mantine/core";
 import { lazy } from "react";
-import type { Flag, FlagPath } from "../../api/client";
+import type { Flag, FlagPath, Rule } from "../../api/client";
 import { useSetFlag } from "../../api/flags";
 import { DEFAULT_STICKINESS } from "../../lib/audience";
 import { notifyRefused } from "../../lib/notify";
@@ -17,11 +17,12 @@ const PercentageCommand = lazy(() => import("./PercentageCommand"));
 interface Props {
   readonly path: FlagPath;
   readonly flag: Flag;
-  readonly hasRules: boolean;
+  readonly rules: readonly Rule[];
 }
 
-export function Rollout({ path, flag, hasRules }: Props) {
+export function Rollout({ path, flag, rules }: Props) {
   const percentage = flag.rollout_percentage;
+  const hasRules = rules.length > 0;
   const audience = audienceOf(flag, hasRules);
   return (
     <div className={classes.rollout}>
@@ -44,6 +45,8 @@ export function Rollout({ path, flag, hasRules }: Props) {
           text={t.rules.setRolloutText}
           start={Math.min(100, percentage + 10)}
           min={0}
+          saved={percentage}
+          draftOf={(each) => ({ ...flag, rollout_percentage: each, rules: [...rules] })}
         />
       </Unfold>
     </div>

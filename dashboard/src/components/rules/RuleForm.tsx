@@ -131,12 +131,14 @@ function RuleFields({ path, flag, rules, rule, onClose, form, onSubmit, editing 
         {...form.getInputProps("priority")}
       />
       <Checkbox label={t.rules.enabled} {...form.getInputProps("enabled", { type: "checkbox" })} />
-      {rule && <Share path={path} rule={rule} />}
+      {rule && <Share path={path} flag={flag} rules={rules} rule={rule} />}
     </DialogForm>
   );
 }
 
-function Share({ path, rule }: { path: FlagPath; rule: Rule }) {
+function Share({ path, flag, rules, rule }: Omit<Props, "onClose"> & { readonly rule: Rule }) {
+  const withShare = (share: number) =>
+    rules.map((each) => (each.id === rule.id ? { ...each, rollout_percentage: share } : each));
   return (
     <div>
       <Text size="sm">{t.rules.share(rule.rollout_percentage)}</Text>
@@ -147,6 +149,8 @@ function Share({ path, rule }: { path: FlagPath; rule: Rule }) {
           text={t.rules.setShareText}
           start={rule.rollout_percentage}
           min={1}
+          saved={rule.rollout_percentage}
+          draftOf={(share) => ({ ...flag, rules: withShare(share) })}
         />
       </Unfold>
     </div>

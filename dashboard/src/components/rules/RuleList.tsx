@@ -74,7 +74,7 @@ export function RuleList({ path, flag, rules }: FlagPlace & { readonly rules: re
             </ol>
           )
         )}
-        <Rollout path={path} flag={flag} hasRules={(rules?.length ?? 0) > 0} />
+        <Rollout path={path} flag={flag} rules={rules ?? []} />
       </div>
       <VisuallyHidden role="status">{moved}</VisuallyHidden>
       <RuleDialog path={path} flag={flag} rules={rules ?? []} {...addition.props} />

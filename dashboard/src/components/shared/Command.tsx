@@ -16,9 +16,11 @@ interface Props {
   /** The call with a token; null stands for the variable that contains it. */
   readonly command: (token: string | null) => string;
   readonly children: ReactNode;
+  /** What the call would do. */
+  readonly effect?: ReactNode;
 }
 
-export function Command({ label, text, needs, command, children }: Props) {
+export function Command({ label, text, needs, command, children, effect }: Props) {
   return (
     <Stack gap="xs" w="100%">
       <Text size="sm" c="dimmed">
@@ -30,6 +32,7 @@ export function Command({ label, text, needs, command, children }: Props) {
         <CopyButton text={command(null)} label={t.rules.copyCommand} />
         <CopyButton text={command(currentSession()?.token ?? null)} label={t.rules.copyWithToken} needs={needs} />
       </Group>
+      {effect}
       <Text size="xs" c="dimmed">
         {t.tokenNote}
       </Text>

@@ -12,17 +12,25 @@ import { impact as texts } from "../../texts/impact";
 
 const TYPING_MILLISECONDS = 1000; // counting takes the server a while
 
-export function Impact({ path, draft }: { path: FlagPath; draft: FlagDraft | null }) {
+interface Props {
+  readonly path: FlagPath;
+  readonly draft: FlagDraft | null;
+  /** What is saved, if it is not the first draft. */
+  readonly saved?: FlagDraft;
+}
+
+export function Impact({ path, draft, saved }: Props) {
   return (
     <Text size="sm" role="status">
-      {useImpact(path, draft)}
+      {useImpact(path, draft, saved)}
     </Text>
   );
 }
 
-function useImpact(path: FlagPath, draft: FlagDraft | null): string | null {
+function useImpact(path: FlagPath, draft: FlagDraft | null, saved: FlagDraft | undefined): string | null {
   const now = draft && JSON.stringify(draft);
-  const [unchanged] = useState(now);
+  const [first] = useState(now);
+  const unchanged = saved ? JSON.stringify(saved) : first;
   const [settled] = useDebouncedValue(now, TYPING_MILLISECONDS);
   const { data, error } = useQuery({
     ...impactQuery(path, settled ?? ""),
