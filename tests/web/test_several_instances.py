@@ -3,7 +3,7 @@
 import asyncio
 import io
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -269,6 +269,129 @@ async def test_a_toggle_that_may_be_stored_does_not_invite_a_retry(scene: Scene,
     assert answer.json()["enabled"] is False
     assert not await scene.is_on_at_second()
     assert await scene.count_toggles() == 1
+
+
+def check_not_answered_yet(answer: httpx.Response) -> None:
+    """A 503 that says that the request has changed nothing and can be repeated."""
+    assert answer.status_code == 503, answer.text
+    assert answer.json()["detail"].startswith("Nothing was changed by this request. It found a state")
+    assert answer.headers["retry-after"] == "5"
+
+
+@asynccontextmanager
+async def deaf_instance(store: Store) -> AsyncIterator[None]:
+    """An instance that answers no question."""
+    deaf = await asyncpg.connect(store.database_url, server_settings={"application_name": "flagstaff feed deaf"})
+    try:
+        yield
+    finally:
+        await deaf.close()
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A write, and the write after which it is refused, each as a method, a path, a body and headers."""
+
+    status: int
+    write: tuple[str, str]
+    first: tuple[str, str] | None = None
+    body: Json | None = None
+    headers: dict[str, str] | None = None
+
+
+REFUSED = {
+    "a key that is revoked already": Refused(404, ("DELETE", "{project}/sdk-keys/{key}")),
+    "a flag that is deleted already": Refused(404, ("DELETE", "{flag}")),
+    "a rule that is deleted already": Refused(404, ("DELETE", "{flag}/rules/{rule}")),
+    "a segment that is deleted already": Refused(404, ("DELETE", "{project}/segments/{segment}")),
+    "an environment that is deleted already": Refused(404, ("DELETE", "{environment}")),
+    "a project that is deleted already": Refused(404, ("DELETE", "{project}")),
+    "a change of what is deleted": Refused(404, ("POST", "{flag}/toggle"), ("DELETE", "{flag}")),
+    "a flag that is archived": Refused(409, ("POST", "{flag}/toggle"), ("POST", "{flag}/archive")),
+    "a flag that exists already": Refused(
+        409, ("POST", "{environment}/flags"), body={"name": "New", "key": "new", "enabled": True}
+    ),
+    "a key in an environment that is deleted": Refused(
+        400,
+        ("POST", "{project}/sdk-keys"),
+        ("DELETE", "{environment}"),
+        {"name": "k", "environment": "production", "kind": "server"},
+    ),
+    "a flag that is changed already": Refused(412, ("POST", "{flag}/toggle"), headers={"if-match": "{tag}"}),
+}
+
+
+@pytest.mark.parametrize("confirm_seconds", [0.5])
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
+async def test_a_refusal_that_rests_on_a_change_is_not_given_before_the_change_is_confirmed(
+    scene: Scene, shared: Store, case: Refused
+) -> None:
+    project, flag = project_path(scene.project), flag_path(scene.flag)
+    await scene.ada.create_environment(scene.project, key="canary")  # because the last one cannot be deleted
+    key = {"name": "k", "environment": "production", "kind": "server"}
+    conditions = [{"attribute": "plan", "operator": "in", "values": ["pro"]}]
+    segment = {"name": "Pro", "key": "pro", "conditions": conditions}
+    names = {
+        "project": project,
+        "environment": flag.rpartition("/flags/")[0],
+        "flag": flag,
+        "key": (await scene.ada.post(f"{project}/sdk-keys", json=key)).json()["id"],
+        "segment": (await scene.ada.post(f"{project}/segments", json=segment)).json()["id"],
+        "rule": (await scene.ada.create_rule(scene.flag))["id"],
+        "tag": (await scene.ada.get(flag)).headers["etag"],
+    }
+    headers = {name: value.format_map(names) for name, value in (case.headers or {}).items()}
+
+    async def send(method: str, path: str) -> httpx.Response:
+        return await scene.ada.request(method, path.format_map(names), json=case.body, headers=headers)
+
+    async with deaf_instance(shared):
+        check_stored_but_unconfirmed(await send(*(case.first or case.write)))
+        for _ in range(2):
+            check_not_answered_yet(await send(*case.write))
+    assert (await send(*case.write)).status_code == case.status
+
+
+@pytest.mark.parametrize("confirm_seconds", [0.5])
+async def test_a_refusal_that_rests_on_no_change_waits_for_nobody(scene: Scene, start: Start, shared: Store) -> None:
+    third = await start("third")
+    await third.identity.accounts.register(email="eve@example.com", password=_PASSWORD)
+    token = await log_in(third, email="eve@example.com", password=_PASSWORD)
+    missing = f"{project_path(scene.project)}/sdk-keys/{uuid4()}"
+    async with Caller(third.edge.asgi, token=token) as eve, deaf_instance(shared):
+        check_stored_but_unconfirmed(await scene.toggle())
+        assert (await eve.delete(missing)).status_code == 404, "a stranger must not learn that the project exists"
+        assert (await eve.delete(f"/api/projects/{uuid4()}")).status_code == 404
+        check_not_answered_yet(await scene.ada.delete(missing))
+
+
+@pytest.mark.parametrize("confirm_seconds", [0.5])
+async def test_a_refusal_that_rests_on_a_confirmed_change_asks_nobody(scene: Scene, shared: Store) -> None:
+    missing = f"{project_path(scene.project)}/sdk-keys/{uuid4()}"
+    assert (await scene.toggle()).status_code == 200
+    assert (await scene.ada.delete(missing)).status_code == 404
+    async with deaf_instance(shared):
+        assert (await scene.ada.delete(missing)).status_code == 404
+
+
+async def test_of_two_revocations_of_a_key_at_once_neither_is_answered_while_the_key_is_accepted(
+    scene: Scene, role: str, administrator: asyncpg.Connection
+) -> None:
+    path, body = f"{project_path(scene.project)}/sdk-keys", {"name": "k", "environment": "production", "kind": "server"}
+    key = (await scene.ada.post(path, json=body)).json()
+    assert (await scene.second.evaluate(key["key"])).status_code == 200
+
+    async def revoke_and_evaluate() -> tuple[int, int]:
+        revoked = await scene.ada.delete(f"{path}/{key['id']}")
+        return revoked.status_code, (await scene.second.evaluate(key["key"])).status_code
+
+    await administrator.execute(f"REVOKE SELECT ON sdk_keys FROM {role}")
+    revocations = [asyncio.create_task(revoke_and_evaluate()) for _ in range(2)]
+    async with asyncio.timeout(5):
+        while (await scene.second.get("/ready")).status_code == 200:
+            await asyncio.sleep(0.01)
+    await administrator.execute(f"GRANT SELECT ON sdk_keys TO {role}")
+    assert sorted(await asyncio.gather(*revocations)) == [(204, 401), (404, 401)]
 
 
 async def test_a_commit_with_an_unknown_outcome_is_reported_as_such(scene: Scene, shared: Store) -> None:

@@ -39,6 +39,22 @@ Connection = AsyncConnection  # services pass it through without using it
 log = structlog.get_logger(__name__)
 
 _NOT_KNOWN = "The connection to the database was lost, and it is not known whether the change was stored."
+_NOT_EVERYWHERE = (
+    "Nothing was changed by this request. It found a state that another request has just made, and not every instance "
+    "has confirmed that it serves this state. Try again shortly."
+)
+# Errors that say nothing about the state in which a transaction has found a project.
+_OF_NO_STATE = frozenset(
+    {
+        Code.UNAUTHENTICATED,
+        Code.MFA_REQUIRED,
+        Code.FORBIDDEN,
+        Code.MFA_ENROLMENT_REQUIRED,
+        Code.LIMITED,
+        Code.UNAVAILABLE,
+        Code.INTERNAL,
+    }
+)
 
 _ROWS_AT_ONCE = 16
 _touch_configuration = sa.text("UPDATE alembic_version SET version_num = version_num")
@@ -120,9 +136,9 @@ class Database:
     def announce_to(self, announce: Callable[[Committed], Awaitable[None]]) -> None:
         """Await `announce` with what each transaction has left, after its commit and before it returns.
 
-        It is also called for a transaction that was to change a project and changed nothing: what it found there may
-        have been committed a moment ago. Its exceptions reach the caller of the transaction, although the changes are
-        stored.
+        It is also called for a transaction that was to change a project and changed nothing, or ended with an Error
+        because of what it found: this may have been committed a moment ago. Its exceptions reach the caller of the
+        transaction, although the changes are stored.
         """
         self._announce = announce
 
@@ -165,20 +181,25 @@ class Database:
 
         Inside `shared_transaction` it joins that transaction, which commits or rolls back everything.
 
+        An Error that rests on what the transaction has found, such as NOT_FOUND for what another request has just
+        deleted, is raised when that state is served everywhere.
+
         Raises:
-            Error: UNAVAILABLE without `retry_after_seconds` when the change may have been stored.
+            Error: UNAVAILABLE without `retry_after_seconds` when the change may have been stored, and with it when the
+                state on which an Error rests may not be served everywhere.
         """
         if shared := _joined():
             with translated_errors():
                 yield shared
             return
+        begun: Transaction | None = None
         ended: Transaction | None = None
         try:
             with self.health.watching(CONFIGURATION, writes=True), translated_errors():
                 self.require_files(CONFIGURATION_FILE)
                 async with self._turn(), self._begin(self._writer) as connection:
                     await dialect.limit_idle_write(connection)
-                    transaction = Transaction(connection, self.instance)
+                    transaction = begun = Transaction(connection, self.instance)
                     await connection.execution_options(**{FOUND: transaction.found})
                     yield transaction
                     ended = transaction
@@ -188,6 +209,8 @@ class Database:
                 record_committed(transaction.revision, transaction.change)
         except BaseException as error:
             if ended is None:
+                if begun is not None and isinstance(error, Error):
+                    await self._serve_what_it_rests_on(error, begun)
                 raise
             # The commit itself failed or was cancelled. It may still have reached the database, and an unnecessary
             # announcement only costs a reload. The caller gets the commit's error, not the announcement's.
@@ -207,6 +230,18 @@ class Database:
                 yield transaction
             finally:
                 _shared.reset(token)  # before the announcement, whose transactions are separate
+
+    async def _serve_what_it_rests_on(self, error: Error, undone: Transaction) -> None:
+        """Wait until the state that led to an error is served everywhere; raise Error UNAVAILABLE if it may not be.
+
+        A 404 says that nobody sees the resource any more, as a 200 says that everybody sees the change.
+        """
+        if error.code in _OF_NO_STATE or undone.only_tries:
+            return
+        try:
+            await self._announce_end(Committed((), undone.found, {}))
+        except Error as not_served:
+            raise unavailable(_NOT_EVERYWHERE, not_served.extensions) from not_served
 
     async def _announce_end(self, committed: Committed) -> None:
         if self._announce and (committed.changes or committed.found):
@@ -277,9 +312,9 @@ class Database:
 async def attempt(transaction: Transaction, *, keep: bool) -> AsyncIterator[None]:
     """Write inside a savepoint, to see whether a write succeeds; it is rolled back unless it is to be kept."""
     async with transaction.connection.begin_nested() as savepoint:
+        transaction.only_tries = transaction.only_tries or not keep
         yield
         if not keep:
-            transaction.only_tries = True
             forget_found(transaction.connection)
             await savepoint.rollback()
 

@@ -10,7 +10,9 @@ from typing import NamedTuple
 from uuid import UUID
 
 from flagstaff.audit.changes import Actor, Scope
+from flagstaff.audit.changes_store import find_latest_change
 from flagstaff.database.database import Connection
+from flagstaff.database.revisions_store import forget_found, record_found
 from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag
 from flagstaff.identity.access_tokens import access_tokens_store
@@ -123,8 +125,27 @@ async def open_live_flag(
 
 
 async def _find(connection: Connection, actor: Actor, project_id: UUID, *, for_update: bool) -> tuple[Project, Member]:
-    find = projects_store.open_project_for_update if for_update else projects_store.find_project
-    project = await find(connection, project_id)
+    if not for_update:
+        return await _admit(connection, actor, project_id, await projects_store.find_project(connection, project_id))
+    project = await projects_store.open_project_for_update(connection, project_id)
+    if project is None and await _was_deleted(connection, project_id):
+        record_found(connection, project_id, None)  # its keys may still be accepted somewhere
+        raise not_found("project")
+    try:
+        return await _admit(connection, actor, project_id, project, for_update=True)
+    except Error:
+        forget_found(connection)  # whoever may not know the project must not learn from a wait that it exists
+        raise
+
+
+async def _was_deleted(connection: Connection, project_id: UUID) -> bool:
+    change = await find_latest_change(connection, project_id, project_id)
+    return change is not None and change.action == "project.deleted"
+
+
+async def _admit(
+    connection: Connection, actor: Actor, project_id: UUID, project: Project | None, *, for_update: bool = False
+) -> tuple[Project, Member]:
     if actor.release is not None:  # its author's permissions were required when the release was made
         if project is None:
             raise not_found("project")

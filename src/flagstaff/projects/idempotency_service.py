@@ -89,10 +89,10 @@ class Idempotency:
                     raise Error(Code.CONFLICT, _MOVED)  # which takes the change back
                 return replace(answer, is_replayed=True)
             await _check_again(connection, actor, stored)
-            if stored.outcome is Outcome.DROPPED:
-                raise Error(Code.CONFLICT, _GONE)
             if stored.project_id is not None:  # the first request may have ended before its state was served everywhere
                 record_found(connection, stored.project_id, await find_project_revision(connection, stored.project_id))
+            if stored.outcome is Outcome.DROPPED:
+                raise Error(Code.CONFLICT, _GONE)
             return Answer(stored.status, [stored.body], is_replayed=True)
 
     async def purge(self, now: datetime | None = None) -> None:

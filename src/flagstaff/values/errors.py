@@ -106,9 +106,9 @@ _BEFORE_A_REPEAT = (
 _AWAY = "The database cannot be reached right now. Nothing was changed. Try again shortly."
 
 
-def unavailable(message: str = _AWAY) -> Error:
+def unavailable(message: str = _AWAY, extensions: Mapping[str, Any] | None = None) -> Error:
     """The error while a dependency is unavailable and nothing was changed: the request can be repeated."""
-    return Error(Code.UNAVAILABLE, message, retry_after_seconds=5)
+    return Error(Code.UNAVAILABLE, message, extensions=extensions, retry_after_seconds=5)
 
 
 def unconfirmed(message: str, extensions: Mapping[str, Any] | None = None) -> Error:
