@@ -394,6 +394,24 @@ async def test_of_two_revocations_of_a_key_at_once_neither_is_answered_while_the
     assert sorted(await asyncio.gather(*revocations)) == [(204, 401), (404, 401)]
 
 
+@pytest.mark.parametrize("confirm_seconds", [0.5])
+async def test_a_change_that_its_own_instance_cannot_load_is_not_waited_for_longer_than_others(
+    scene: Scene, administrator: asyncpg.Connection
+) -> None:
+    assert (await scene.ada.evaluate(scene.sdk_key)).status_code == 200
+    async with administrator.transaction():
+        await administrator.execute("LOCK TABLE sdk_keys IN ACCESS EXCLUSIVE MODE")
+        async with asyncio.timeout(10):
+            answer = await scene.toggle()
+        check_stored_but_unconfirmed(answer)
+        assert "this instance has not loaded it within 0.5 seconds" in answer.json()["detail"]
+        assert (await scene.ada.evaluate(scene.sdk_key)).json()["flags"][scene.flag["key"]]["enabled"] is True
+    await scene.until_second(is_on=False)
+    again = await scene.ada.put(flag_path(scene.flag), json={"enabled": False})
+    assert again.status_code == 200
+    assert (await scene.ada.evaluate(scene.sdk_key)).json()["flags"][scene.flag["key"]]["enabled"] is False
+
+
 async def test_a_commit_with_an_unknown_outcome_is_reported_as_such(scene: Scene, shared: Store) -> None:
     administrator = await asyncpg.connect(shared.database_url)
     try:

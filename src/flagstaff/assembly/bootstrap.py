@@ -59,9 +59,9 @@ class Flagstaff:
     ) -> None:
         """Build everything. Only the data directory and its secret key are opened here.
 
-        `confirm_seconds` is how long a change waits for the other instances. `passwords`, if given, is not closed by
-        `stop`. A `worker` serves beside others from the same data directory, which their parent has prepared.
-        `telemetry` makes and sends traces and metrics for OpenTelemetry.
+        `confirm_seconds` is how long a change waits for this instance, and then for the others. `passwords`, if given,
+        is not closed by `stop`. A `worker` serves beside others from the same data directory, which their parent has
+        prepared. `telemetry` makes and sends traces and metrics for OpenTelemetry.
 
         Raises:
             Error: UNAVAILABLE when the data directory cannot be used.

@@ -30,7 +30,7 @@ class Cluster:
     """The other instances, if there can be any, and what this one tells them of itself."""
 
     def __init__(self, foundation: Foundation, confirm_seconds: float) -> None:
-        """`confirm_seconds` is how long a change waits for the other instances."""
+        """`confirm_seconds` is how long a change waits for this instance, and then for the others."""
         self.lease = Lease()
         self.load = LoadMeter(
             count_evaluations=lambda: sum(foundation.metrics.evaluate_responses.values()),
@@ -47,7 +47,12 @@ class Cluster:
         """Connect what is served with the other instances. `count_connections` returns open connections and streams."""
         self._snapshots, self._count_connections = snapshots, count_connections
         self._instances = self._make_instances(snapshots, sdk_keys)
-        self._propagation = Propagation(refresh=snapshots.refresh, catch_up=snapshots.catch_up, others=self._instances)
+        self._propagation = Propagation(
+            refresh=snapshots.refresh,
+            catch_up=snapshots.catch_up,
+            others=self._instances,
+            load_seconds=self._confirm_seconds,
+        )
         foundation = self._foundation
         foundation.database.announce_to(self._announce)
         self.serving_instances = ServingInstances(foundation.database, foundation.now, self._list_instances)

@@ -1,8 +1,8 @@
 """Makes what a write has left visible to evaluations on every instance before its response is sent.
 
 A write that changes nothing is held to the same: what it found may have been committed a moment ago by another request,
-which is still waiting. The law is that a 200 to any write says that every evaluation anywhere now sees at least this
-state.
+which is still waiting. So is a write that is refused because of what it found, such as one to a flag that has been
+deleted. The law is that the answer to any write says that every evaluation anywhere now sees at least this state.
 """
 
 import asyncio
@@ -10,8 +10,12 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Protocol
 from uuid import UUID
 
+import structlog
+
 from flagstaff.audit.changes import Change, Committed
 from flagstaff.values.errors import unconfirmed
+
+log = structlog.get_logger(__name__)
 
 Place = tuple[UUID, UUID | None]
 """A project, or one of its environments."""
@@ -46,11 +50,16 @@ class Propagation:
         refresh: Callable[[UUID, UUID | None], Awaitable[None]],
         catch_up: Callable[[UUID], Awaitable[object]],
         others: Others | None,
+        load_seconds: float,
     ) -> None:
-        """`catch_up` loads what of a project differs from what is committed."""
+        """`catch_up` loads what of a project differs from what is committed.
+
+        A change waits for this instance for `load_seconds`, such as while another session has locked a table.
+        """
         self._refresh = refresh
         self._catch_up = catch_up
         self._others = others
+        self._load_seconds = load_seconds
         # By project: in which period which revision was the latest that is known to be served everywhere.
         self._served: dict[UUID, tuple[int, int]] = {}
 
@@ -70,17 +79,7 @@ class Propagation:
             for project_id, revision in committed.found.items()
             if revision is None or self._served.get(project_id) != (period, revision)
         ]
-        outcomes = await asyncio.gather(
-            *(self._refresh(*place) for place in places),
-            *(self._catch_up(project_id) for project_id in unsure),  # after these loads have begun
-            return_exceptions=True,
-        )
-        for outcome in outcomes:
-            if isinstance(outcome, BaseException):
-                raise unconfirmed(
-                    "The change is stored, but this instance could not load it and still answers with the previous "
-                    "state. It tries again every second."
-                ) from outcome
+        await self._load(places, unsure)
         if self._others:
             if asked := {*unsure, *(project_id for project_id, _ in places)}:
                 await self._others.confirm(asked)
@@ -88,6 +87,29 @@ class Propagation:
                 self._others.record_live_on()
         for project_id, found in committed.found.items():
             self._record_served(project_id, period, committed.left.get(project_id, found))
+
+    async def _load(self, places: Collection[Place], unsure: Collection[UUID]) -> None:
+        """Serve these places and projects here. A load that does not end in time goes on."""
+        try:
+            async with asyncio.timeout(self._load_seconds):
+                outcomes = await asyncio.gather(
+                    *(self._refresh(*place) for place in places),
+                    *(self._catch_up(project_id) for project_id in unsure),  # after these loads have begun
+                    return_exceptions=True,
+                )
+        except TimeoutError as error:
+            log.warning("change_not_loaded", seconds=self._load_seconds)
+            raise unconfirmed(
+                f"The change is stored, but this instance has not loaded it within {self._load_seconds:g} seconds, "
+                "because the database has not answered in time. It still answers with the previous state, and will "
+                "serve the change as soon as it can."
+            ) from error
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise unconfirmed(
+                    "The change is stored, but this instance could not load it and still answers with the previous "
+                    "state. It tries again every second."
+                ) from outcome
 
     def _record_served(self, project_id: UUID, period: int, revision: int | None) -> None:
         """Note that a revision is served everywhere; a transaction before it may have ended later."""

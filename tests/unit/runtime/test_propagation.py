@@ -1,4 +1,4 @@
-"""What a write waits for when it has changed nothing: the state that it found, unless that is known to be served."""
+"""What a write waits for: its own change, or the state that it found, unless that is known to be served."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -44,7 +44,13 @@ def others() -> Questions:
 
 @pytest.fixture
 def propagation(world: World, others: Questions) -> Propagation:
-    return Propagation(refresh=world.snapshots.refresh, catch_up=world.snapshots.catch_up, others=others)
+    return make_propagation(world, others, load_seconds=5)
+
+
+def make_propagation(world: World, others: Questions, *, load_seconds: float) -> Propagation:
+    return Propagation(
+        refresh=world.snapshots.refresh, catch_up=world.snapshots.catch_up, others=others, load_seconds=load_seconds
+    )
 
 
 def found(world: World, revision: int | None) -> Committed:
@@ -109,6 +115,22 @@ async def test_what_cannot_be_loaded_is_not_confirmed_here_either(
         await propagation.propagate(found(world, 1))
     assert (refusal.value.code, refusal.value.retry_after_seconds) == (Code.UNAVAILABLE, None)
     assert others.asked == []
+
+
+async def test_a_load_that_takes_too_long_is_not_waited_for_and_goes_on(world: World, others: Questions) -> None:
+    propagation = make_propagation(world, others, load_seconds=0.01)
+    await world.served()
+    world.commit(True)
+    world.let_go.clear()
+    for _ in range(2):
+        with pytest.raises(Error, match=r"has not loaded it within 0\.01 seconds") as refusal:
+            await propagation.propagate(found(world, 1))
+        assert (refusal.value.code, refusal.value.retry_after_seconds) == (Code.UNAVAILABLE, None)
+    assert (await world.served(), others.asked) == (False, [])
+    world.let_go.set()
+    await make_propagation(world, others, load_seconds=5).propagate(found(world, 1))
+    assert (await world.served(), world.loads) == (True, ["project", "production"])
+    assert not world.snapshots.stale
 
 
 async def test_a_project_that_has_been_deleted_is_forgotten_and_asked_for_each_time(
