@@ -101,8 +101,8 @@ class Propagation:
             log.warning("change_not_loaded", seconds=self._load_seconds)
             raise unconfirmed(
                 f"The change is stored, but this instance has not loaded it within {self._load_seconds:g} seconds, "
-                "because the database has not answered in time. It still answers with the previous state, and will "
-                "serve the change as soon as it can."
+                "for example because another program has locked a table. It still answers with the previous state, and "
+                "will serve the change as soon as it can."
             ) from error
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
