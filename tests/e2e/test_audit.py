@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest_asyncio
@@ -74,6 +75,26 @@ async def test_the_changes_of_an_environment_name_the_user_who_was_removed_from_
     await expect(newest.get_by_role("button", name="Restore")).to_be_visible()
     if AXE.is_file():
         await check_in_both_schemes(ada, "changes of a segment")
+
+
+async def test_the_changes_of_an_environment_since_a_time_are_chosen_and_linked(ada: Person, flag: Json) -> None:
+    page = ada.page
+    place = {"project_id": flag["project_id"], "id": flag["environment_id"]}
+    await page.goto(f"{environment_page(place)}/changes")
+    changes = page.get_by_role("main").get_by_role("listitem")
+    await expect(changes.first).to_be_visible()
+    everything = await changes.count()
+    await page.get_by_text("Last hour", exact=True).click()
+    await expect(page).to_have_url(re.compile("last=hour"))
+    await expect(changes).to_have_count(everything)
+    await page.get_by_text("Since…", exact=True).click()
+    await page.get_by_label("Since", exact=True).fill("2999-01-01T00:00")
+    await ada.sees("No changes in this time")
+    await expect(page).to_have_url(re.compile("since=2999-01-01T00"))
+    await page.reload()
+    await ada.sees("No changes in this time")
+    await page.get_by_text("All", exact=True).click()
+    await expect(changes).to_have_count(everything)
 
 
 async def test_an_archived_flag_and_a_deleted_flag_are_undone(ada: Person, flag: Json) -> None:

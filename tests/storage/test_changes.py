@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.audit.changes import COMMAND_LINE, Actor, Scope, change_of
 from flagstaff.audit.changes_store import (
     ChangeFilter,
+    EnvironmentChangeFilter,
     find_environment_ids,
     list_account_changes,
     list_environment_changes,
@@ -143,8 +144,15 @@ async def test_every_list_of_changes_is_read_by_an_index(database: Database, sto
     ]
     reads = [
         *(partial(list_project_changes, project_id=project_id, wanted=each, **page) for each in wanted),
-        partial(list_environment_changes, environment_id=environment_id, flag_id=None, **page),
-        partial(list_environment_changes, environment_id=environment_id, flag_id=stored.flag.id, **page),
+        *(
+            partial(list_environment_changes, environment=stored.environment, wanted=each, **page)
+            for each in (
+                EnvironmentChangeFilter(),
+                EnvironmentChangeFilter(stored.flag.id),
+                EnvironmentChangeFilter(None, since, until),
+                EnvironmentChangeFilter(stored.flag.id, since, until),
+            )
+        ),
         partial(list_account_changes, account_id=account_id, **page),
         partial(find_environment_ids, project_id=project_id, key="production"),
     ]

@@ -5,17 +5,17 @@ from uuid import UUID
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.audit.changes import Change
-from flagstaff.audit.changes_store import list_environment_changes
+from flagstaff.audit.changes_store import EnvironmentChangeFilter, list_environment_changes
 from flagstaff.database import tables
 from tests.support.api import Json
+from tests.support.builders import make_environment
 
 
 async def changes_in(flagstaff: Flagstaff, environment: Json) -> list[Change]:
     """All changes inside an environment, oldest first."""
     async with flagstaff.database.read() as connection:
-        found = await list_environment_changes(
-            connection, UUID(environment["id"]), flag_id=None, before=None, limit=1_000
-        )
+        place = make_environment(UUID(environment["project_id"]), id=UUID(environment["id"]))
+        found = await list_environment_changes(connection, place, EnvironmentChangeFilter(), before=None, limit=1_000)
     return [each.change for each in reversed(found)]
 
 

@@ -14,9 +14,13 @@ export type ChangeSummary = components["schemas"]["ChangeSummaryOut"];
 
 const PAGE = { limit: 50 };
 
-export function changesQuery(path: EnvironmentPath, flagId?: string) {
-  return pages([path.env_id, flagId ?? null], (page, signal) => {
-    const query = { ...page, ...(flagId !== undefined && { flag_id: flagId }) };
+export function changesQuery(path: EnvironmentPath, flagId?: string, since?: string) {
+  return pages([path.env_id, flagId ?? null, since ?? null], (page, signal) => {
+    const query = {
+      ...page,
+      ...(flagId !== undefined && { flag_id: flagId }),
+      ...(since !== undefined && { since }),
+    };
     return ask(
       client.GET("/api/projects/{project_id}/environments/{env_id}/changes", { params: { path, query }, signal }),
     );

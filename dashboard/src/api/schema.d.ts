@@ -14394,6 +14394,10 @@ export interface operations {
                 cursor?: string | null;
                 /** @description Only changes of this flag, its rules and the segments that they name. */
                 flag_id?: string | null;
+                /** @description Only at or after this time. */
+                since?: string | null;
+                /** @description Only before this time. */
+                until?: string | null;
             };
             header?: never;
             path: {

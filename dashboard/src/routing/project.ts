@@ -13,6 +13,7 @@ import { lastEnvironment } from "../lib/lastEnvironment";
 import type { PersonSearch } from "../lib/person";
 import type { PlaygroundSearch } from "../lib/playground";
 import type { ProjectFlagsSearch } from "../lib/projectFlagTable";
+import { toChangesSearch } from "../lib/changePeriods";
 import { toFlagPage, toFlagsSearch, toHistorySearch } from "../lib/search";
 import { signedIn } from "./frames";
 import { lazyPage } from "./lazyPage";
@@ -151,6 +152,7 @@ const history = createRoute({
 const changes = createRoute({
   getParentRoute: () => environment,
   path: "/changes",
+  validateSearch: toChangesSearch,
   component: lazyPage(() => import("../routes/Changes"), "Changes"),
 });
 const releases = createRoute({

@@ -7,11 +7,11 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from uuid import UUID
 
+from flagstaff.applications.feature_encoder import FeatureEncoder
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database import revisions_store
 from flagstaff.database.database import Connection, Database
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.unleash.documents import FeatureEncoder
 from flagstaff.evaluation.unleash.features import Translation, translating
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
 from flagstaff.flags.targeting.segments import Segment

@@ -164,6 +164,8 @@ class EnvironmentChangesQuery(PageQuery):
     flag_id: Annotated[
         UUID | None, Field(description="Only changes of this flag, its rules and the segments that they name.")
     ] = None
+    since: Since = None
+    until: Until = None
 
 
 class ChangeFilters(BaseModel):
@@ -261,7 +263,14 @@ async def list_changes(
     rule of the flag names now.
     """
     page = await changes.list_environment_changes(
-        actor, project_id, env_id, flag_id=query.flag_id, limit=query.limit, before=query.cursor
+        actor,
+        project_id,
+        env_id,
+        flag_id=query.flag_id,
+        since=query.since,
+        until=query.until,
+        limit=query.limit,
+        before=query.cursor,
     )
     return _page_response(page)
 

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from flagstaff.audit import changes_store
 from flagstaff.audit.changes import Actor, NumberedChange
-from flagstaff.audit.changes_store import ChangeFilter, ChangesInterval
+from flagstaff.audit.changes_store import ChangeFilter, ChangesInterval, EnvironmentChangeFilter
 from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts.accounts_store import find_account_by_email
 from flagstaff.projects import environments_store
@@ -88,6 +87,8 @@ class Changes:
         environment_id: UUID,
         *,
         flag_id: UUID | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
         limit: int,
         before: int | None = None,
     ) -> ChangesPage:
@@ -96,12 +97,16 @@ class Changes:
         Segments are the whole project's: who may not see the audit trail of that does not get their changes. Of one
         flag, only the segments count that its rules name now.
         """
-        asked: dict[str, Any] = {"flag_id": flag_id, "before": before, "limit": limit + 1}
+        wanted = EnvironmentChangeFilter(flag_id, since, until)
         async with self.database.read() as connection:
             member, environment = await self._open(connection, actor, project_id, environment_id)
-            items = await changes_store.list_environment_changes(connection, environment.id, **asked)
+            items = await changes_store.list_environment_changes(
+                connection, environment, wanted, before=before, limit=limit + 1
+            )
             if may(member, Permission.AUDIT_READ):
-                items += await changes_store.list_segment_changes(connection, project_id, **asked)
+                items += await changes_store.list_segment_changes(
+                    connection, project_id, wanted, before=before, limit=limit + 1
+                )
         return _page(changes_store.newest_first(items, limit + 1), limit)
 
     async def _open(

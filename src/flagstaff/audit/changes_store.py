@@ -100,6 +100,15 @@ class ChangeFilter:
     until: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class EnvironmentChangeFilter:
+    """A filter of an environment's changes; None means all."""
+
+    flag_id: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
 class ChangesInterval(NamedTuple):
     """The number of changes in an interval, of those to segments, and the newest change."""
 
@@ -252,11 +261,7 @@ async def list_project_changes(
         query = query.where(_columns.action.in_(wanted.actions))
     if wanted.environment_ids is not None:
         query = query.where(_columns.environment_id.in_(wanted.environment_ids))
-    if wanted.since is not None:
-        query = query.where(_columns.at >= wanted.since, _columns.id >= _first_number(project_id, wanted.since))
-    if wanted.until is not None:
-        after = sa.func.coalesce(_first_number(project_id, wanted.until), _NUMBER_MAX)
-        query = query.where(_columns.at < wanted.until, _columns.id < after)
+    query = _in_time(query, project_id, wanted.since, wanted.until)
     return await _list(connection, query, before, limit)
 
 
@@ -280,12 +285,18 @@ async def list_rules_before(connection: AsyncConnection, flag_id: UUID, number: 
 
 
 async def list_environment_changes(
-    connection: AsyncConnection, environment_id: UUID, *, flag_id: UUID | None, before: int | None, limit: int
+    connection: AsyncConnection,
+    environment: Environment,
+    wanted: EnvironmentChangeFilter,
+    *,
+    before: int | None,
+    limit: int,
 ) -> list[NumberedChange]:
     """The changes in an environment, or of a flag and its rules, newest first, with numbers below `before`."""
-    query = sa.select(tables.changes).where(_columns.environment_id == environment_id)
-    if flag_id is not None:
-        query = query.where(_columns.flag_id == flag_id)
+    query = sa.select(tables.changes).where(_columns.environment_id == environment.id)
+    if wanted.flag_id is not None:
+        query = query.where(_columns.flag_id == wanted.flag_id)
+    query = _in_time(query, environment.project_id, wanted.since, wanted.until)
     return await _list(connection, query, before, limit)
 
 
@@ -331,14 +342,15 @@ async def list_since(
 
 
 async def list_segment_changes(
-    connection: AsyncConnection, project_id: UUID, *, flag_id: UUID | None, before: int | None, limit: int
+    connection: AsyncConnection, project_id: UUID, wanted: EnvironmentChangeFilter, *, before: int | None, limit: int
 ) -> list[NumberedChange]:
     """The changes to a project's segments, or to those that the rules of a flag name now, newest first."""
     found: list[NumberedChange] = []
     for action in _OF_SEGMENTS:  # one after another: an index has the changes of each in their order
         query = sa.select(tables.changes).where(_columns.project_id == project_id, _columns.action == action)
-        if flag_id is not None:
-            query = query.where(_columns.resource_id.in_(_named_segments(tables.flags.c.id == flag_id)))
+        if wanted.flag_id is not None:
+            query = query.where(_columns.resource_id.in_(_named_segments(tables.flags.c.id == wanted.flag_id)))
+        query = _in_time(query, project_id, wanted.since, wanted.until)
         found += await _list(connection, query, before, limit)
     return newest_first(found, limit)
 
@@ -451,6 +463,18 @@ async def find_environment_ids(connection: AsyncConnection, project_id: UUID, ke
         _columns.after["key"].as_string() == key,
     )
     return list((await connection.execute(query)).scalars())
+
+
+def _in_time(
+    query: sa.Select[*tuple[object, ...]], project_id: UUID, since: datetime | None, until: datetime | None
+) -> sa.Select[*tuple[object, ...]]:
+    """Changes of a project in a time, which a bound on the number finds quickly; None means no bound."""
+    if since is not None:
+        query = query.where(_columns.at >= since, _columns.id >= _first_number(project_id, since))
+    if until is not None:
+        after = sa.func.coalesce(_first_number(project_id, until), _NUMBER_MAX)
+        query = query.where(_columns.at < until, _columns.id < after)
+    return query
 
 
 def _first_number(project_id: UUID, at: datetime) -> sa.ScalarSelect[int]:

@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 
 from tests.support.api import NO_IDS, Caller, Json, created, environment_path, field_errors, flag_path, project_path
+from tests.support.clock import Clock
 from tests.support.sessions import PASSWORD
 
 NOT_A_CURSOR = "is not a cursor of this list; leave it out to start with the newest"
@@ -43,6 +44,8 @@ async def test_an_invalid_filter_is_refused_by_name(ada: Caller, environment: Js
         ("flag_id=x", "flag_id"),
         ("flag_id=", "flag_id"),
         ("limt=5", "limt"),
+        ("since=tuesday", "since"),
+        ("until=2026-13-01", "until"),
         ("cursor=%00", "cursor"),
     ):
         assert list(field_errors(await ada.get(f"{path(environment)}?{query}"))) == [field], query
@@ -136,6 +139,30 @@ async def test_segments_are_listed_in_each_environment_and_with_the_flags_whose_
     assert await listed(environment, limit="3") == everything[:3]
     assert await listed(environment, flag_id=flag["id"]) == of_beta
     assert await listed(environment, flag_id=other["id"]) == []
+
+
+async def test_a_time_chooses_changes_of_flags_and_of_segments(
+    ada: Caller, project: Json, environment: Json, clock: Clock
+) -> None:
+    flag = await ada.create_flag(environment)
+    early = clock()
+    clock.advance(hours=1)
+    await ada.create_segment(project)
+    await ada.post(f"{flag_path(flag)}/toggle")
+    middle = clock()
+    clock.advance(hours=1)
+    await ada.delete(flag_path(flag))
+
+    async def listed(**query: str) -> list[str]:
+        answer = await ada.get(path(environment), params=query)
+        assert answer.status_code == 200, answer.text
+        return [item["action"] for item in answer.json()["items"]]
+
+    assert await listed(since=middle.isoformat()) == ["flag.deleted", "flag.toggled", "segment.created"]
+    assert await listed(since=middle.isoformat(), until=clock().isoformat()) == ["flag.toggled", "segment.created"]
+    assert await listed(until=middle.isoformat(), flag_id=flag["id"]) == ["flag.created"]
+    assert await listed(since=clock.advance(hours=1).isoformat()) == []
+    assert await listed(until=early.isoformat()) == []
 
 
 async def test_a_token_for_an_environment_gets_no_changes_of_segments(

@@ -11,16 +11,17 @@ import { Pages } from "../shared/Pages";
 interface Props extends Omit<ChangeRowsProps, "items"> {
   readonly changes: ReturnType<typeof changesQuery>;
   readonly emptyText: string;
+  readonly emptyHeading?: string;
 }
 
-export function ChangeList({ changes, emptyText, ...rows }: Props) {
+export function ChangeList({ changes, emptyText, emptyHeading = changeTexts.emptyHeading, ...rows }: Props) {
   const query = useInfiniteQuery(changes);
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
   return (
     <Pages
       query={query}
       count={items.length}
-      empty={<Empty icon={<IconPencil size={22} />} title={changeTexts.emptyHeading} text={emptyText} />}
+      empty={<Empty icon={<IconPencil size={22} />} title={emptyHeading} text={emptyText} />}
     >
       <ChangeRows items={items} {...rows} />
     </Pages>

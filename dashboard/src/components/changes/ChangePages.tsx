@@ -11,9 +11,11 @@ import { ChangeList } from "./ChangeList";
 interface Props {
   readonly path: EnvironmentPath;
   readonly flagId?: string;
+  /** The time of the oldest changes. */
+  readonly since?: string | undefined;
 }
 
-export default function ChangePages({ path, flagId }: Props) {
+export default function ChangePages({ path, flagId, since }: Props) {
   const { data: flags } = useQuery({ ...flagsQuery(path), enabled: flagId === undefined });
   // It may be archived, and then it is not in the list.
   const { data: flag } = useQuery({ ...flagQuery({ ...path, flag_id: flagId ?? "" }), enabled: flagId !== undefined });
@@ -23,9 +25,10 @@ export default function ChangePages({ path, flagId }: Props) {
   );
   return (
     <ChangeList
-      changes={changesQuery(path, flagId)}
+      changes={changesQuery(path, flagId, since)}
       flagNames={flagNames}
       emptyText={flagId === undefined ? changeTexts.emptyText : changeTexts.flagEmptyText}
+      emptyHeading={since === undefined ? changeTexts.emptyHeading : changeTexts.emptySince}
       projectId={path.project_id}
     />
   );

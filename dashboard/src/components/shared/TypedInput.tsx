@@ -3,7 +3,10 @@
 import { TextInput, type TextInputProps } from "@mantine/core";
 import { useTyped } from "../../lib/useTyped";
 
-interface Props extends Pick<TextInputProps, "label" | "type" | "miw" | "className" | "autoComplete" | "spellCheck"> {
+interface Props extends Pick<
+  TextInputProps,
+  "label" | "type" | "size" | "miw" | "className" | "autoComplete" | "spellCheck"
+> {
   readonly value: string | undefined;
   readonly onChange: (value: string) => void;
 }

@@ -6,8 +6,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flagstaff.applications.feature_encoder import FeatureEncoder
 from flagstaff.concurrency.pacing import finish
-from flagstaff.evaluation.unleash.documents import CHUNK_BYTES, Digests, Document, FeatureEncoder
+from flagstaff.evaluation.unleash.documents import CHUNK_BYTES, Digests, Document
 
 LONG = [f'user-"{number}\\' for number in range(60)]
 lists = st.sampled_from([[], ["a"], LONG[:49], LONG[:50], LONG, ["\0"] * 50])
