@@ -72,7 +72,7 @@ async def test_the_feed_is_unavailable(relay: Relay) -> None:
 
     async def ask() -> None:
         async with feed.session():
-            assert await feed.read("first") == []
+            assert (await feed.read("first")).rows == []
             await relay.say_farewell()
             await feed.read("first")
 

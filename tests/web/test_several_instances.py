@@ -4,7 +4,7 @@ import asyncio
 import io
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -632,3 +632,71 @@ async def test_administrators_see_which_instances_serve_which_changes(
     assert behind[0]["seconds_behind"] > 0
     await administrator.execute(f"GRANT SELECT ON rules TO {role}")
     await listed("current")
+
+
+@dataclass
+class PreviousRelease:
+    """A process of the previous release on the channel: it understands and sends single questions and answers only."""
+
+    connection: asyncpg.Connection
+    asked: list[list[str]] = field(default_factory=list)
+    answered: list[str] = field(default_factory=list)
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    _replies: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
+
+    def hear(self, *arguments: object) -> None:
+        """Interpret a message as that release does."""
+        match str(arguments[-1]).split():
+            case ["question", asker, number, _] as words if asker != "previous":
+                self.asked.append(words)
+                self._replies.put_nowait(f"answer previous {asker} {number}")
+            case ["question", asker, *_] as words if asker != "previous":
+                self.asked.append(words)
+            case ["answer", _, "previous", number]:
+                self.answered.append(number)
+                self.news.set()
+
+    async def reply(self) -> None:
+        """Answer until cancelled."""
+        while True:
+            await self.send([await self._replies.get()])
+
+    async def send(self, messages: list[str]) -> None:
+        """Send messages."""
+        await self.connection.execute("SELECT pg_notify('flagstaff', m) FROM unnest($1::text[]) AS m", messages)
+
+
+@pytest.fixture
+async def previous(shared: Store) -> AsyncIterator[PreviousRelease]:
+    """It has a session but no lease, so it is waited for."""
+    settings = {"application_name": "flagstaff feed previous"}
+    made = PreviousRelease(await asyncpg.connect(shared.database_url, server_settings=settings))
+    await made.connection.add_listener("flagstaff", made.hear)
+    yield made
+    await made.connection.close()
+
+
+async def test_many_changes_at_once_wait_for_an_instance_of_the_previous_release(
+    scene: Scene, previous: PreviousRelease
+) -> None:
+    replying = asyncio.create_task(previous.reply())
+    try:
+        flags = [await scene.ada.create_flag() for _ in range(8)]
+        answers = await asyncio.gather(*(scene.toggle(flag) for flag in flags))
+    finally:
+        replying.cancel()
+        await asyncio.wait([replying])
+    assert {answer.status_code for answer in answers} == {200}
+    assert {len(words) for words in previous.asked} == {4}, "it does not understand lists"
+
+
+async def test_the_previous_release_gets_an_answer_to_each_of_its_questions(
+    scene: Scene, previous: PreviousRelease
+) -> None:
+    numbers = [str(number) for number in range(1, 21)]
+    await previous.send([f"question previous {number} {scene.project['id']}" for number in numbers])
+    async with asyncio.timeout(10):
+        while len(previous.answered) < 2 * len(numbers):
+            previous.news.clear()
+            await previous.news.wait()
+    assert sorted(previous.answered) == sorted(2 * numbers), "from both instances"

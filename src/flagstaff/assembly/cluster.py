@@ -117,7 +117,8 @@ class Cluster:
     def _describe(self, change: int | None) -> Report:
         worker = self._foundation.worker
         load = Load(*self.load.rates, *self._count_connections(), memory_bytes())
-        return Report(self._started_at, worker.board.count if worker else 1, self._foundation.is_stopping, change, load)
+        workers = worker.board.count if worker else 1
+        return Report(self._started_at, workers, self._foundation.is_stopping, change, load, takes_lists=True)
 
     async def _list_instances(self) -> list[ListedInstance]:
         if self._instances:

@@ -26,7 +26,8 @@ class Report:
     """The report that an instance makes of itself every few seconds.
 
     `workers` is how many processes its server has. It serves all changes up to `change`, the number of an entry of the
-    audit trail; None if it cannot say.
+    audit trail; None if it cannot say. `takes_lists` is whether it understands messages with lists
+    (cluster/messages.py); the previous release does not say so.
     """
 
     started_at: datetime
@@ -34,6 +35,7 @@ class Report:
     is_draining: bool
     change: int | None
     load: Load
+    takes_lists: bool = False
 
 
 class LeaseState(StrEnum):

@@ -2,7 +2,8 @@
 
 A change is notified in its own transaction, so that none is lost even if its instance is killed. After the commit, the
 instance that made it asks every other one whether it serves the new state. PostgreSQL delivers notifications in the
-order of their commits: an instance that receives the question has received every change before it.
+order of their commits: an instance that receives the question has received every change before it. All writes that
+wait share their questions (questions_store.py), and all answers that are ready are sent together.
 
 Each instance holds a lease, which it renews in the session that listens. A change waits for each instance whose lease
 has not lapsed. One whose own lease has lapsed counts on it again only after it has loaded everything anew.
@@ -15,7 +16,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
-from itertools import count
 from math import inf
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
@@ -24,10 +24,12 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.audit.changes import Scope
+from flagstaff.cluster import messages
 from flagstaff.cluster.instance_reports_store import Reporting
 from flagstaff.cluster.instances import LeaseState, ListedInstance
-from flagstaff.cluster.leases_store import HOLD_SECONDS, LEASE_SECONDS, RENEW_SECONDS, Leases, Member, Row
+from flagstaff.cluster.leases_store import HOLD_SECONDS, LEASE_SECONDS, RENEW_SECONDS, Leases, Member, Reading
 from flagstaff.cluster.notifications import notify_at_commit
+from flagstaff.cluster.questions_store import Present, Questions
 from flagstaff.database import dialect
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions import LiveOn
@@ -37,20 +39,14 @@ from flagstaff.values.errors import Error, unavailable, unconfirmed
 log = structlog.get_logger(__name__)
 
 CONFIRM_SECONDS = 5.0
-_ASK_AGAIN_SECONDS = 0.25
 _LOAD_AGAIN_SECONDS = 0.5
 _LEAVE_SECONDS = 0.5
-_WHOLE_PROJECT = "-"
 
 
 async def notify_change(connection: AsyncConnection, instance: str, scope: Scope) -> None:
     """Notify the other instances of a change when its transaction commits; with SQLite there are none."""
     if scope.project_id is not None:
-        await notify_at_commit(connection, _change(instance, scope.project_id, scope.environment_id))
-
-
-def _change(instance: str, project_id: UUID, environment_id: UUID | None) -> str:
-    return f"change {instance} {project_id} {environment_id or _WHOLE_PROJECT}"
+        await notify_at_commit(connection, messages.change(instance, scope.project_id, scope.environment_id))
 
 
 class Feed(Protocol):
@@ -62,13 +58,16 @@ class Feed(Protocol):
     async def receive(self, wait_seconds: float) -> str | None:
         """The next message, in the order of the commits, or None if none comes in time."""
 
-    async def send(self, message: str) -> None:
-        """Send a message to every instance."""
+    async def send(self, messages: Iterable[str]) -> None:
+        """Send messages to every instance."""
 
-    async def renew(self, member: Member, report: str | None) -> list[Row]:
-        """Renew the lease, with a report if one is due, and return the rows of the others."""
+    async def renew(self, member: Member, report: str | None) -> Reading:
+        """Renew the lease, with a report if one is due, and return the rows of the others.
 
-    async def read(self, instance: str) -> list[Row]:
+        However much else is asked for, this waits for one statement at most.
+        """
+
+    async def read(self, instance: str) -> Reading:
         """The rows of the others, and those of instances without leases."""
 
     async def leave(self, instance: str) -> None:
@@ -91,21 +90,6 @@ class Serving(NamedTuple):
     is_served: Callable[[UUID], Awaitable[bool]]
     is_stale: Callable[[], bool]
     is_loading: Callable[[], bool]
-
-
-class _Question:
-    def __init__(self) -> None:
-        self.answered_by: set[str] = set()
-        self._news = asyncio.Event()
-
-    def record_answer(self, instance: str) -> None:
-        self.answered_by.add(instance)
-        self._news.set()
-
-    async def wait_for(self, instances: Collection[str]) -> None:
-        while not self.answered_by.issuperset(instances):
-            self._news.clear()
-            await self._news.wait()
 
 
 class Instances:
@@ -145,9 +129,10 @@ class Instances:
         self._catch_ups = 0
         self._connected = asyncio.Event()
         self._caught_up = asyncio.Event()  # everything was loaded once in this session: questions are answered
-        self._questions = count(1)
-        self._open_questions: dict[str, _Question] = {}
+        self._questions = Questions(member.id, read=self._read, send=feed.send, start_task=start_task, clock=clock)
         self._answering: set[tuple[str, str]] = set()  # the askers and numbers of questions
+        self._answers: list[messages.Asked] = []  # to send
+        self._sending_answers = asyncio.Lock()
 
     async def follow(self) -> None:
         """Apply the others' changes, answer their questions and renew the lease until the connection is lost.
@@ -226,8 +211,7 @@ class Instances:
 
     async def tell(self, places: Iterable[tuple[UUID, UUID | None]]) -> None:
         """Tell the others of changes to projects or environments, if the database does not when it commits them."""
-        for project_id, environment_id in places:
-            await self._feed.send(_change(self._member.id, project_id, environment_id))
+        await self._feed.send([messages.change(self._member.id, *place) for place in places])
 
     async def confirm(self, project_ids: Collection[UUID]) -> None:
         """Return when every other instance serves what was committed to these projects before this call.
@@ -238,15 +222,14 @@ class Instances:
             Error: UNAVAILABLE when that does not happen within some seconds. The change is stored and effective here,
                 so the error has no time to retry after.
         """
-        waiting_for: dict[str, str] = {}
+        unanswered: set[str] = set()
         self._reporting.record_change()
         try:
             async with self._answered_in_time():
                 await self._connected.wait()
-                for project_id in project_ids:
-                    await self._ask(project_id, waiting_for)
+                await self._questions.ask(project_ids, unanswered)
         except (Error, *dialect.RAW_ERRORS) as error:
-            missing = sorted({*waiting_for.values(), *self._leases.lapsed().values()} - {""})
+            missing = sorted({*unanswered, *self._leases.lapsed().values()} - {""})
             log.warning("change_not_confirmed", error=type(error).__name__, missing=missing)
             raise unconfirmed(
                 "The change is stored and this instance serves it, but not every other instance has confirmed that it "
@@ -266,9 +249,8 @@ class Instances:
         """Renew the lease, and return whether it had lapsed, so that changes may not have waited for this instance."""
         if self._reach and self._has_lapsed():  # from the renewal on, changes wait until this instance has loaded them
             await self._reach.check()
-        began_at = self._clock()
         async with asyncio.timeout(LEASE_SECONDS):
-            rows = await self._feed.renew(self._member, self._reporting.report_due())
+            rows, began_at = await self._feed.renew(self._member, self._reporting.report_due())
         self._leases.note(rows, began_at)
         if self._reach and not self._is_leaving:
             self._reach.record_answer(began_at)
@@ -333,33 +315,11 @@ class Instances:
         self._is_sure = True
         self._extend_lease(self._held_until - HOLD_SECONDS, HOLD_SECONDS)
 
-    async def _ask(self, project_id: UUID, waiting_for: dict[str, str]) -> None:
-        """Ask all instances; `waiting_for` holds those that have not answered, and is empty at the end."""
-        waiting_for.update(await self._read())
-        if not waiting_for:
-            return
-        number = str(next(self._questions))
-        question = self._open_questions[number] = _Question()
-        try:
-            while waiting_for:
-                # Asked again and again: an instance that cannot answer now may have loaded the project a moment later.
-                await self._feed.send(f"question {self._member.id} {number} {project_id}")
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(_ASK_AGAIN_SECONDS):
-                        await question.wait_for(waiting_for)
-                answered = question.answered_by
-                present = await self._read() if waiting_for.keys() - answered else {}
-                for instance in [each for each in waiting_for if each in answered or each not in present]:
-                    del waiting_for[instance]
-        finally:
-            del self._open_questions[number]
-
-    async def _read(self) -> dict[str, str]:
-        """The addresses of the other instances that may be answering, by their ids."""
-        began_at = self._clock()
-        rows = await self._feed.read(self._member.id)
+    async def _read(self) -> Present:
+        rows, began_at = await self._feed.read(self._member.id)
         self._leases.note((row for row in rows if row.holds_lease), began_at)
-        return {**self._leases.live(), **{row.id: "" for row in rows if not row.holds_lease}}
+        addresses = {**self._leases.live(), **{row.id: "" for row in rows if not row.holds_lease}}
+        return Present(addresses, addresses.keys() <= {row.id for row in rows if row.takes_lists})
 
     def _receive(self, message: str) -> None:
         try:
@@ -377,28 +337,36 @@ class Instances:
                 self._begin_catch_up()
             case ["change", _, project_id, environment_id]:
                 self._reporting.record_change()
-                whole = environment_id == _WHOLE_PROJECT
-                self._serving.begin_refresh(UUID(project_id), None if whole else UUID(environment_id))
-            case ["question", asker, number, project_id] if (asker, number) not in self._answering:
-                answer = self._answer(asker, number, UUID(project_id))
-                self._answering.add((asker, number))
-                self._start_task("answer", answer)
-            case ["question", *_]:
-                return  # it was asked again while the answer is being found
-            case ["answer", instance, asker, number]:
-                question = self._open_questions.get(number) if asker == own else None
-                if question:
-                    question.record_answer(instance)
+                self._serving.begin_refresh(*messages.read_place(project_id, environment_id))
+            case ["question", asker, numbers, *project_ids]:
+                for asked, project in messages.read_question(asker, numbers, project_ids):
+                    self._begin_to_answer(asked, project)
+            case ["answer", instance, asker, numbers]:
+                for number in numbers.split(",") if asker == own else ():
+                    self._questions.record_answer(instance, number)
             case _:
                 raise ValueError(words)
 
-    async def _answer(self, asker: str, number: str, project_id: UUID) -> None:
+    def _begin_to_answer(self, asked: messages.Asked, project_id: UUID) -> None:
+        if (asked.asker, asked.number) not in self._answering:  # it is asked again while the answer is being found
+            self._answering.add((asked.asker, asked.number))
+            self._start_task("answer", self._answer(asked, project_id))
+
+    async def _answer(self, asked: messages.Asked, project_id: UUID) -> None:
         """Answer that this instance serves the project's committed state; if it does not, send nothing."""
         try:
             # Unless it has caught up, it may have missed changes; the question is asked again.
             if self._caught_up.is_set() and await self._serving.is_served(project_id) and self._caught_up.is_set():
-                await self._feed.send(f"answer {self._member.id} {asker} {number}")
+                self._answers.append(asked)
+                await self._send_answers()
         except (Error, *dialect.RAW_ERRORS) as error:
             log.warning("answer_not_sent", error=type(error).__name__)  # the connection is made again
         finally:
-            self._answering.discard((asker, number))
+            self._answering.discard((asked.asker, asked.number))
+
+    async def _send_answers(self) -> None:
+        """Send in one statement all answers that were found while the statement before was under way."""
+        async with self._sending_answers:
+            if self._answers:
+                answers, self._answers = self._answers, []
+                await self._feed.send(messages.answers(self._member.id, answers))

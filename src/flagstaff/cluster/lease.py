@@ -25,7 +25,11 @@ class Lease:
         self.valid_until, self._lapses_at = -inf, inf
 
     def extend(self, asked_at: float, seconds: float) -> None:
-        """It is valid for these seconds from the moment at which its renewal was begun."""
+        """It is valid for these seconds from the moment at which its renewal was sent.
+
+        That is before PostgreSQL noted the renewal, so the others count on the lease for longer. `asked_at` must not be
+        a later moment, such as that of the answer.
+        """
         self._cut_off_seconds = self.cut_off_seconds()
         self._sure_at = asked_at
         self.valid_until = self._lapses_at = asked_at + seconds

@@ -1,7 +1,7 @@
 """The leases of the instances on one database: which instances may be answering, judged by this instance's own clock.
 
-An instance renews its lease again and again, and counts on it for `HOLD_SECONDS` from the moment at which it began to
-renew it. Another one regards the lease as lapsed when two readings of it, `LEASE_SECONDS` apart, show no renewal. So
+An instance renews its lease again and again, and counts on it for `HOLD_SECONDS` from the moment at which it sent
+the renewal. Another one regards the lease as lapsed when two readings of it, `LEASE_SECONDS` apart, show no renewal. So
 no clock is compared with another: not with the database's, which may jump, and not with another machine's.
 """
 
@@ -24,13 +24,28 @@ class Member(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Another instance's row. One of the release before leases holds none."""
+    """Another instance's row. One of the release before leases holds none.
+
+    `takes_lists` is whether it has said that it understands the messages with lists (cluster/messages.py).
+    """
 
     id: str
     address: str
     renewals: int
     is_leaving: bool
     holds_lease: bool = True
+    takes_lists: bool = False
+
+
+class Reading(NamedTuple):
+    """The rows of all other instances, and a time of the clock: when the statement that read them was sent.
+
+    The time is taken after all waiting for the connection, and before PostgreSQL can have received the statement. So
+    the rows are not older than it, and PostgreSQL has noted a renewal in the same statement later than it.
+    """
+
+    rows: list[Row]
+    began_at: float
 
 
 @dataclass(slots=True)

@@ -1,10 +1,14 @@
 """A connection that listens on PostgreSQL's NOTIFY channel and sends on it, and that holds the instance's lease.
 
 Other modules interpret the messages and judge the leases.
+
+A connection runs one statement at a time. A renewal waits only for the one that runs, however many others wait: an
+instance whose lease lapses because it has much to ask would cut itself off.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.cluster.instance_reports_store import decode_report
 from flagstaff.cluster.instances import LeaseState, ListedInstance
-from flagstaff.cluster.leases_store import LEASE_SECONDS, Member, Row
+from flagstaff.cluster.leases_store import LEASE_SECONDS, Member, Reading, Row
 from flagstaff.database import dialect
 from flagstaff.database.tables import moment
 from flagstaff.values.errors import unavailable
@@ -22,7 +26,8 @@ _CHANNEL = "flagstaff"
 _SESSION = "flagstaff feed "
 _FORGET_EVERY = 100
 _NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
-_ROWS = "SELECT id, address, renewals, is_leaving, true FROM instances WHERE id <> $1"
+_TAKES_LISTS = """coalesce(report LIKE '%"takes_lists":true%', false)"""
+_ROWS = f"SELECT id, address, renewals, is_leaving, true, {_TAKES_LISTS} FROM instances WHERE id <> $1"  # noqa: S608
 _RENEW = f"""
     WITH renewed AS (
         INSERT INTO instances (id, address, version, started_at, renewals, is_leaving, expires_at, report)
@@ -47,10 +52,11 @@ _FORGET = f"""
 _READ = f"""
     {_ROWS}
     UNION ALL
-    SELECT substr(application_name, $2), '', 0, false, false FROM pg_stat_activity
+    SELECT substr(application_name, $2), '', 0, false, false, false FROM pg_stat_activity
     WHERE datname = current_database() AND starts_with(application_name, $3) AND application_name <> $3 || $1
     AND substr(application_name, $2) NOT IN (SELECT id FROM instances)
 """  # noqa: S608 - constants
+_SEND = "SELECT pg_notify($1, message) FROM unnest($2::text[]) AS message"
 
 
 async def notify_at_commit(connection: AsyncConnection, message: str) -> None:
@@ -65,13 +71,20 @@ _LOST = (RuntimeError, asyncpg.InternalClientError)
 class Notifications:
     """One session that listens. PostgreSQL delivers messages to it in the order in which they were committed."""
 
-    def __init__(self, url: str, instance: str) -> None:
-        """Opens nothing yet. `instance` is this instance's id, and part of the session's name."""
+    def __init__(self, url: str, instance: str, clock: Callable[[], float] = time.monotonic) -> None:
+        """Opens nothing yet. `instance` is this instance's id, and part of the session's name.
+
+        `clock` is the one by which leases are judged.
+        """
         self._url = url
+        self._clock = clock
         self._instance = instance
         self._renewals = 0
         self._connection: asyncpg.Connection | None = None
-        self._statement = asyncio.Lock()  # a connection runs one statement at a time
+        # All but renewals also take the second, so that at most one of them runs or waits for the first: a renewal that
+        # waits for the first is the next to get it.
+        self._statement = asyncio.Lock()
+        self._ordinary = asyncio.Lock()
         self._messages: asyncio.Queue[str | None] = asyncio.Queue()
 
     @asynccontextmanager
@@ -107,39 +120,51 @@ class Notifications:
             raise unavailable("The connection to PostgreSQL for notifications was lost.")
         return message
 
-    async def send(self, message: str) -> None:
-        """Send a message at once; raises what the driver raises, or Error UNAVAILABLE without a connection."""
-        await self._fetch("SELECT pg_notify($1, $2)", _CHANNEL, message)
+    async def send(self, messages: Iterable[str]) -> None:
+        """Send messages at once, in one statement; raises what the driver raises, or Error UNAVAILABLE."""
+        async with self._ordinary:
+            await self._fetch(_SEND, _CHANNEL, list(messages))
 
-    async def renew(self, member: Member, report: str | None) -> list[Row]:
-        """Renew the lease, and return the rows of the others; raises like `send`."""
+    async def renew(self, member: Member, report: str | None) -> Reading:
+        """Renew the lease before anything else that waits, and return the rows of the others; raises like `send`."""
         if self._renewals % _FORGET_EVERY == 0:
             await self._fetch(_FORGET, len(_SESSION) + 1, _SESSION)
         self._renewals += 1
-        return [Row(*row) for row in await self._fetch(_RENEW, *member, self._renewals, report)]
+        return await self._read(_RENEW, *member, self._renewals, report)
 
-    async def read(self, instance: str) -> list[Row]:
+    async def read(self, instance: str) -> Reading:
         """The rows of the others, and those of instances without leases; raises like `send`."""
-        return [Row(*row) for row in await self._fetch(_READ, instance, len(_SESSION) + 1, _SESSION)]
+        async with self._ordinary:
+            return await self._read(_READ, instance, len(_SESSION) + 1, _SESSION)
 
     async def leave(self, instance: str) -> None:
-        """Note that this instance is leaving; raises like `send`."""
+        """Note before anything else that waits that this instance is leaving; raises like `send`."""
         await self._fetch(_LEAVE, instance)
 
     async def list_instances(self) -> list[ListedInstance]:
         """All instances that hold a lease or held one in the last hour; raises like `send`."""
-        return [_listed(row) for row in await self._fetch(_LIST)]
+        async with self._ordinary:
+            rows, _ = await self._fetch(_LIST)
+        return [_listed(row) for row in rows]
 
-    async def _fetch(self, query: str, *parameters: object) -> list[Any]:
-        """Run a query on the session; raises what the driver raises, or Error UNAVAILABLE without a connection."""
+    async def _read(self, query: str, *parameters: object) -> Reading:
+        rows, began_at = await self._fetch(query, *parameters)
+        return Reading([Row(*row) for row in rows], began_at)
+
+    async def _fetch(self, query: str, *parameters: object) -> tuple[list[Any], float]:
+        """Run a query on the session, and return its rows and the time at which it was sent.
+
+        Raises what the driver raises, or Error UNAVAILABLE without a connection.
+        """
         async with self._statement:
             if self._connection is None:
                 raise unavailable("There is no connection to PostgreSQL for notifications.")
+            began_at = self._clock()
             try:
                 rows: list[Any] = await self._connection.fetch(query, *parameters)
             except _LOST as error:
                 raise unavailable("The connection to PostgreSQL for notifications was lost.") from error
-            return rows
+            return rows, began_at
 
     async def _listen(self, connection: asyncpg.Connection) -> None:
         messages = self._messages = asyncio.Queue()

@@ -7,13 +7,14 @@ because it may have committed a change that it could not tell, and notes that it
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Protocol
 
 from flagstaff.cluster.instance_reports_store import decode_report
 from flagstaff.cluster.instances import LeaseState, ListedInstance
-from flagstaff.cluster.leases_store import Member, Row
+from flagstaff.cluster.leases_store import Member, Reading, Row
 from flagstaff.values.errors import unavailable
 
 _AT_ONCE_BYTES = 64 * 1024
@@ -77,28 +78,27 @@ class WorkerFeed:
             raise unavailable("The parent of the workers has ended.")
         return message
 
-    async def send(self, message: str) -> None:
-        """Send a message to every other worker; raises Error UNAVAILABLE when the parent has ended."""
-        line = f"tell {message}\n".encode()
+    async def send(self, messages: Iterable[str]) -> None:
+        """Send messages to every other worker; raises Error UNAVAILABLE when the parent has ended."""
         async with self._sending:  # so that messages keep their order while the parent is slow to read
-            while not self._has_sent(line):  # noqa: ASYNC110 - only the kernel knows when there is room
-                await asyncio.sleep(_PAUSE_SECONDS)
+            for message in messages:
+                line = f"tell {message}\n".encode()
+                while not self._has_sent(line):  # noqa: ASYNC110 - only the kernel knows when there is room
+                    await asyncio.sleep(_PAUSE_SECONDS)
 
-    async def renew(self, member: Member, report: str | None) -> list[Row]:
+    async def renew(self, member: Member, report: str | None) -> Reading:
         """Renew the lease, and return the rows of the others."""
+        began_at = time.monotonic()
         if report is not None:
             self._board.write_report(self._slot, report.encode())
         self._renewals += 1
         self._board.write_lease(self._slot, member.id, self._renewals, is_leaving=False)
-        return await self.read(member.id)
+        return Reading(self._rows(member.id), began_at)
 
-    async def read(self, instance: str) -> list[Row]:
+    async def read(self, instance: str) -> Reading:
         """The rows of the others."""
-        return [
-            Row(worker, worker_name(self._member.address, slot), renewals, is_leaving)
-            for slot, worker, renewals, is_leaving in self._board.read_leases()
-            if worker != instance
-        ]
+        began_at = time.monotonic()
+        return Reading(self._rows(instance), began_at)
 
     async def leave(self, instance: str) -> None:
         """Note that this worker is leaving."""
@@ -108,6 +108,13 @@ class WorkerFeed:
         """The workers that have not ended. Whether their leases have lapsed is not in the memory."""
         return [
             self._listed(slot, worker) for slot, worker, _, is_leaving in self._board.read_leases() if not is_leaving
+        ]
+
+    def _rows(self, instance: str) -> list[Row]:
+        return [
+            Row(worker, worker_name(self._member.address, slot), renewals, is_leaving, takes_lists=True)
+            for slot, worker, renewals, is_leaving in self._board.read_leases()
+            if worker != instance
         ]
 
     def _listed(self, slot: int, worker: str) -> ListedInstance:
