@@ -103,15 +103,16 @@ class Questions:
                 await question.wait()
         finally:
             for question in questions:
-                question.writes -= 1
                 missing.update((question.waiting_for or {}).values())
-            self._news.set()
+                question.writes -= 1
 
     def record_answer(self, instance: str, number: str) -> None:
         """Note the answer of an instance; numbers of questions that are not open any more are ignored."""
         if question := self._open.get(number):
             question.note_answer(instance)
-            self._news.set()
+            if not question.is_open:
+                del self._open[number]
+                self._news.set()
 
     def _join(self, project_id: UUID) -> _Question:
         question = self._next.setdefault(project_id, _Question(project_id))
@@ -159,13 +160,12 @@ class Questions:
 
     async def _wait(self) -> None:
         """Wait until there is something to ask, or nothing any more."""
-        self._forget()
         with suppress(TimeoutError):
             async with asyncio.timeout(max(self._ask_again_at - self._clock(), 0)):
                 while self._open and not self._next:
                     self._news.clear()
                     await self._news.wait()
-                    self._forget()
+        self._forget()
 
     def _forget(self) -> None:
         """Forget the questions that have been answered, and those for which no write waits any more."""
