@@ -133,3 +133,31 @@ async def test_a_postgresql_that_is_read_only_refuses_changes_until_it_is_not(
 ) -> None:
     async with ServerProcess(outage_store, SETTINGS) as server:
         await assert_a_fault_is_shown_and_ends(server, read_only(outage_postgres))
+
+
+async def test_a_write_that_a_full_disk_refuses_at_its_end_says_that_nothing_was_changed(
+    sqlite_template: Path, small_disk: Path
+) -> None:
+    server = ServerProcess(sqlite_store(sqlite_template, small_disk), SETTINGS)
+    async with server, RemoteCaller(server.url) as caller:
+        await caller.sign_up()
+        flag = await caller.create_flag(await caller.get_environment(await caller.create_project()))
+        async with full(small_disk):
+            refusals = []
+            async with asyncio.timeout(60):
+                while len(refusals) < 20:
+                    answer = await caller.put(flag_path(flag), json={"description": f"{len(refusals)}" * 500})
+                    if answer.status_code == 200:
+                        flag = answer.json()  # there was room left in the write-ahead log
+                    else:
+                        refusals.append(answer)
+            for refused in refusals:
+                assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+                assert refused.json()["detail"] == (
+                    "flagstaff.sqlite cannot be written because its disk is full. Nothing was changed. Free space on "
+                    "the disk, and try again. Evaluations are answered meanwhile."
+                )
+            assert (await caller.get(flag_path(flag))).json() == flag
+            await server.kill()
+        await server.start()
+        assert (await caller.get(flag_path(flag))).json() == flag

@@ -212,6 +212,8 @@ class Database:
                 if begun is not None and isinstance(error, Error):
                     await self._serve_what_it_rests_on(error, begun)
                 raise
+            if self._is_rolled_back(error):
+                raise
             # The commit itself failed or was cancelled. It may still have reached the database, and an unnecessary
             # announcement only costs a reload. The caller gets the commit's error, not the announcement's.
             with suppress(Exception):
@@ -242,6 +244,14 @@ class Database:
             await self._announce_end(Committed((), undone.found, {}))
         except Error as not_served:
             raise unavailable(_NOT_EVERYWHERE, not_served.extensions) from not_served
+
+    def _is_rolled_back(self, error: BaseException) -> bool:
+        """Whether an error of a commit means that nothing was stored.
+
+        SQLite has written a part of the transaction without its end, which it ignores, when the disk is full. With
+        other errors, such as of a sync, and with PostgreSQL, the end may have been written.
+        """
+        return not self.is_postgresql and dialect.is_full_disk(error.__cause__)
 
     async def _announce_end(self, committed: Committed) -> None:
         if self._announce and (committed.changes or committed.found):

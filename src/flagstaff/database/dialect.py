@@ -37,7 +37,8 @@ RAW_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.In
 _OUTAGE_CLASSES = ("08", "25006", "25P03", "25P04", "28", "3D", "40", "42501", "53", "55P03", "57", "58")
 _DAMAGE_CODES = ("XX001", "XX002")  # damaged data, damaged index
 # Reading may still work: a read-only server, a full disk, an error of the disk.
-_REFUSED_WRITES = ("25006", "53100", "58030")
+_DISK_FULL = "53100"
+_REFUSED_WRITES = ("25006", _DISK_FULL, "58030")
 _SQLITE_REFUSED_WRITES = (
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR,
@@ -291,6 +292,14 @@ def refuses_writes(error: BaseException | None) -> bool:
         return cause.sqlstate in _REFUSED_WRITES
     code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
     return isinstance(cause, sqlite3.Error) and code in _SQLITE_REFUSED_WRITES
+
+
+def is_full_disk(error: BaseException | None) -> bool:
+    """Whether an error means that the disk of the database is full."""
+    cause = _driver_error(error) if isinstance(error, Exception) else None
+    if isinstance(cause, asyncpg.PostgresError):
+        return cause.sqlstate == _DISK_FULL
+    return isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL
 
 
 def is_outage(error: Exception) -> bool:

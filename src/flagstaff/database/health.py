@@ -87,7 +87,7 @@ class StoreHealth:
         if dialect.lacks_tables(cause):
             return self._record_absence(store, reason)
         if writes and dialect.refuses_writes(cause):
-            return self._record_rejection(store, reason)
+            return self._record_rejection(store, reason, is_full=dialect.is_full_disk(cause))
         return None
 
     def _record_damage(self, store: str, reason: str) -> str:
@@ -125,11 +125,14 @@ class StoreHealth:
         self._incomplete[store] = message
         return message
 
-    def _record_rejection(self, store: str, reason: str) -> str:
+    def _record_rejection(self, store: str, reason: str, *, is_full: bool) -> str:
         place = "PostgreSQL" if self._is_postgresql else _FILES[store]
         message = (
-            f"{place} cannot be written: {reason}. Nothing was changed. Look at its disk: free space, or restore the "
-            "right to write. Evaluations are answered meanwhile."
+            f"{place} cannot be written because its disk is full. Nothing was changed. Free space on the disk, and try "
+            "again. Evaluations are answered meanwhile."
+            if is_full
+            else f"{place} cannot be written: {reason}. Nothing was changed. Look at its disk: free space, or restore "
+            "the right to write. Evaluations are answered meanwhile."
         )
         if store not in self._refusing:
             log.error("writes_refused", store=store, reason=message)

@@ -164,8 +164,8 @@ class Connection:
         return Cursor(self)
 
     async def commit(self) -> None:
-        """Commit the transaction, if there is one. Raises sqlite3's exceptions."""
-        await self.call(sqlite3.Connection.commit)
+        """Commit the transaction, if there is one, or roll it back. Raises sqlite3's exceptions."""
+        await self.call(_commit)
 
     async def rollback(self) -> None:
         """Roll back the transaction, if there is one."""
@@ -302,6 +302,16 @@ def _begin_to_write(connection: sqlite3.Connection) -> sqlite3.Cursor:
             if (error.sqlite_errorcode & 0xFF) != sqlite3.SQLITE_BUSY or monotonic() >= gives_up_at:
                 raise
         sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 - no secret
+
+
+def _commit(connection: sqlite3.Connection) -> None:
+    """Commit. SQLite leaves the transaction open after some errors; it is rolled back, so that nothing can store it."""
+    try:
+        connection.commit()
+    except sqlite3.Error:
+        with suppress(sqlite3.Error):  # whoever gets the connection next rolls back first
+            connection.rollback()
+        raise
 
 
 def _drain(cursor: sqlite3.Cursor) -> Outcome:
