@@ -8,12 +8,14 @@ Middlewares read the facts from the request (`http/operations.py`), and the API'
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
+from flagstaff.api.entity_tags import IF_MATCH
 from flagstaff.http.operations import SMALL_BODY, Caller, Operation
 from flagstaff.projects.permissions import Permission
 
@@ -116,9 +118,14 @@ def list_operations(routes: Sequence[BaseRoute]) -> Iterator[tuple[str, str, Ope
     """The method, the template of the path and the facts of each operation; raises LookupError like `statement_of`."""
     for route in routes:
         if isinstance(route, APIRoute):
-            operation = statement_of(route).operation
+            operation = replace(statement_of(route).operation, takes_tag=_takes_tag(route.dependant))
             for method in route.methods or ():
                 yield method, route.path_format, operation
+
+
+def _takes_tag(dependant: Dependant) -> bool:
+    has_header = any(each.alias == IF_MATCH for each in dependant.header_params)
+    return has_header or any(map(_takes_tag, dependant.dependencies))
 
 
 def _caller(needs: Needs) -> Caller:

@@ -17,6 +17,7 @@ from flagstaff.api.idempotency import IdempotencyKeys
 from flagstaff.api.invalid import add_problem_handlers
 from flagstaff.api.operations import list_operations
 from flagstaff.api.revisions import RevisionHeader
+from flagstaff.api.unused_tags import UnusedTags
 from flagstaff.applications import applications_routes, exports_routes, request_metrics_routes
 from flagstaff.assembly import health
 from flagstaff.assembly.docs import add_docs
@@ -226,7 +227,7 @@ def create_app(
     evaluate_route = cut_off(EvaluateRoute(evaluate, services[Limits], read_your_writes))
     protocols = {start: cut_off(route) for start, route in protocols.items()}
     keyed = IdempotencyKeys(NestingBound(api), services[Idempotency])
-    demanding = SecondFactorRequirement(RevisionHeader(keyed), services[Instance])
+    demanding = SecondFactorRequirement(RevisionHeader(UnusedTags(keyed)), services[Instance])
     others = Compression(
         Authentication(demanding, services[Sessions], services[AccessTokens], services[Limits], services[Supervisor])
     )

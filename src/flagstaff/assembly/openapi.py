@@ -295,6 +295,8 @@ def _complete(route: APIRoute, operation: dict[str, Any]) -> None:
         _describe_tag(operation)
     if any(each["name"] == IF_MATCH for each in operation.get("parameters", ())):
         _describe_precondition(operation)
+    elif not statement.operation.reads:
+        operation["responses"] = dict(sorted((operation["responses"] | {"400": problems(400)[400]}).items()))
     if "security" in operation:
         operation["responses"] |= {"429": problems(429)[429]}  # the limit of the account
     if statement.permissions:

@@ -120,9 +120,15 @@ def _add_routes(found: Place) -> None:
         responses=problems(*statuses, 404, 503),
     )
     @writes(needs, *also, reports_revision=False, repeatable=False)
-    async def rotate_secret(place: project_id, webhook_id: Id, actor: CurrentActor, webhooks: Service) -> Response:
+    async def rotate_secret(
+        place: project_id,
+        webhook_id: Id,
+        actor: CurrentActor,
+        webhooks: Service,
+        meant: precondition,
+    ) -> Response:
         """Replace the secret. For 24 hours, messages are also signed with the one before."""
-        watched, secret = await webhooks.rotate_secret(actor, place, webhook_id)
+        watched, secret = await webhooks.rotate_secret(actor, place, webhook_id, meant)
         return tagged_webhook(watched, secret=secret)
 
 

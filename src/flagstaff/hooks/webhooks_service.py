@@ -134,13 +134,17 @@ class Webhooks:
             await self._record(transaction, actor, "webhook.deleted", before=webhook)
 
     async def rotate_secret(
-        self, actor: Actor, project_id: UUID | None, webhook_id: UUID
+        self,
+        actor: Actor,
+        project_id: UUID | None,
+        webhook_id: UUID,
+        precondition: Precondition[WatchedWebhook] = ANY_STATE,
     ) -> tuple[WatchedWebhook, str]:
         """Replace the secret; for 24 hours, messages are signed with the one before, too."""
         secret = new_secret()
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            webhook = await get_for_update(connection, actor, project_id, webhook_id)
+            webhook = await get_for_update(connection, actor, project_id, webhook_id, precondition)
             until = self.now() + ROTATION_LIFETIME
             await webhooks_store.replace_secret(connection, webhook_id, self._seal(webhook, secret), until)
             updated = replace(webhook, updated_at=_later_than(webhook, self.now()))

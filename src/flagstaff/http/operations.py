@@ -44,7 +44,10 @@ class Caller(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """The facts of an operation. `body_max_bytes` is the bound of its body."""
+    """The facts of an operation.
+
+    `body_max_bytes` is the bound of its body. `takes_tag` says that it honours `If-Match`.
+    """
 
     caller: Caller
     accepts_access_tokens: bool
@@ -53,6 +56,7 @@ class Operation:
     takes_long: bool = False
     reports_revision: bool = False
     is_repeatable: bool = False
+    takes_tag: bool = False
 
 
 class Endpoint(NamedTuple):

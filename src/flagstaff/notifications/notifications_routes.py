@@ -1,13 +1,15 @@
 """HTTP of the mails that an account wants, and of the links that stop them."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import BaseModel, Field, StrictBool
+from pydantic import Field, StrictBool
 from starlette.responses import RedirectResponse, Response
 
 from flagstaff.api.auth import CurrentActor
+from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Update, Uuid, optional
@@ -18,6 +20,7 @@ from flagstaff.http.services import service
 from flagstaff.notifications.notifications import Kind
 from flagstaff.notifications.notifications_service import NotificationSettings
 from flagstaff.projects.permissions import Permission
+from flagstaff.projects.preconditions import Precondition
 
 UNSUBSCRIBE_PATH = "/auth/unsubscribe"
 UNSUBSCRIBE_PAGE = "/unsubscribe"
@@ -37,7 +40,7 @@ _RELEASES = Field(
 _WEBHOOKS = Field(description="A webhook was switched off, if you may manage webhooks.")
 
 
-class NotificationsOut(BaseModel):
+class NotificationsOut(TaggedOut):
     """The mails that you get about a project."""
 
     critical: Annotated[bool, _CRITICAL]
@@ -64,6 +67,14 @@ class NotificationsUpdate(Update):
     releases: Annotated[StrictBool, _RELEASES] = optional()
 
 
+def _view(wanted: Mapping[Kind, bool]) -> dict[str, Any]:
+    return {kind.value: is_wanted for kind, is_wanted in wanted.items()}
+
+
+_precondition = if_match("choice of mails", _view, Permission.PROJECT_READ)
+IfMatch = Annotated[Precondition[Mapping[Kind, bool]], Depends(_precondition)]
+
+
 @router.get("/api/me/notifications", response_model=list[NotificationsOfProjectOut], responses=problems(401, 503))
 @reads(Caller.PERSON)
 async def list_my_notifications(actor: CurrentActor, settings: Service) -> Response:
@@ -76,17 +87,17 @@ async def list_my_notifications(actor: CurrentActor, settings: Service) -> Respo
 @reads(Permission.PROJECT_READ)
 async def get_notifications(project_id: Id, actor: CurrentActor, settings: Service) -> Response:
     """The mails that you get about the project."""
-    return json_response(await settings.get_wanted(actor, project_id))
+    return tagged_response(_view(await settings.get_wanted(actor, project_id)))
 
 
 @router.put(_OF_PROJECT, response_model=NotificationsOut, responses=problems(400, 401, 404, 413, 503))
 @writes(Permission.PROJECT_READ, body_max_bytes=SMALL_BODY, reports_revision=False)
 async def update_notifications(
-    project_id: Id, body: NotificationsUpdate, actor: CurrentActor, settings: Service
+    project_id: Id, body: NotificationsUpdate, actor: CurrentActor, settings: Service, precondition: IfMatch
 ) -> Response:
     """Choose the mails that you get about the project. Only the given fields change."""
     given = {Kind(name): value for name, value in body.given().items()}
-    return json_response(await settings.update_wanted(actor, project_id, given))
+    return tagged_response(_view(await settings.update_wanted(actor, project_id, given, precondition)))
 
 
 @router.post(UNSUBSCRIBE_PATH, status_code=204, responses=problems(400, 503))

@@ -13,6 +13,7 @@ from flagstaff.notifications.unsubscribing import UnsubscribeTokens
 from flagstaff.projects.access import open_membership
 from flagstaff.projects.members_store import find_member
 from flagstaff.projects.permissions import Permission
+from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.values.errors import Code, Error
 
 
@@ -44,12 +45,19 @@ class NotificationSettings:
             _, member = await open_membership(connection, actor, project_id, Permission.PROJECT_READ)
             return await notifications_store.find_wanted(connection, project_id, member.account_id)
 
-    async def update_wanted(self, actor: Actor, project_id: UUID, given: Mapping[Kind, bool]) -> Mapping[Kind, bool]:
-        """Change what the actor wants in a project; kinds that are not given stay."""
+    async def update_wanted(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        given: Mapping[Kind, bool],
+        precondition: Precondition[Mapping[Kind, bool]] = ANY_STATE,
+    ) -> Mapping[Kind, bool]:
+        """Change what the actor wants in a project; kinds that are not given stay. Raises the precondition's error."""
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             _, member = await open_membership(connection, actor, project_id, Permission.PROJECT_READ, for_update=True)
             present = await notifications_store.find_wanted(connection, project_id, member.account_id)
+            await precondition.require(connection, present, None, project_id)
             wanted = {**present, **given}
             await notifications_store.save_wanted(connection, project_id, member.account_id, wanted)
         return wanted

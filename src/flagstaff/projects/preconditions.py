@@ -24,13 +24,17 @@ class Precondition(Generic[T]):
     holds: Callable[[T], bool]
     error: Callable[[T, Change | None], Error]
 
-    async def require(self, connection: Connection, resource: T, resource_id: UUID, project_id: UUID | None) -> None:
+    async def require(
+        self, connection: Connection, resource: T, resource_id: UUID | None, project_id: UUID | None
+    ) -> None:
         """Raise the error, whose code is PRECONDITION_FAILED, if the resource is in another state.
 
-        The caller has checked that the actor may make the change. `project_id` is None for what is in no project.
+        The caller has checked that the actor may make the change. `resource_id` is None for what the audit trail does
+        not have, and `project_id` for what is in no project.
         """
         if not self.holds(resource):
-            raise self.error(resource, await find_latest_change(connection, project_id, resource_id))
+            latest = None if resource_id is None else await find_latest_change(connection, project_id, resource_id)
+            raise self.error(resource, latest)
 
 
 def _never(_resource: object, _change: Change | None) -> Error:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
-from flagstaff.api.entity_tags import tagged_response
+from flagstaff.api.entity_tags import if_match, tagged_response
 from flagstaff.api.ids import FlagIds, Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
@@ -16,7 +16,8 @@ from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
-from flagstaff.releases.releases import WhenLate
+from flagstaff.projects.preconditions import Precondition
+from flagstaff.releases.releases import Release, WhenLate
 from flagstaff.releases.releases_schemas import NewRelease, NewSchedules
 from flagstaff.releases.releases_service import Releases
 from flagstaff.releases.releases_view_schemas import ReleaseOut, view_release
@@ -28,6 +29,7 @@ _RELEASE = _OF_FLAG + "/{release_id}"
 _listing = Listing(view_release, lambda release: (release.created_at, release.id), BY_AGE)
 
 Service = Annotated[Releases, Depends(service(Releases))]
+IfMatch = Annotated[Precondition[Release], Depends(if_match("release", view_release, Permission.FLAGS_READ))]
 
 
 @router.post(_OF_FLAG, status_code=201, response_model=ReleaseOut, responses=problems(400, 401, 404, 409, 413, 503))
@@ -87,20 +89,26 @@ async def get_release(path: FlagIds, release_id: Id, actor: CurrentActor, releas
 
 @router.post(_RELEASE + "/pause", response_model=ReleaseOut, responses=problems(401, 404, 409, 503))
 @writes(Permission.FLAGS_WRITE, reports_revision=False, repeatable=True)
-async def pause_release(path: FlagIds, release_id: Id, actor: CurrentActor, releases: Service) -> Response:
+async def pause_release(
+    path: FlagIds, release_id: Id, actor: CurrentActor, releases: Service, precondition: IfMatch
+) -> Response:
     """Pause a release: no step begins until it is resumed. Its guards go on watching."""
-    return tagged_response(view_release(await releases.pause_release(actor, path, release_id)))
+    return tagged_response(view_release(await releases.pause_release(actor, path, release_id, precondition)))
 
 
 @router.post(_RELEASE + "/resume", response_model=ReleaseOut, responses=problems(401, 404, 409, 503))
 @writes(Permission.FLAGS_WRITE, reports_revision=False, repeatable=True)
-async def resume_release(path: FlagIds, release_id: Id, actor: CurrentActor, releases: Service) -> Response:
+async def resume_release(
+    path: FlagIds, release_id: Id, actor: CurrentActor, releases: Service, precondition: IfMatch
+) -> Response:
     """Resume a paused release. What others have changed meanwhile stays, until a step changes it."""
-    return tagged_response(view_release(await releases.resume_release(actor, path, release_id)))
+    return tagged_response(view_release(await releases.resume_release(actor, path, release_id, precondition)))
 
 
 @router.post(_RELEASE + "/cancel", response_model=ReleaseOut, responses=problems(401, 404, 409, 503))
 @writes(Permission.FLAGS_WRITE, reports_revision=False, repeatable=True)
-async def cancel_release(path: FlagIds, release_id: Id, actor: CurrentActor, releases: Service) -> Response:
+async def cancel_release(
+    path: FlagIds, release_id: Id, actor: CurrentActor, releases: Service, precondition: IfMatch
+) -> Response:
     """End a release. The flag stays as it is, and so do the results."""
-    return tagged_response(view_release(await releases.cancel_release(actor, path, release_id)))
+    return tagged_response(view_release(await releases.cancel_release(actor, path, release_id, precondition)))

@@ -16,6 +16,7 @@ from flagstaff.flags.flags import Flag
 from flagstaff.history.store import request_metrics
 from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_live_flag, scope_of
 from flagstaff.projects.permissions import Permission
+from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.releases import releases_store
 from flagstaff.releases.creation_checks import require_applicable, require_metrics, require_reported, require_times
 from flagstaff.releases.guardian import write_release
@@ -39,7 +40,10 @@ ENDED_KEPT = 50
 
 @dataclass(frozen=True, slots=True)
 class Releases:
-    """The use cases of releases. All raise Error NOT_FOUND for resources that are not the actor's."""
+    """The use cases of releases. All raise Error NOT_FOUND for resources that are not the actor's.
+
+    Those with a precondition also raise the error that it has.
+    """
 
     database: Database
     now: Callable[[], datetime]
@@ -152,14 +156,16 @@ class Releases:
             await open_flag(connection, actor, path, Permission.FLAGS_READ)
             return await releases_store.get_release(connection, path.flag_id, release_id)
 
-    async def pause_release(self, actor: Actor, path: FlagPath, release_id: UUID) -> Release:
+    async def pause_release(
+        self, actor: Actor, path: FlagPath, release_id: UUID, precondition: Precondition[Release] = ANY_STATE
+    ) -> Release:
         """Pause a release: no step begins until it is resumed. Its guards go on. A paused one stays as it is.
 
         Raises:
             Error: CONFLICT if it has ended.
         """
         async with self.database.transaction() as transaction:
-            release = await self._open(transaction, actor, path, release_id)
+            release = await self._open(transaction, actor, path, release_id, precondition)
             if release.state is State.PAUSED:
                 return release
             clock = await releases_store.read_clock(transaction.connection)
@@ -169,7 +175,9 @@ class Releases:
                 transaction, actor, "release.paused", release, paused.with_due(clock), self.now()
             )
 
-    async def resume_release(self, actor: Actor, path: FlagPath, release_id: UUID) -> Release:
+    async def resume_release(
+        self, actor: Actor, path: FlagPath, release_id: UUID, precondition: Precondition[Release] = ANY_STATE
+    ) -> Release:
         """Resume a paused release. What others have changed meanwhile stays, until a step changes it.
 
         The time of the pause does not count for `after_seconds`. A release that is not paused stays as it is.
@@ -179,7 +187,7 @@ class Releases:
         """
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            release = await self._open(transaction, actor, path, release_id)
+            release = await self._open(transaction, actor, path, release_id, precondition)
             if release.state is not State.PAUSED:
                 return release
             flag = await open_live_flag(connection, actor, path, Permission.FLAGS_WRITE)
@@ -201,14 +209,16 @@ class Releases:
                 transaction, actor, "release.resumed", release, resumed.with_due(clock), self.now()
             )
 
-    async def cancel_release(self, actor: Actor, path: FlagPath, release_id: UUID) -> Release:
+    async def cancel_release(
+        self, actor: Actor, path: FlagPath, release_id: UUID, precondition: Precondition[Release] = ANY_STATE
+    ) -> Release:
         """End a release. The flag stays as it is, and so do the results.
 
         Raises:
             Error: CONFLICT if it has ended.
         """
         async with self.database.transaction() as transaction:
-            release = await self._open(transaction, actor, path, release_id)
+            release = await self._open(transaction, actor, path, release_id, precondition)
             clock = await releases_store.read_clock(transaction.connection)
             who = actor.email or "the command line"
             cancelled = replace(
@@ -216,9 +226,18 @@ class Releases:
             )
             return await write_release(transaction, actor, "release.cancelled", release, cancelled, self.now())
 
-    async def _open(self, transaction: Transaction, actor: Actor, path: FlagPath, release_id: UUID) -> Release:
-        await open_flag(transaction.connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
-        release = await releases_store.get_release(transaction.connection, path.flag_id, release_id)
+    async def _open(
+        self,
+        transaction: Transaction,
+        actor: Actor,
+        path: FlagPath,
+        release_id: UUID,
+        precondition: Precondition[Release],
+    ) -> Release:
+        connection = transaction.connection
+        await open_flag(connection, actor, path, Permission.FLAGS_WRITE, for_update=True)
+        release = await releases_store.get_release(connection, path.flag_id, release_id)
+        await precondition.require(connection, release, release_id, path.project_id)
         if not release.is_open:
             raise Error(Code.CONFLICT, f"The release has ended: it is {release.state}.")
         return release
