@@ -219,7 +219,8 @@ async def test_every_post_is_carried_out_once_and_answered_twice_alike(
     }
     of_project, environment_of = "/api/projects/{project_id}", "/api/projects/{project_id}/environments/{env_id}"
     secrets = {f"{of_project}/tokens", f"{of_project}/sdk-keys"}
-    questions = {f"{environment_of}/{each}" for each in ("explain", "answers", "flags/{flag_id}/impact")}
+    asked = ("explain", "answers", "flags/{flag_id}/impact", "evaluations/changes/causes")
+    questions = {f"{environment_of}/{each}" for each in asked}
     assert with_key == posts.keys()
     hooks = f"{of_project}/webhooks"  # a message that is sent twice has the same id
     hook = f"{hooks}/{{webhook_id}}"
