@@ -3,8 +3,9 @@
 import asyncio
 import json
 import os
+import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +209,28 @@ async def test_a_configuration_that_is_gone_beside_a_history_is_never_made_anew(
         assert (await caller.get("/ready")).status_code == 200
 
 
+@pytest.mark.parametrize("has_history", [True, False])
+@pytest.mark.parametrize("revision", [None, "4f2a"])
+async def test_another_programs_file_is_never_taken_for_the_configuration(
+    sqlite: Store, has_history: bool, revision: str | None
+) -> None:
+    remove(sqlite.data_directory / CONFIGURATION_FILE)
+    if not has_history:
+        remove(sqlite.data_directory / HISTORY_FILE)
+    with closing(sqlite3.connect(sqlite.data_directory / CONFIGURATION_FILE)) as other, other:
+        other.execute("CREATE TABLE songs (title TEXT)")
+        if revision is not None:
+            other.execute("CREATE TABLE alembic_version (version_num TEXT)")
+            other.execute("INSERT INTO alembic_version VALUES (?)", (revision,))
+    before = contents(sqlite.data_directory)
+    for command in (["serve"], ["migrate"], ["history", "new"]):
+        line = last_line(*command, store=sqlite)
+        assert "flagstaff.sqlite is not a database of Flagstaff" in line
+        assert "flagstaff restore FILE" in line
+    assert "is not a database of Flagstaff" in examine(sqlite)["database"]["found"]
+    assert contents(sqlite.data_directory) == before
+
+
 @pytest.mark.parametrize("damage", [overwrite_header, overwrite_pages])
 async def test_a_damaged_history_is_told_and_evaluations_wait_until_it_is_set_aside(
     sqlite: Store, damage: Callable[[Path], None]
@@ -283,3 +306,63 @@ async def test_a_configuration_that_is_damaged_while_the_server_runs_refuses_cha
         assert (await metrics(caller))['flagstaff_store_up{store="configuration"}'] == 0
         assert await server.stop() == 0
         assert "Traceback" not in server.log
+
+
+def rename_table(path: Path, name: str, other: str) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"ALTER TABLE {name} RENAME TO {other}")
+
+
+async def test_a_start_without_a_table_of_the_configuration_is_not_ready_and_says_which_is_missing(
+    sqlite: Store,
+) -> None:
+    project, flag = await set_up(sqlite)
+    configuration = sqlite.data_directory / CONFIGURATION_FILE
+    rename_table(configuration, "rules", "rules_gone")
+    async with serving(sqlite) as (server, caller):
+        await caller.log_in()
+        refused = await caller.evaluate(project["sdk_key"], context={"user_id": "ada"})
+        assert (refused.status_code, "lacks tables of the configuration" in refused.text) == (503, True)
+        assert (await caller.get(f"{flag_path(flag)}/rules")).status_code == 503
+        ready = await caller.get("/ready")
+        assert ready.status_code == 503
+        assert "rules does not exist" in ready.json()["detail"]
+        assert "Restore a backup" in ready.json()["detail"]
+        assert not ready.json()["works"]["writes"]
+        assert (await metrics(caller))['flagstaff_store_up{store="configuration"}'] == 0
+
+        rename_table(configuration, "rules_gone", "rules")
+
+        async def is_ready() -> bool:
+            return (await caller.get("/ready")).status_code == 200
+
+        await until(is_ready)
+        await evaluate(caller, project, "ada")
+        assert await server.stop() == 0
+    assert '"database_incomplete"' in server.log
+    assert "Traceback" not in server.log
+
+
+async def test_without_a_table_of_the_history_evaluations_wait_until_it_is_back(sqlite: Store) -> None:
+    project, flag = await set_up(sqlite)
+    history = sqlite.data_directory / HISTORY_FILE
+    rename_table(history, "segments", "segments_gone")
+    async with serving(sqlite) as (server, caller):
+        await caller.log_in()
+        await assert_nothing_is_dropped(caller, project, users=20)
+        ready = await caller.get("/ready")
+        assert "lacks tables of the history" in ready.json()["detail"]
+        assert ready.json()["works"] == {"evaluations": True, "writes": True, "history": False}
+
+        rename_table(history, "segments_gone", "segments")
+
+        async def is_recorded() -> bool:
+            return {f"during-{number}" for number in range(20)} <= await recorded(caller, flag)
+
+        async def is_ready() -> bool:
+            return (await caller.get("/ready")).status_code == 200
+
+        await until(is_ready)
+        await until(is_recorded)
+        assert await server.stop() == 0
+    assert "Traceback" not in server.log

@@ -1,4 +1,7 @@
-"""Tables of PostgreSQL that are not there any more: evaluations go on, nothing is lost, and a line says what to do."""
+"""Tables of PostgreSQL that are not there any more: evaluations go on, nothing is lost, and a line says what to do.
+
+test_lost_files.py has those of SQLite.
+"""
 
 import asyncio
 import subprocess

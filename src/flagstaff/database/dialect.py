@@ -45,6 +45,7 @@ _SQLITE_REFUSED_WRITES = (
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_READONLY,
 )
+_TABLE_NAMES = frozenset(table.name for table in tables.metadata.tables.values())
 _SQLITE_OUTAGES = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_CANTOPEN,
@@ -270,8 +271,11 @@ def is_damage(error: BaseException | None) -> bool:
 
 
 def lacks_tables(error: BaseException | None) -> bool:
-    """Whether an error means that one of our tables is not in PostgreSQL's database any more."""
+    """Whether an error means that one of our tables is not in the database any more."""
     cause = _driver_error(error) if isinstance(error, Exception) else None
+    if isinstance(cause, sqlite3.OperationalError):
+        _, said, name = str(cause).partition("no such table: ")
+        return bool(said) and name.removeprefix("main.") in _TABLE_NAMES
     if isinstance(cause, asyncpg.InvalidSchemaNameError):
         return True
     return isinstance(cause, asyncpg.UndefinedTableError) and any(

@@ -114,7 +114,12 @@ class StoreHealth:
 
     def _record_absence(self, store: str, reason: str) -> str:
         message = f"The database lacks tables of the {store}: {reason}. Restore a backup"
-        if store == HISTORY:
+        if store == HISTORY and not self._is_postgresql:
+            message += (
+                f", or stop the server, move {HISTORY_FILE} to another folder, and begin a new, empty history: "
+                "flagstaff history new. Until then, evaluations are answered and kept on disk"
+            )
+        elif store == HISTORY:
             message += (
                 ", or begin a new, empty history: flagstaff history new. Until then, evaluations are answered and kept "
                 "on disk"

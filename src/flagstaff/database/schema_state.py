@@ -6,6 +6,7 @@ stored, because an older version cannot read the migrations of a newer one. docs
 reasons.
 """
 
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +23,7 @@ _columns = VERSION.c
 _missing_tables = sa.text(
     "SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NULL ORDER BY name"
 )
+_sqlite_tables = sa.text("SELECT name FROM sqlite_master WHERE type = 'table'")
 
 
 @cache
@@ -81,16 +83,22 @@ async def require_encoding_of(database: Database) -> None:
 
 
 async def find_missing_tables(database: Database) -> dict[str, list[str]]:
-    """The tables of this version that a database of PostgreSQL lacks although it is at this version's revision.
+    """The tables of this version that a database lacks although it is at this version's revision, by store.
 
-    They are named by store. SQLite's tables are lost with their file only.
+    SQLite's history is looked at only when something is known to be wrong with it, because reading it may wait for long
+    lists. What uses its tables finds out that one is missing.
     """
-    if not database.is_postgresql:
-        return {}
     async with database.read() as connection:
         if await connection.run_sync(present_revision) != known_revisions()[-1]:
             return {}  # a newer version may have taken away what this one no longer uses
-        return await connection.run_sync(missing_tables)
+        if database.is_postgresql:
+            return await connection.run_sync(missing_tables)
+        missing = {CONFIGURATION: await connection.run_sync(_missing_in_file, CONFIGURATION)}
+    if not database.health.up[HISTORY]:
+        with suppress(Error):  # it is missing or damaged, which is known
+            async with database.read_history() as connection:
+                missing[HISTORY] = await connection.run_sync(_missing_in_file, HISTORY)
+    return missing
 
 
 def missing_tables(connection: sa.Connection) -> dict[str, list[str]]:
@@ -99,6 +107,12 @@ def missing_tables(connection: sa.Connection) -> dict[str, list[str]]:
     for name in connection.execute(_missing_tables, {"names": list(_stores_by_table())}).scalars():
         missing.setdefault(_stores_by_table()[name], []).append(name)
     return missing
+
+
+def _missing_in_file(connection: sa.Connection, store: str) -> list[str]:
+    """The tables of a store that its SQLite file lacks."""
+    wanted = {name.rpartition(".")[2] for name, place in _stores_by_table().items() if place == store}
+    return sorted(wanted.difference(connection.execute(_sqlite_tables).scalars()))
 
 
 @cache

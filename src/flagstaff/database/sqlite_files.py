@@ -1,4 +1,4 @@
-"""SQLite's two files as they are found before they are used: whether one is missing, empty or damaged.
+"""SQLite's two files as they are found before they are used: whether one is missing, empty, damaged or foreign.
 
 Nothing here creates a file: an empty one beside a filled one would hide that its content is gone.
 """
@@ -11,6 +11,7 @@ from enum import Enum
 from pathlib import Path
 from urllib.parse import quote
 
+from flagstaff.database import tables
 from flagstaff.values.errors import Code, Error
 
 CONFIGURATION_FILE = "flagstaff.sqlite"
@@ -19,6 +20,7 @@ COMPANIONS = ("", "-wal", "-shm", "-journal")  # what SQLite appends to the name
 
 _BEFORE_HISTORY = "0001"  # the only revision without tables in the history
 _LOCK_SECONDS = 30
+_VERSION = "alembic_version"
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -28,7 +30,11 @@ class State(Enum):
     MISSING = "missing"
     EMPTY = "empty"
     DAMAGED = "damaged"
+    FOREIGN = "foreign"
     FILLED = "filled"
+
+
+_Found = tuple[State, str | None]  # of a file, and the revision if it has one
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,13 @@ class Files:
                 Code.CONFLICT,
                 f"{path} is damaged. Nothing was changed. Move it and {HISTORY_FILE}, with the files whose names begin "
                 "with theirs, to another folder, and restore a backup: flagstaff restore FILE",
+            )
+        if self.configuration is State.FOREIGN:
+            raise Error(
+                Code.CONFLICT,
+                f"{path} is not a database of Flagstaff: its tables are another program's, or its revision is gone. "
+                f"Nothing was changed. Move it, with the files whose names begin with {CONFIGURATION_FILE}, to another "
+                f"folder. Then put Flagstaff's {CONFIGURATION_FILE} back, or restore a backup: flagstaff restore FILE",
             )
         if self.configuration is not State.FILLED and not self.are_new:
             raise Error(
@@ -82,8 +95,8 @@ def unusable_history(found: str) -> str:
 
 def inspect_files(directory: Path) -> Files:
     """The state of both files. Raises Error UNAVAILABLE if one cannot be opened."""
-    configuration, revision = _inspect(directory / CONFIGURATION_FILE, _find_revision)
-    history, _ = _inspect(directory / HISTORY_FILE, _find_table)
+    configuration, revision = _inspect(directory / CONFIGURATION_FILE, _look_at_configuration)
+    history, _ = _inspect(directory / HISTORY_FILE, _look_at_history)
     return Files(directory, configuration, history, revision)
 
 
@@ -110,29 +123,36 @@ def is_damage(error: BaseException | None) -> bool:
     return isinstance(error, sqlite3.Error) and (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _DAMAGED
 
 
-def _inspect(path: Path, find: Callable[[sqlite3.Connection], str | None]) -> tuple[State, str | None]:
-    """The state of a file, in which something is found if it has content; and what was found."""
+def _inspect(path: Path, look: Callable[[sqlite3.Connection], _Found]) -> _Found:
     if not path.exists():
         return State.MISSING, None
     try:
         with closing(_open(path)) as connection:  # this also completes or undoes what a kill has left
-            found = find(connection)
+            return look(connection)
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise _unreadable(path, error) from error
         return State.DAMAGED, None
-    return State.FILLED if found else State.EMPTY, found
 
 
-def _find_revision(connection: sqlite3.Connection) -> str | None:
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone():
-        return None
-    return next((revision for (revision,) in connection.execute("SELECT version_num FROM alembic_version")), None)
+def _look_at_configuration(connection: sqlite3.Connection) -> _Found:
+    names = _table_names(connection)
+    revision = None
+    if _VERSION in names:
+        revision = next((found for (found,) in connection.execute("SELECT version_num FROM alembic_version")), None)
+    others = names - {_VERSION}
+    if others and (revision is None or others.isdisjoint(tables.metadata.tables)):
+        return State.FOREIGN, None
+    return State.EMPTY if revision is None else State.FILLED, revision
 
 
-def _find_table(connection: sqlite3.Connection) -> str | None:
-    tables = connection.execute("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")
-    return next((name for (name,) in tables), None)
+def _look_at_history(connection: sqlite3.Connection) -> _Found:
+    return State.FILLED if _table_names(connection) else State.EMPTY, None
+
+
+def _table_names(connection: sqlite3.Connection) -> set[str]:
+    found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    return {name for (name,) in found}
 
 
 def _open(path: Path) -> sqlite3.Connection:
