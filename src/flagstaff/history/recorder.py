@@ -79,7 +79,8 @@ class Recorder(Generic[B]):
         self._flush_interval_seconds = flush_interval_seconds
         self._retry_seconds = retry_seconds
         self._collect_task, self._write_task, self._what = f"{name}-collect", f"{name}-write", what
-        self._left_event, self._dropped_event = f"{what}_left_on_disk", f"{what}_dropped"
+        self._left_event = f"{what}_left_on_disk"
+        self._dropped_event, self._dropped_sum_event = f"{what}_dropped", f"{what}_dropped_in_all"
         self._buffer = buffer
         self.record: Callable[..., None] = buffer.record
         self._collected: deque[_Collected[B]] = deque()
@@ -90,7 +91,7 @@ class Recorder(Generic[B]):
         self._is_started = False
         self._failures = 0  # in a row
         self._rejections = 0  # in a row, for one batch and with a reachable store
-        self._is_dropping = False
+        self._dropped_before: int | None = None  # how many had been dropped before this outage, once one is
         self._is_complete = False  # nothing more will be collected
 
     @property
@@ -132,6 +133,7 @@ class Recorder(Generic[B]):
         await self._supervisor.finish(self._write_task, max(0, deadline - loop.time()))
         self._take_back()
         await self._move_to_disk()
+        self._sum_up_dropped()
         if self._spool.records:
             log.warning(self._left_event, records=self._spool.records)
 
@@ -196,7 +198,8 @@ class Recorder(Generic[B]):
             elif self._is_complete:
                 return
             else:
-                self._is_dropping = False
+                if not self._failures:  # the store has taken what came last
+                    self._sum_up_dropped()
                 self._arrived.clear()
                 await self._arrived.wait()
             if self._failures and await is_set_within(self._stopping, self._retry_seconds):
@@ -266,10 +269,16 @@ class Recorder(Generic[B]):
         self._count_dropped(batch.size, reason)
 
     def _count_dropped(self, records: int, reason: str) -> None:
-        self.dropped += records
-        if not self._is_dropping:  # once per outage
-            self._is_dropping = True
+        if self._dropped_before is None:  # once per outage; the sum follows at its end
+            self._dropped_before = self.dropped
             log.error(self._dropped_event, records=records, reason=reason)
+        self.dropped += records
+
+    def _sum_up_dropped(self) -> None:
+        """Tell how many were dropped since the first of an outage, at its end."""
+        if self._dropped_before is not None:
+            log.error(self._dropped_sum_event, records=self.dropped - self._dropped_before)
+            self._dropped_before = None
 
 
 EvaluationRecorder = Recorder[RecordBatch]

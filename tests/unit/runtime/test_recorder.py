@@ -244,6 +244,35 @@ async def test_a_batch_that_the_store_refuses_does_not_hold_up_the_others(
     assert (store.users, files(tmp_path)) == (["bob"], [])
 
 
+async def test_the_log_says_first_that_records_are_dropped_and_at_the_end_how_many_were(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    with capture_logs() as entries:
+        async with recording(store, tmp_path) as recorder:
+            for outage in (1, 2):
+                store.error = RuntimeError("refused")
+                for number in range(1, 4):
+                    recorder.record(snapshot, "ada", None, b"\x07")
+                    await until(lambda wanted=3 * outage - 3 + number: recorder.dropped == wanted)
+                store.error = None
+                recorder.record(snapshot, "bob", None, b"\x07")
+                await until(lambda wanted=outage: recorder.written == wanted)
+    told = [(each["event"], each["records"]) for each in entries if each["event"].startswith("evaluations_dropped")]
+    assert told == [("evaluations_dropped", 1), ("evaluations_dropped_in_all", 3)] * 2
+
+
+async def test_a_stop_during_an_outage_says_how_many_were_dropped(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    store.error = RuntimeError("refused")
+    with capture_logs() as entries:
+        async with recording(store, tmp_path) as recorder:
+            recorder.record(snapshot, "ada", None, b"\x07")
+            await until(lambda: recorder.dropped == 1)
+    told = [(each["event"], each["records"]) for each in entries if each["event"].startswith("evaluations_dropped")]
+    assert told == [("evaluations_dropped", 1), ("evaluations_dropped_in_all", 1)]
+
+
 @pytest.mark.parametrize("content", [b"", b"\x81", b"\x82\xa4seed\x01", uneven_batch()])
 async def test_a_damaged_file_is_dropped_and_counted_and_the_next_one_is_written(
     store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path, content: bytes
