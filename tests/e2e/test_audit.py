@@ -149,6 +149,38 @@ async def test_a_change_is_restored_after_its_effect_is_shown(ada: Person, flag:
     await expect(dialog.get_by_role("alert")).to_contain_text("It is already as it was before the change.")
 
 
+async def test_several_changes_are_restored_together_and_those_that_cannot_be_are_told(ada: Person, flag: Json) -> None:
+    page, dialog = ada.page, ada.page.get_by_role("dialog")
+    place = {"project_id": flag["project_id"], "id": flag["environment_id"]}
+    await ada.api.put(flag_path(flag), json={"name": "Newer checkout"})
+    await ada.api.post(f"{flag_path(flag)}/toggle")
+    rule = await ada.api.create_rule(flag)
+    await ada.api.delete(f"{flag_path(flag)}/rules/{rule['id']}")
+    await ada.api.create_rule(flag, rule_value="eve")
+    await ada.api.put(flag_path(flag), json={"name": "Newest checkout"})
+    await ada.api.put(flag_path(flag), json={"name": "Newer checkout"})
+    await page.goto(f"{environment_page(place)}/changes")
+    await ada.press("Choose several")
+    boxes = page.get_by_role("checkbox")
+    await expect(boxes).to_have_count(5)  # creations are not restored
+    for number in (0, 2, 3):
+        await boxes.nth(number).check()
+    await ada.press("Restore 3…")
+    await expect(dialog).to_contain_text("The rule is created again.")
+    await check_in_both_schemes(ada, "the restore of several changes")
+    await dialog.get_by_role("button", name="Restore 3").click()
+    await ada.sees("3 changes were restored.")
+    now = (await ada.api.get(flag_path(flag))).json()
+    assert (now["name"], now["enabled"]) == ("Newest checkout", True)
+    assert len((await ada.api.get(f"{flag_path(flag)}/rules")).json()) == 2
+
+    await ada.press("Choose several")
+    await page.get_by_role("checkbox", name="deleted a rule of").check()
+    await ada.press("Restore 1…")
+    await expect(dialog).to_contain_text("The rule exists again.")
+    await expect(dialog.get_by_role("button", name="Restore 0")).to_be_disabled()
+
+
 async def test_the_audit_is_filtered_linked_and_exported(ada: Person, flag: Json, tmp_path: Path) -> None:
     page = ada.page
     await ada.api.put(f"/api/projects/{flag['project_id']}", json={"name": "Market"})

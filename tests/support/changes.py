@@ -14,7 +14,7 @@ from tests.support.builders import make_environment
 async def changes_in(flagstaff: Flagstaff, environment: Json) -> list[Change]:
     """All changes inside an environment, oldest first."""
     async with flagstaff.database.read() as connection:
-        place = make_environment(UUID(environment["project_id"]), id=UUID(environment["id"]))
+        place = make_environment(id=UUID(environment["id"]))
         found = await list_environment_changes(connection, place, EnvironmentChangeFilter(), before=None, limit=1_000)
     return [each.change for each in reversed(found)]
 

@@ -125,6 +125,7 @@ class Place:
         name = description["operationId"]
         production, staging = self.ids["env_id"], self.ids["other_id"]
         own = {
+            "restore_changes": {"changes": [self.ids["change_id"]], "dry_run": True},
             "create_flags": {"name": "Third", "key": "third", "environments": [production]},
             "change_flags": {"flags": [self.ids["flag_id"]], "action": "add_tags", "tags": ["beta"]},
             "answer_users": {"environment_ids": [production], "flag_keys": ["new-checkout"], "users": [{}]},

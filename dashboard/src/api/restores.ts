@@ -30,6 +30,39 @@ export function dryRunQuery(projectId: string, changeId: string) {
   });
 }
 
+/** The most changes that are put back together. */
+export const RESTORED_MAX = 100;
+
+/** Puts several changes back, newest first, or none of them. */
+export function restoreChanges(
+  projectId: string,
+  changes: readonly string[],
+  { dry_run = false, if_unchanged = false }: Options,
+) {
+  const params = { path: { project_id: projectId } };
+  const body = { changes: [...changes], dry_run, if_unchanged };
+  return ask(client.POST("/api/projects/{project_id}/changes/restore", { params, body }));
+}
+
+/** What putting back several changes would alter now, and which of them cannot be put back. */
+export function dryRunAllQuery(projectId: string, changes: readonly string[]) {
+  return queryOptions({
+    queryKey: ["restore", projectId, "several", ...changes],
+    queryFn: () => restoreChanges(projectId, changes, { dry_run: true }),
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+  });
+}
+
+export function useRestoreChanges(projectId: string) {
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: (changes: readonly string[]) => restoreChanges(projectId, changes, {}),
+    onSuccess: () => cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "restore" }),
+  });
+}
+
 export function useRestoreChange(projectId: string, changeId: string) {
   const cache = useQueryClient();
   return useMutation({

@@ -2766,6 +2766,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/changes/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore Changes
+         * @description Put back several changes together, the newest first, as if each were restored alone; or none of them.
+         *
+         *     A dry run tells of each change what it would alter, or why it cannot be put back.
+         *
+         *     Requires the permissions `flags:write` and `audit:read`.
+         */
+        post: operations["restore_changes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments/{env_id}/evaluations": {
         parameters: {
             query?: never;
@@ -7519,6 +7543,34 @@ export interface components {
             email: string;
         };
         /**
+         * RestoreAllBody
+         * @description The changes to put back, with the options of a restore.
+         */
+        RestoreAllBody: {
+            /**
+             * Dry Run
+             * @description Only tell what it would alter.
+             * @default false
+             */
+            dry_run?: boolean;
+            /**
+             * If Unchanged
+             * @description Refuse (409) if it has been changed again since.
+             * @default false
+             */
+            if_unchanged?: boolean;
+            /** Changes */
+            changes: string[];
+        };
+        /**
+         * RestoreAllOut
+         * @description The changes, newest first.
+         */
+        RestoreAllOut: {
+            /** Items */
+            items: components["schemas"]["RestoredChangeOut"][];
+        };
+        /**
          * RestoreBody
          * @description Options of a restore.
          */
@@ -7546,6 +7598,29 @@ export interface components {
              * @description The change that this made; null for a dry run.
              */
             change_id: string | null;
+            /** Alterations */
+            alterations: components["schemas"]["AlterationOut"][];
+        };
+        /**
+         * RestoredChangeOut
+         * @description One of several changes, and what came of it.
+         */
+        RestoredChangeOut: {
+            /**
+             * Change Id
+             * @description The change that is put back.
+             */
+            change_id: string;
+            /**
+             * Restored By
+             * @description The change that this made; null for a dry run.
+             */
+            restored_by: string | null;
+            /**
+             * Refusal
+             * @description Why it cannot be put back. Only a dry run has this.
+             */
+            refusal: string | null;
             /** Alterations */
             alterations: components["schemas"]["AlterationOut"][];
         };
@@ -14697,6 +14772,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RestoreOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    restore_changes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RestoreAllBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoreAllOut"];
                 };
             };
             400: components["responses"]["400"];

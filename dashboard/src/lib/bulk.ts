@@ -1,11 +1,11 @@
 /** What a bulk action changes. The server decides; this is what it is asked to do. */
 
+import { RESTORED_MAX } from "../api/restores";
 import type { BulkAction } from "../api/bulk";
 import type { Flag } from "../api/client";
 import type { FieldProblem } from "../api/problem";
 
 export const FLAGS_MAX = 200;
-const UNDOABLE_MAX = 20; // each is a call
 
 export interface Plan {
   readonly changing: readonly Flag[];
@@ -38,9 +38,9 @@ export function refusedFlags(fields: readonly FieldProblem[], flags: readonly Fl
   return fields.flatMap(({ field }) => flags[Number(/^flags\.(\d+)$/.exec(field)?.[1] ?? -1)] ?? []);
 }
 
-/** The changes to restore to undo it; none if that would take too many calls. */
+/** The changes to restore to undo it; none if they are too many for a call. */
 export function undoable(changes: readonly string[]): readonly string[] {
-  return changes.length > UNDOABLE_MAX ? [] : changes;
+  return changes.length > RESTORED_MAX ? [] : changes;
 }
 
 /** Chooses a row or takes the choice back, at most as many as the server takes at once. */

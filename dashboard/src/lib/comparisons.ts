@@ -1,5 +1,6 @@
 /** Puts comparisons of environments, and what a copy alters, into words. */
 
+import { RESTORED_MAX } from "../api/restores";
 import type { Comparison, CopyAlteration } from "../api/comparisons";
 import type { Environment, Rule } from "../api/client";
 import { compare as texts } from "../texts/compare";
@@ -70,10 +71,10 @@ export function byFlag(alterations: readonly CopyAlteration[]): Map<string, Copy
   return found;
 }
 
-/** The changes to restore to undo a copy; none if it has created something, which is not restored. */
-export function undoable(alterations: readonly CopyAlteration[]): string[] {
-  if (alterations.length > 20 || alterations.some((each) => each.action.endsWith(".created"))) return [];
-  return alterations.flatMap((each) => each.change_id ?? []);
+/** The changes to restore to undo a copy, or why it cannot be undone: what was created is not restored. */
+export function undoable(alterations: readonly CopyAlteration[]): readonly string[] | "created" | "many" {
+  if (alterations.some((each) => each.action.endsWith(".created"))) return "created";
+  return alterations.length > RESTORED_MAX ? "many" : alterations.flatMap((each) => each.change_id ?? []);
 }
 
 function sidesOf(fields: Comparison["fields"]) {

@@ -4,25 +4,26 @@ import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path
-from pydantic import BaseModel, Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, PlainValidator, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import writes
-from flagstaff.api.schemas import Body, Uuid
+from flagstaff.api.schemas import Body, Uuid, at_most
 from flagstaff.concurrency.pacing import collect
 from flagstaff.copying.restores import Alteration
-from flagstaff.copying.restores_service import Restores
+from flagstaff.copying.restores_service import RestoredChange, Restores
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
-from flagstaff.http.responses import json_response
+from flagstaff.http.responses import json_parts_response, json_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import not_found
 
 router = APIRouter(prefix="/api", tags=["Audit"])
 
+CHANGES_MAX = 100
 _number = re.compile("[0-9]{1,18}")
 
 
@@ -40,6 +41,31 @@ class RestoreBody(Body):
 
     dry_run: bool = Field(default=False, description="Only tell what it would alter.")
     if_unchanged: bool = Field(default=False, description="Refuse (409) if it has been changed again since.")
+
+
+def _read_given_number(given: object) -> int:
+    if not isinstance(given, str) or not _number.fullmatch(given):
+        raise ValueError("must be the id of a change")
+    return int(given)
+
+
+def _check_changes(given: list[int]) -> list[int]:
+    if not given:
+        raise ValueError("must have at least one change")
+    if len(set(given)) < len(given):
+        raise ValueError("must not have a change twice")
+    return given
+
+
+class RestoreAllBody(RestoreBody):
+    """The changes to put back, with the options of a restore."""
+
+    changes: Annotated[
+        list[Annotated[int, BeforeValidator(_read_given_number), WithJsonSchema({"type": "string"})]],
+        at_most(CHANGES_MAX),
+        AfterValidator(_check_changes),
+        Field(json_schema_extra={"minItems": 1, "maxItems": CHANGES_MAX, "uniqueItems": True}),
+    ]
 
 
 class FieldAlterationOut(BaseModel):
@@ -64,6 +90,21 @@ class RestoreOut(BaseModel):
 
     change_id: str | None = Field(description="The change that this made; null for a dry run.")
     alterations: list[AlterationOut]
+
+
+class RestoredChangeOut(BaseModel):
+    """One of several changes, and what came of it."""
+
+    change_id: str = Field(description="The change that is put back.")
+    restored_by: str | None = Field(description="The change that this made; null for a dry run.")
+    refusal: str | None = Field(description="Why it cannot be put back. Only a dry run has this.")
+    alterations: list[AlterationOut]
+
+
+class RestoreAllOut(BaseModel):
+    """The changes, newest first."""
+
+    items: list[RestoredChangeOut]
 
 
 def _view(alteration: Alteration) -> dict[str, Any]:
@@ -109,3 +150,37 @@ async def restore_change(
     number = str(restored.number) if restored.number is not None else None
     alterations = await collect(map(_view, restored.alterations))  # of a flag's thousand rules, for instance
     return json_response({"change_id": number, "alterations": alterations})
+
+
+@router.post(
+    "/projects/{project_id}/changes/restore",
+    response_model=RestoreAllOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+)
+@writes(
+    Permission.FLAGS_WRITE,
+    Permission.AUDIT_READ,
+    place="environment",
+    body_max_bytes=SMALL_BODY,
+    reports_revision=True,
+    repeatable=True,
+)
+async def restore_changes(project_id: Id, body: RestoreAllBody, actor: CurrentActor, restores: Service) -> Response:
+    """Put back several changes together, the newest first, as if each were restored alone; or none of them.
+
+    A dry run tells of each change what it would alter, or why it cannot be put back.
+    """
+    items = await restores.restore_all(
+        actor, project_id, body.changes, dry_run=body.dry_run, if_unchanged=body.if_unchanged
+    )
+    return await json_parts_response(b'{"items":[', map(_view_restored, items), b"]}")
+
+
+def _view_restored(item: RestoredChange) -> dict[str, Any]:
+    number = item.restored.number
+    return {
+        "change_id": str(item.restores),
+        "restored_by": None if number is None else str(number),
+        "refusal": item.refusal and item.refusal.message,
+        "alterations": list(map(_view, item.restored.alterations)),
+    }

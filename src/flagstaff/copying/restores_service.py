@@ -1,8 +1,9 @@
 """Restores changes of flags, rules and segments: puts back what a change has altered, as a change of its own."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from flagstaff.audit.changes_store import record_all
 from flagstaff.concurrency.pacing import collect
 from flagstaff.copying.restore_plans import plan_restore
 from flagstaff.copying.restores import Alteration, unrestorable
-from flagstaff.database.database import Connection, Database, attempt
+from flagstaff.database.database import Connection, Database, Transaction, attempt
 from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.flags_service import Flags
@@ -21,6 +22,7 @@ from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.targeting.segments_service import Segments
 from flagstaff.projects.access import open_member
+from flagstaff.projects.members import Member
 from flagstaff.values.errors import Code, Error, not_found
 from flagstaff.values.moments import later_than
 
@@ -31,6 +33,18 @@ class Restored:
 
     alterations: Sequence[Alteration]
     number: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredChange:
+    """One of several changes that are put back together: its number, and what came of it.
+
+    `refusal` is why it cannot be put back, which only a dry run tells; otherwise the first refusal ends the restore.
+    """
+
+    restores: int
+    restored: Restored
+    refusal: Error | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +74,81 @@ class Restores:
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             _, member = await open_member(connection, actor, project_id, for_update=True)
-            change = await changes_store.find_project_change(connection, project_id, number)
-            if change is None:
-                raise not_found("change")
-            # Later than every state that a resource with the same id has had, also before another deletion of it.
-            now = later_than(await changes_store.latest_time(connection, project_id), self.now())
-            with _as_conflict():
-                alterations = await plan_restore(connection, member, change, number, now, if_unchanged=if_unchanged)
-                async with attempt(transaction, keep=not dry_run):  # some quotas need to see what is written
-                    await self._write(connection, alterations)
+            now = await self._time_of_restore(connection, project_id)
+            async with attempt(transaction, keep=not dry_run):  # some quotas need to see what is written
+                alterations = await self._put_back(connection, member, number, now, if_unchanged=if_unchanged)
             if dry_run:
                 return Restored(alterations, None)
             made = await collect(_change_of(actor, each, number) for each in alterations)
             return Restored(alterations, (await record_all(transaction, made))[0])
+
+    async def restore_all(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        numbers: Collection[int],
+        *,
+        dry_run: bool = False,
+        if_unchanged: bool = False,
+    ) -> list[RestoredChange]:
+        """Put back several changes together, the newest first, or none of them; or only tell what that would alter.
+
+        Raises:
+            Error: as `restore`; the CONFLICT names the change, but a dry run tells of each one that cannot be put back.
+        """
+        items: list[RestoredChange] = []
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            _, member = await open_member(connection, actor, project_id, for_update=True)
+            now = await self._time_of_restore(connection, project_id)
+            async with attempt(transaction, keep=not dry_run):
+                for number in sorted(numbers, reverse=True):
+                    try:
+                        async with attempt(transaction, keep=True):
+                            altered = await self._put_back(connection, member, number, now, if_unchanged=if_unchanged)
+                    except Error as error:
+                        if error.code is not Code.CONFLICT:
+                            raise
+                        if not dry_run:
+                            raise Error(Code.CONFLICT, f"Change {number}: {error.message}") from error
+                        items.append(RestoredChange(number, Restored((), None), error))
+                    else:
+                        items.append(RestoredChange(number, Restored(altered, None)))
+            return items if dry_run else await self._record(transaction, actor, items)
+
+    async def _record(
+        self, transaction: Transaction, actor: Actor, items: Sequence[RestoredChange]
+    ) -> list[RestoredChange]:
+        """Record what was put back, the changes of each environment together."""
+        made: defaultdict[UUID | None, list[Change]] = defaultdict(list)
+        firsts: dict[int, tuple[UUID | None, int]] = {}  # where the first change of each restore is
+        for item in items:
+            for each in item.restored.alterations:
+                of_environment = made[each.scope.environment_id]
+                firsts.setdefault(item.restores, (each.scope.environment_id, len(of_environment)))
+                of_environment.append(_change_of(actor, each, item.restores))
+        numbers = {environment: await record_all(transaction, changes) for environment, changes in made.items()}
+        recorded = []
+        for item in items:
+            environment, place = firsts[item.restores]
+            recorded.append(replace(item, restored=replace(item.restored, number=numbers[environment][place])))
+        return recorded
+
+    async def _time_of_restore(self, connection: Connection, project_id: UUID) -> datetime:
+        """Later than every state that a resource with the same id has had, also before another deletion of it."""
+        return later_than(await changes_store.latest_time(connection, project_id), self.now())
+
+    async def _put_back(
+        self, connection: Connection, member: Member, number: int, now: datetime, *, if_unchanged: bool
+    ) -> Sequence[Alteration]:
+        """Write what a change has altered as it was before."""
+        change = await changes_store.find_project_change(connection, member.project_id, number)
+        if change is None:
+            raise not_found("change")
+        with _as_conflict():
+            alterations = await plan_restore(connection, member, change, number, now, if_unchanged=if_unchanged)
+            await self._write(connection, alterations)
+        return alterations
 
     async def _write(self, connection: Connection, alterations: Sequence[Alteration]) -> None:
         """Write what is altered; raises Error CONFLICT for a key that is taken, or where a quota has no room."""

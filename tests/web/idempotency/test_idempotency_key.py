@@ -178,6 +178,7 @@ async def test_every_post_is_carried_out_once_and_answered_twice_alike(
     staging = await ada.get_environment(project, "staging")
     other, released = [await ada.create_flag(environment, key=key, name=key) for key in ("other", "released")]
     release = created(await ada.post(f"{flag_path(released)}/releases", json=RELEASE))
+    renamed_too = (await ada.put(flag_path(other), json={"name": "Renamed too"})).headers["flagstaff-change"]
     posts = {
         "/api/projects": {"name": "Second shop"},
         "/api/projects/{project_id}/invitations": {"email": "alan@example.com", "role": "viewer"},
@@ -196,6 +197,7 @@ async def test_every_post_is_carried_out_once_and_answered_twice_alike(
         "/api/projects/{project_id}/views": {"name": "Beta", "search": {"tag": "beta"}},
         "/api/projects/{project_id}/environments/{env_id}/bulk-actions": {"flags": [flag["id"]], "action": "disable"},
         "/api/projects/{project_id}/changes/{change_id}/restore": None,
+        "/api/projects/{project_id}/changes/restore": {"changes": [renamed_too]},
         "/api/projects/{project_id}/metrics": {"key": "errors", "name": "Errors", "kind": "binary", "better": "down"},
         "/api/projects/{project_id}/environments/{env_id}/releases": {
             "at": format_moment(datetime.now(UTC) + timedelta(days=1)),

@@ -46,6 +46,7 @@ NOT_ON_ONE = {
     "remove_passkey",
     "renew_recovery_codes",
     "restore_change",
+    "restore_changes",
     "schedule_flags",
     *(f"{verb}_{kind}" for verb in ("test", "repeat") for kind in ("webhook", "instance_webhook")),
     *(f"repeat_{kind}_{what}" for kind in ("webhook", "instance_webhook") for what in ("delivery", "deliveries")),

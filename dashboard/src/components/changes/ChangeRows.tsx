@@ -1,9 +1,11 @@
 /** Changes in words, each with its values before and after. */
 
+import { Checkbox } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Change } from "../../api/changes";
 import { fieldChanges } from "../../lib/changes";
 import { actorInWords, subjectOf, verbOf } from "../../lib/changeSentences";
+import { restoreNeeds } from "../../lib/restorable";
 import { inFull } from "../../lib/time";
 import { changeSentences as sentences } from "../../texts/changeSentences";
 import { restore as texts } from "../../texts/restore";
@@ -23,9 +25,12 @@ export interface ChangeRowsProps {
   readonly exact?: boolean;
   /** The name of what was changed, as a link. */
   readonly linked?: (change: Change, name: string) => ReactNode;
+  /** The ids of changes that are chosen, and what chooses one; without it, none can be chosen. */
+  readonly chosen?: ReadonlySet<string>;
+  readonly onChoose?: ((id: string, wanted: boolean) => void) | undefined;
 }
 
-export function ChangeRows({ items, flagNames, projectId, exact = false, linked }: ChangeRowsProps) {
+export function ChangeRows({ items, flagNames, projectId, exact = false, linked, chosen, onChoose }: ChangeRowsProps) {
   return (
     <ol className={classes.list}>
       {items.map((each) => {
@@ -34,7 +39,16 @@ export function ChangeRows({ items, flagNames, projectId, exact = false, linked 
         return (
           <li key={each.id} className={classes.change}>
             <div className={classes.sentence}>
-              <span>
+              {onChoose && restoreNeeds(each) !== null && (
+                <Checkbox
+                  size="xs"
+                  mt={4}
+                  aria-label={texts.choose(`${who} ${verbOf(each)} ${subject}`)}
+                  checked={chosen?.has(each.id) ?? false}
+                  onChange={(event) => onChoose(each.id, event.currentTarget.checked)}
+                />
+              )}
+              <span className={classes.words}>
                 <span className={classes.who}>{who}</span>
                 {each.actor.token && sentences.withToken(each.actor.token.name)} {verbOf(each)}{" "}
                 <span className={classes.what}>{linked ? linked(each, subject) : subject}</span>

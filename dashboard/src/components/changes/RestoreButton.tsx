@@ -1,7 +1,7 @@
 /** Offers to put back a change, if it is of a kind that can be. */
 
 import type { Change } from "../../api/changes";
-import type { Permission } from "../../api/members";
+import { restoreNeeds } from "../../lib/restorable";
 import { useEnvironments } from "../../lib/useHere";
 import { useDialog } from "../../lib/useDialog";
 import { restore as texts } from "../../texts/restore";
@@ -9,12 +9,6 @@ import { GuardedButton } from "../shared/GuardedButton";
 import { lateDialog } from "../shared/lateDialog";
 
 const RestoreDialog = lateDialog(() => import("./RestoreDialog").then((module) => module.RestoreDialog));
-
-const NEEDS: Readonly<Record<string, Permission>> = {
-  flag: "flags:write",
-  rule: "rules:write",
-  segment: "segments:write",
-};
 
 interface Props {
   readonly projectId: string;
@@ -28,11 +22,10 @@ interface Props {
 export function RestoreButton({ projectId, change, subject, words }: Props) {
   const dialog = useDialog();
   const environments = useEnvironments();
-  const [kind = "", verb] = change.action.split(".");
-  const needs = NEEDS[kind];
-  if (needs === undefined || verb === "created") return null;
+  const needs = restoreNeeds(change);
+  if (needs === null) return null;
   const environment = environments.find((each) => each.id === change.environment_id);
-  const named = kind === "rule" ? texts.ruleOf(subject) : subject;
+  const named = change.action.startsWith("rule.") ? texts.ruleOf(subject) : subject;
   const what = environment ? texts.placed(named, environment.name) : named;
   return (
     <>

@@ -1,18 +1,17 @@
 /** Shows what putting back a change alters, and puts it back. */
 
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Button, Group, Modal, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { lineOf } from "../../api/problem";
-import { type Alteration, dryRunQuery, useRestoreChange } from "../../api/restores";
-import { fieldChanges } from "../../lib/changes";
+import { dryRunQuery, useRestoreChange } from "../../api/restores";
 import { notifyDone } from "../../lib/notify";
 import type { DialogProps } from "../../lib/useDialog";
 import { t } from "../../texts";
 import { restore as texts } from "../../texts/restore";
 import { Form } from "../shared/Form";
 import { Refusal } from "../shared/Refusal";
-import { ChangedFields } from "./ChangedFields";
+import { Alterations } from "./Alterations";
 
 interface Props extends DialogProps {
   readonly projectId: string;
@@ -61,25 +60,5 @@ function Preview({ projectId, changeId, what, onClose }: Omit<Props, "opened">) 
         </>
       )}
     </Form>
-  );
-}
-
-/** The first is that of the resource; a flag that comes back is followed by its rules. */
-function Alterations({ alterations }: { alterations: readonly Alteration[] }) {
-  const [first, ...others] = alterations;
-  if (!first) return null;
-  const [kind = "", verb = ""] = first.action.split(".");
-  const before = Object.fromEntries(first.fields.map(({ field, present }) => [field, present]));
-  const after = Object.fromEntries(first.fields.map(({ field, restored }) => [field, restored]));
-  return (
-    <Stack gap="xs">
-      {verb === "created" && kind in texts.comesBack && (
-        <Text>{texts.comesBack[kind as keyof typeof texts.comesBack]}</Text>
-      )}
-      {verb === "unarchived" && <Text>{texts.isUnarchived}</Text>}
-      {verb === "archived" && <Text>{texts.isArchived}</Text>}
-      <ChangedFields fields={fieldChanges({ before: verb === "created" ? null : before, after })} />
-      {others.length > 0 && <Text>{texts.rulesComeBack(others.length)}</Text>}
-    </Stack>
   );
 }

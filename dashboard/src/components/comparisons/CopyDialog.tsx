@@ -48,8 +48,8 @@ function Copy({ projectId, pair, keys, opened, onClose, onLeaveOut, onCopied }: 
     const { alterations } = await copy({ ...body, if_unchanged: data?.fingerprint ?? null });
     const message = texts.copied(byFlag(alterations).size, pair.target.name);
     const changes = undoable(alterations);
-    if (changes.length > 0) offerUndo(cache, { done: "copied", name: message }, { projectId, changes });
-    else notifyDone(message);
+    if (typeof changes === "string") notifyDone(`${message} ${texts.notUndoable[changes]}`);
+    else offerUndo(cache, { done: "copied", name: message }, { projectId, changes });
     onCopied();
     onClose();
   };

@@ -4,7 +4,7 @@ import { Button, Group } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import type { QueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { restoreChange } from "../../api/restores";
+import { restoreChanges } from "../../api/restores";
 import { type MadeChanges, takeChanges } from "../../lib/madeChanges";
 import { onSessionChange } from "../../lib/session";
 import { notifyDone, notifyRefused } from "../../lib/notify";
@@ -46,9 +46,7 @@ function UndoMessage({ cache, message, made, onUsed }: Props) {
   const undo = async () => {
     setBusy(true);
     try {
-      for (const change of made.changes.toReversed()) {
-        await restoreChange(made.projectId, change, { if_unchanged: true });
-      }
+      await restoreChanges(made.projectId, made.changes, { if_unchanged: true });
       notifyDone(texts.undone);
     } catch (error) {
       notifyRefused(texts.notUndone, error);

@@ -1,0 +1,96 @@
+/** Shows what putting back several changes alters and which cannot be put back, and puts the others back together. */
+
+import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useQuery } from "@tanstack/react-query";
+import type { Change } from "../../api/changes";
+import { lineOf } from "../../api/problem";
+import { dryRunAllQuery, useRestoreChanges } from "../../api/restores";
+import { actorInWords, subjectOf, verbOf } from "../../lib/changeSentences";
+import { notifyDone } from "../../lib/notify";
+import type { DialogProps } from "../../lib/useDialog";
+import { t } from "../../texts";
+import { restore as texts } from "../../texts/restore";
+import { Form } from "../shared/Form";
+import { Refusal } from "../shared/Refusal";
+import { Alterations } from "./Alterations";
+import classes from "./ChangeRows.module.css";
+
+interface Props extends DialogProps {
+  readonly projectId: string;
+  readonly changes: readonly Change[];
+  readonly flagNames: ReadonlyMap<string, string>;
+  readonly onDone: () => void;
+}
+
+export function RestoreAllDialog({ opened, onClose, ...chosen }: Props) {
+  return (
+    <Modal title={texts.severalHeading(chosen.changes.length)} size={640} opened={opened} onClose={onClose}>
+      <Preview {...chosen} onClose={onClose} />
+    </Modal>
+  );
+}
+
+function Preview({ projectId, changes, flagNames, onDone, onClose }: Omit<Props, "opened">) {
+  const { data, error } = useQuery(
+    dryRunAllQuery(
+      projectId,
+      changes.map(({ id }) => id),
+    ),
+  );
+  const { mutateAsync: restore } = useRestoreChanges(projectId);
+  const form = useForm({ initialValues: {} });
+  const possible = (data?.items ?? []).filter(({ refusal }) => refusal === null).map((each) => each.change_id);
+  const submit = async () => {
+    await restore(possible);
+    notifyDone(texts.severalRestored(possible.length));
+    onClose();
+    onDone();
+  };
+  const buttons = (busy: boolean) => (
+    <Group justify="flex-end" gap="xs">
+      <Button variant="default" onClick={onClose} data-autofocus>
+        {error ? t.close : t.cancel}
+      </Button>
+      {!error && (
+        <Button type="submit" loading={busy} disabled={possible.length === 0}>
+          {texts.restoreCount(possible.length)}
+        </Button>
+      )}
+    </Group>
+  );
+  return (
+    <Form form={form} onSubmit={submit} buttons={buttons}>
+      {error && <Refusal text={lineOf(error)} />}
+      {!data && !error && <Text role="status">{t.loading}</Text>}
+      {data && (
+        <>
+          <Text>{texts.severalText}</Text>
+          <ol className={classes.list}>
+            {data.items.map((item) => {
+              const change = changes.find(({ id }) => id === item.change_id);
+              return (
+                change && (
+                  <li key={item.change_id} className={classes.change}>
+                    <Stack gap={4}>
+                      <Text size="sm">
+                        {actorInWords(change.actor)} {verbOf(change)} {subjectOf(change, flagNames)}
+                      </Text>
+                      {item.refusal === null ? (
+                        <Alterations alterations={item.alterations} />
+                      ) : (
+                        <Text size="sm" c="dimmed">
+                          {item.refusal}
+                        </Text>
+                      )}
+                    </Stack>
+                  </li>
+                )
+              );
+            })}
+          </ol>
+        </>
+      )}
+    </Form>
+  );
+}

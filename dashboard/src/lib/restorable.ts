@@ -1,0 +1,16 @@
+/** Which changes can be put back, and what that needs. */
+
+import type { Change } from "../api/changes";
+import type { Permission } from "../api/members";
+
+const NEEDS: Readonly<Record<string, Permission>> = {
+  flag: "flags:write",
+  rule: "rules:write",
+  segment: "segments:write",
+};
+
+/** The permission that putting back a change needs; null if it cannot be put back. */
+export function restoreNeeds({ action }: Pick<Change, "action">): Permission | null {
+  const [kind = "", verb] = action.split(".");
+  return verb === "created" ? null : (NEEDS[kind] ?? null);
+}
