@@ -25,6 +25,7 @@ router = APIRouter(prefix="/api", tags=["Audit"])
 
 CHANGES_MAX = 100
 _number = re.compile("[0-9]{1,18}")
+_given_number = re.compile("[1-9][0-9]{0,17}")
 
 
 def _read_number(given: str) -> int:
@@ -43,8 +44,11 @@ class RestoreBody(Body):
     if_unchanged: bool = Field(default=False, description="Refuse (409) if it has been changed again since.")
 
 
+_CHANGE_ID = WithJsonSchema({"type": "string", "pattern": f"^{_given_number.pattern}$"})
+
+
 def _read_given_number(given: object) -> int:
-    if not isinstance(given, str) or not _number.fullmatch(given):
+    if not isinstance(given, str) or not _given_number.fullmatch(given):
         raise ValueError("must be the id of a change")
     return int(given)
 
@@ -61,7 +65,7 @@ class RestoreAllBody(RestoreBody):
     """The changes to put back, with the options of a restore."""
 
     changes: Annotated[
-        list[Annotated[int, BeforeValidator(_read_given_number), WithJsonSchema({"type": "string"})]],
+        list[Annotated[int, BeforeValidator(_read_given_number), _CHANGE_ID]],
         at_most(CHANGES_MAX),
         AfterValidator(_check_changes),
         Field(json_schema_extra={"minItems": 1, "maxItems": CHANGES_MAX, "uniqueItems": True}),
