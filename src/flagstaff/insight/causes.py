@@ -23,6 +23,8 @@ from flagstaff.insight.past_states import PastStates
 SLACK = timedelta(seconds=5)
 """By how much the clocks of the instances that evaluated and changed may differ. A change may also have been seen a
 moment before its call returned."""
+STATES_MAX = 500
+"""Between two evaluations; each may have to be compiled."""
 POSSIBLE_MAX = 5
 ATTRIBUTES_MAX = 20
 _BESIDE = 10  # states that are tried before and after the one at the time of an evaluation
@@ -118,6 +120,8 @@ def _find_with(
         end = yield from replay.find(result.subject_after, result.after, later)
     if start is None or end is None:
         return _possible(result, changes, times, replay)
+    if end - start > STATES_MAX:
+        return UNAVAILABLE
     return (yield from replay.explain(start, end))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
 
-from flagstaff.audit.changes import NumberedChange
+from flagstaff.audit.changes import OWN_FIELDS, Change, NumberedChange
 from flagstaff.audit.recorded_values import read_resource
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.flag_sets import FlagSet, compile_segments
@@ -19,6 +19,7 @@ T = TypeVar("T", Flag, Segment)
 
 Resource = Flag | Rule | Segment
 
+_UNDECISIVE = OWN_FIELDS | {"name", "description", "tags", "owner", "keep"}
 _KINDS: Mapping[str, type[Any]] = {"flag": Flag, "rule": Rule, "segment": Segment}
 
 
@@ -77,11 +78,14 @@ class PastStates:
         return states
 
     def changes_of(self, key: str) -> Generator[None, None, list[NumberedChange]]:
-        """The changes to what decides a flag, or has decided it once: flags, rules and segments; oldest first."""
+        """The changes to what decides a flag, or has decided it once: flags, rules and segments; oldest first.
+
+        Changes of fields that decide nothing, such as a name, are left out.
+        """
         wanted = yield from self._all_of(key)
         found = []
         for numbered in self._trail.changes:
-            if numbered.change.resource_id in wanted:
+            if numbered.change.resource_id in wanted and _decides(numbered.change):
                 found.append(numbered)
             yield
         return found
@@ -186,6 +190,14 @@ def _read(kind: type[Any], values: Mapping[str, Any] | None) -> Resource | None:
     except (LookupError, TypeError, ValueError):
         return None
     return found
+
+
+def _decides(change: Change) -> bool:
+    """Whether a change can alter a result."""
+    before, after = change.before, change.after
+    if before is None or after is None:
+        return True
+    return any(before.get(name) != after.get(name) for name in before.keys() | after.keys() if name not in _UNDECISIVE)
 
 
 def named_in(changes: Iterable[NumberedChange]) -> Generator[None, None, set[str]]:

@@ -403,14 +403,15 @@ async def test_without_a_state_that_gives_the_result_it_says_what_changed_in_the
     flag = await ada.create_flag(environment)
     await evaluate()
     await ada.post(f"{flag_path(flag)}/toggle")
-    await ada.put(flag_path(flag), json={"name": "Another name"})
+    await ada.put(flag_path(flag), json={"stickiness": "plan"})
+    await ada.put(flag_path(flag), json={"name": "A name decides nothing"})
     await evaluate()
     # As after a repair of the database by hand: the trail lacks what mattered.
     async with flagstaff.database.transaction() as transaction:
         lost = sa.delete(tables.changes).where(tables.changes.c.action.in_(("flag.created", "flag.toggled")))
         await transaction.connection.execute(lost)
     item, change = only(await ask())
-    assert (item["kind"], change["after"]["name"]) == ("possible", "Another name")
+    assert (item["kind"], change["after"]["stickiness"]) == ("possible", "plan")
     async with flagstaff.database.transaction() as transaction:
         await transaction.connection.execute(sa.delete(tables.changes))
     causes = await ask()
