@@ -125,7 +125,7 @@ class Place:
         name = description["operationId"]
         production, staging = self.ids["env_id"], self.ids["other_id"]
         own = {
-            "restore_changes": {"changes": [self.ids["change_id"]], "dry_run": True},
+            "restore_changes": {"changes": [self.ids["other_change_id"]]},
             "create_flags": {"name": "Third", "key": "third", "environments": [production]},
             "change_flags": {"flags": [self.ids["flag_id"]], "action": "add_tags", "tags": ["beta"]},
             "answer_users": {"environment_ids": [production], "flag_keys": ["new-checkout"], "users": [{}]},
@@ -168,6 +168,7 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
     spare, third = [await owner.create_flag(production, key=key, name=key) for key in ("spare", "third-flag")]
     release = await owner.post(f"{flag_path(flag)}/releases", json=BODIES["create_release"])
     changed = await owner.put(flag_path(flag), json={"description": "Two steps."})
+    changed_too = await owner.put(flag_path(third), json={"description": "Three steps."})
     recorded = await record_evaluation(flagstaff, owner, project["sdk_key"], flag)
     measured = Measured("orders", RequestKind.COUNTER, "Orders", (), (Sample(WHOLE, 1.0, 1),))
     async with flagstaff.database.write_history() as connection:
@@ -177,6 +178,7 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
         "webhook_id": webhook.json()["id"],
         "delivery_id": str(sent.inserted_primary_key[0]),
         "change_id": changed.headers["flagstaff-change"],
+        "other_change_id": changed_too.headers["flagstaff-change"],
         "project_id": project["id"],
         "env_id": flag["environment_id"],
         "other_id": other_flag["environment_id"],

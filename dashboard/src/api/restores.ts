@@ -30,9 +30,6 @@ export function dryRunQuery(projectId: string, changeId: string) {
   });
 }
 
-/** The most changes that are put back together. */
-export const RESTORED_MAX = 100;
-
 /** Puts several changes back, newest first, or none of them. */
 export function restoreChanges(
   projectId: string,

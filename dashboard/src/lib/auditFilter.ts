@@ -44,6 +44,6 @@ export function queryOf({ actor, action, flag, environment, since, until }: Audi
 }
 
 /** A year that is still being typed begins with zeros. */
-function isTime(value: string): boolean {
+export function isTime(value: string): boolean {
   return /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d/.test(value) && !Number.isNaN(Date.parse(value));
 }

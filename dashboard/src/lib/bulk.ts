@@ -1,6 +1,6 @@
 /** What a bulk action changes. The server decides; this is what it is asked to do. */
 
-import { RESTORED_MAX } from "../api/restores";
+import { RESTORED_MAX } from "./restorable";
 import type { BulkAction } from "../api/bulk";
 import type { Flag } from "../api/client";
 import type { FieldProblem } from "../api/problem";

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { startOf, toChangesSearch } from "./changePeriods";
+import { startOf } from "./changePeriods";
+import { toChangesSearch } from "./changesSearch";
 
 it.each([
   [{}, {}],

@@ -1,6 +1,6 @@
 /** Puts comparisons of environments, and what a copy alters, into words. */
 
-import { RESTORED_MAX } from "../api/restores";
+import { RESTORED_MAX } from "./restorable";
 import type { Comparison, CopyAlteration } from "../api/comparisons";
 import type { Environment, Rule } from "../api/client";
 import { compare as texts } from "../texts/compare";

@@ -3,6 +3,9 @@
 import type { Change } from "../api/changes";
 import type { Permission } from "../api/members";
 
+/** The most changes that are put back together. */
+export const RESTORED_MAX = 100;
+
 const NEEDS: Readonly<Record<string, Permission>> = {
   flag: "flags:write",
   rule: "rules:write",

@@ -7,7 +7,7 @@ import { useState } from "react";
 import { withChoice } from "../../lib/bulk";
 import { restoreNeeds } from "../../lib/restorable";
 import { changes as changeTexts } from "../../texts/changes";
-import { restore as texts } from "../../texts/restore";
+import { restoreSeveral as texts } from "../../texts/restoreSeveral";
 import { ChangeRows, type ChangeRowsProps } from "./ChangeRows";
 import { Empty } from "../shared/Empty";
 import { IconPencil } from "../shared/icons";

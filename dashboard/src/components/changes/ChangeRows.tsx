@@ -9,6 +9,7 @@ import { restoreNeeds } from "../../lib/restorable";
 import { inFull } from "../../lib/time";
 import { changeSentences as sentences } from "../../texts/changeSentences";
 import { restore as texts } from "../../texts/restore";
+import { restoreSeveral as several } from "../../texts/restoreSeveral";
 import { When } from "../shared/When";
 import classes from "./ChangeRows.module.css";
 import { ChangedFields } from "./ChangedFields";
@@ -43,7 +44,7 @@ export function ChangeRows({ items, flagNames, projectId, exact = false, linked,
                 <Checkbox
                   size="xs"
                   mt={4}
-                  aria-label={texts.choose(`${who} ${verbOf(each)} ${subject}`)}
+                  aria-label={several.choose(`${who} ${verbOf(each)} ${subject}`)}
                   checked={chosen?.has(each.id) ?? false}
                   onChange={(event) => onChoose(each.id, event.currentTarget.checked)}
                 />

@@ -1,7 +1,8 @@
 /** Chooses the time of which changes are shown. */
 
 import { Group, SegmentedControl } from "@mantine/core";
-import { type ChangesSearch, type Period, PERIODS } from "../../lib/changePeriods";
+import { type Period, PERIODS } from "../../lib/changePeriods";
+import type { ChangesSearch } from "../../lib/changesSearch";
 import { localMinute } from "../../lib/markers";
 import { changes as texts } from "../../texts/changes";
 import { TypedInput } from "../shared/TypedInput";

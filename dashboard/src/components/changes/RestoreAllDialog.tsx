@@ -10,7 +10,7 @@ import { actorInWords, subjectOf, verbOf } from "../../lib/changeSentences";
 import { notifyDone } from "../../lib/notify";
 import type { DialogProps } from "../../lib/useDialog";
 import { t } from "../../texts";
-import { restore as texts } from "../../texts/restore";
+import { restoreSeveral as texts } from "../../texts/restoreSeveral";
 import { Form } from "../shared/Form";
 import { Refusal } from "../shared/Refusal";
 import { Alterations } from "./Alterations";

@@ -2,9 +2,9 @@
 
 import { Button, Text } from "@mantine/core";
 import type { Change } from "../../api/changes";
-import { RESTORED_MAX } from "../../api/restores";
+import { RESTORED_MAX } from "../../lib/restorable";
 import { useDialog } from "../../lib/useDialog";
-import { restore as texts } from "../../texts/restore";
+import { restoreSeveral as texts } from "../../texts/restoreSeveral";
 import { lateDialog } from "../shared/lateDialog";
 
 const RestoreAllDialog = lateDialog(() => import("./RestoreAllDialog").then((module) => module.RestoreAllDialog));
