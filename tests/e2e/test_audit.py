@@ -87,12 +87,12 @@ async def test_the_changes_of_an_environment_since_a_time_are_chosen_and_linked(
     await page.get_by_text("Last hour", exact=True).click()
     await expect(page).to_have_url(re.compile("last=hour"))
     await expect(changes).to_have_count(everything)
-    await page.get_by_text("Since…", exact=True).click()
-    await page.get_by_label("Since", exact=True).fill("2999-01-01T00:00")
-    await ada.sees("No changes in this time")
+    await page.get_by_text("Between…", exact=True).click()
+    await page.get_by_label("From", exact=True).fill("2999-01-01T00:00")
+    await ada.sees("No changes match these filters")
     await expect(page).to_have_url(re.compile("since=2999-01-01T00"))
     await page.reload()
-    await ada.sees("No changes in this time")
+    await ada.sees("No changes match these filters")
     await page.get_by_text("All", exact=True).click()
     await expect(changes).to_have_count(everything)
 
@@ -187,16 +187,20 @@ async def test_the_audit_is_filtered_linked_and_exported(ada: Person, flag: Json
     await ada.api.post(f"/api/projects/{flag['project_id']}/regenerate-key")
     await ada.api.post(f"{flag_path(flag)}/toggle")
     await page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}) + "/changes")
-    await page.get_by_role("link", name="All changes in the project").click()
-    await ada.sees_heading("Audit")
+    await page.get_by_role("link", name="Whole project").click()
     rows = page.get_by_role("main").get_by_role("listitem")
     await expect(rows.nth(0)).to_contain_text("turned off New checkout")
     await expect(rows.nth(1)).to_contain_text("regenerated the project")
     await expect(rows.nth(2)).to_contain_text("Before Shop → After Market")
     await expect(rows.nth(0)).to_contain_text("UTC")
-    await check_in_both_schemes(ada, "the audit")
+    await ada.press("Filters")
+    await check_in_both_schemes(ada, "the changes of a project")
     await page.get_by_label("What").select_option("flag.toggled")
     await expect(rows).to_have_count(1)
+    await page.get_by_role("link", name="Production", exact=True).click()  # with the same filters
+    await expect(page).to_have_url(re.compile("/changes.*action=flag.toggled"))
+    await expect(rows).to_have_count(1)
+    await page.get_by_role("link", name="Whole project").click()
     async with page.expect_download() as saving:
         await ada.press("Export as CSV")
     assert (await saving.value).suggested_filename == "changes.csv"
@@ -209,6 +213,26 @@ async def test_the_audit_is_filtered_linked_and_exported(ada: Person, flag: Json
     await expect(rows.nth(1)).to_be_visible()
     await rows.nth(0).get_by_role("link").first.click()
     await ada.sees_heading("New checkout")
+
+
+async def test_what_a_bulk_action_changed_is_one_entry_that_is_restored_whole(ada: Person, flag: Json) -> None:
+    page, dialog = ada.page, ada.page.get_by_role("dialog")
+    place = {"project_id": flag["project_id"], "id": flag["environment_id"]}
+    other = await ada.api.create_flag(place, key="other", name="Other")
+    bulk = {"flags": [flag["id"], other["id"]], "action": "disable"}
+    await ada.api.post(f"/api/projects/{place['project_id']}/environments/{place['id']}/bulk-actions", json=bulk)
+    await page.goto(f"{environment_page(place)}/changes")
+    entry = page.get_by_role("main").get_by_role("listitem").first
+    await expect(entry).to_contain_text("turned off 2 flags in Production")
+    await entry.get_by_role("button", name="Show 2 changes").click()
+    await expect(entry).to_contain_text("turned off New checkout")
+    await expect(entry).to_contain_text("turned off Other")
+    await check_in_both_schemes(ada, "a bulk action among changes")
+    await entry.get_by_role("button", name=re.compile("^Restore all: .* 2 flags$")).click()
+    await dialog.get_by_role("button", name="Restore 2").click()
+    await ada.sees("2 changes were restored.")
+    await expect(entry).to_contain_text("restored 2 flags in Production")
+    assert (await state_of(ada, flag))["enabled"] is True
 
 
 async def test_the_audit_fits_on_a_phone(ada: Person, flag: Json) -> None:

@@ -28,7 +28,7 @@ async def test_a_mark_on_a_flags_chart_leads_to_its_changes_with_the_keyboard(ad
     )
     await marks.last.focus()
     await ada.page.keyboard.press("Enter")
-    await ada.sees_heading("Audit")
+    await ada.sees_heading("Changes")
     await expect(ada.page.get_by_label("Flag key")).to_have_value(flag["key"])
     await expect(ada.page.get_by_role("main").get_by_role("listitem").first).to_contain_text("turned off")
 

@@ -52,7 +52,7 @@ async def test_a_recorded_answer_is_three_clicks_away_and_can_be_shared(ada: Per
     await ada.sees("new-checkout was on for user-42.")
     await expect(page.get_by_role("main")).to_contain_text("plan: gold")
     await page.get_by_role("link", name="Changes to this flag before").click()
-    await ada.sees_heading("Audit")
+    await ada.sees_heading("Changes")
     await page.go_back()
     await page.get_by_role("link", name="More about this user").click()
     await ada.sees_heading("User user-42")

@@ -149,8 +149,9 @@ async def test_every_list_of_changes_is_read_by_an_index(database: Database, sto
             for each in (
                 EnvironmentChangeFilter(),
                 EnvironmentChangeFilter(stored.flag.id),
-                EnvironmentChangeFilter(None, since, until),
-                EnvironmentChangeFilter(stored.flag.id, since, until),
+                EnvironmentChangeFilter(since=since, until=until),
+                EnvironmentChangeFilter(stored.flag.id, since=since, until=until),
+                EnvironmentChangeFilter(actor_id=account_id, actions=["flag.toggled"], flag_key="flag-3"),
             )
         ),
         partial(list_account_changes, account_id=account_id, **page),

@@ -1,7 +1,7 @@
 /** The audit trail: changes to an environment with its flags and rules, to resources of a kind, or to accounts. */
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { queryOf } from "../lib/auditFilter";
+import type { queryOf } from "../lib/changesFilter";
 import { client, type EnvironmentPath } from "./client";
 import type { Summary } from "./history";
 import { ask } from "./problem";
@@ -14,17 +14,25 @@ export type ChangeSummary = components["schemas"]["ChangeSummaryOut"];
 
 const PAGE = { limit: 50 };
 
-export function changesQuery(path: EnvironmentPath, flagId?: string, since?: string) {
-  return pages([path.env_id, flagId ?? null, since ?? null], (page, signal) => {
-    const query = {
-      ...page,
-      ...(flagId !== undefined && { flag_id: flagId }),
-      ...(since !== undefined && { since }),
-    };
-    return ask(
-      client.GET("/api/projects/{project_id}/environments/{env_id}/changes", { params: { path, query }, signal }),
-    );
+type Wanted = ReturnType<typeof queryOf>;
+
+/** The changes of one flag, its rules and the segments that they name. */
+export function flagChangesQuery(path: EnvironmentPath, flagId: string) {
+  return pages([path.env_id, flagId], (page, signal) => {
+    const params = { path, query: { ...page, flag_id: flagId } };
+    return ask(client.GET("/api/projects/{project_id}/environments/{env_id}/changes", { params, signal }));
   });
+}
+
+/** The changes in an environment, and of what it shares with others, that match filters. */
+export function environmentChangesQuery(path: EnvironmentPath, wanted: Omit<Wanted, "environment">) {
+  return {
+    ...pages([path.env_id, JSON.stringify(wanted)], (page, signal) => {
+      const params = { path, query: { ...page, ...wanted } };
+      return ask(client.GET("/api/projects/{project_id}/environments/{env_id}/changes", { params, signal }));
+    }),
+    placeholderData: keepPreviousData,
+  };
 }
 
 /** How often what decides an environment's flags, or one of them, was changed, in the intervals of a chart. */
@@ -50,10 +58,8 @@ export function projectChangesQuery(
   });
 }
 
-type AuditQuery = ReturnType<typeof queryOf>;
-
 /** The changes in a project that match filters. */
-export function auditQuery(projectId: string, wanted: AuditQuery) {
+export function allChangesQuery(projectId: string, wanted: Wanted) {
   return {
     ...pages([projectId, "audit", JSON.stringify(wanted)], (page, signal) => {
       const params = { path: { project_id: projectId }, query: { ...page, ...wanted } };
@@ -64,7 +70,7 @@ export function auditQuery(projectId: string, wanted: AuditQuery) {
 }
 
 /** All of them as CSV. */
-export function exportAudit(projectId: string, wanted: AuditQuery): Promise<Blob> {
+export function exportChanges(projectId: string, wanted: Wanted): Promise<Blob> {
   const params = { path: { project_id: projectId }, query: wanted };
   return ask(client.GET("/api/projects/{project_id}/changes.csv", { params, parseAs: "blob" }));
 }

@@ -2636,10 +2636,10 @@ export interface paths {
         };
         /**
          * List Changes
-         * @description The changes in an environment, newest first, including those of deleted flags, and of the project's segments.
+         * @description The changes in an environment, newest first, including those of deleted flags, and of what it shares.
          *
-         *     Of segments only if you may read the audit trail of the whole project. With `flag_id`, those are left out that no
-         *     rule of the flag names now.
+         *     It shares the project's segments and members, whose changes are listed if you may read the audit trail of the whole
+         *     project. With `flag_id`, only those of segments are listed that a rule of the flag names now; with `flag_key`, none.
          *
          *     Requires the permission `audit:read`.
          */
@@ -3859,6 +3859,37 @@ export interface components {
             after: unknown;
         };
         /**
+         * BatchOut
+         * @description An operation that made several changes in one step; they follow one another in every list.
+         */
+        BatchOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "bulk_action" | "copy" | "clone" | "restore";
+            /**
+             * Changes
+             * @description How many changes it made.
+             */
+            changes: number;
+            /**
+             * Flags
+             * @description How many flags they concern.
+             */
+            flags: number;
+            /**
+             * Origin Id
+             * @description The environment from which flags were copied; it may be deleted.
+             */
+            origin_id: string | null;
+        };
+        /**
          * BegunOut
          * @description The URL to send the browser to, and the values that the tab must keep for the provider's response.
          */
@@ -4049,6 +4080,8 @@ export interface components {
              * @description The change that this one has put back, if any.
              */
             restores: string | null;
+            /** @description The operation that made this change together with others, if any. */
+            batch: components["schemas"]["BatchOut"] | null;
         };
         /**
          * ChangeSummaryOut
@@ -14525,12 +14558,12 @@ export interface operations {
                 resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "view" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
-                /** @description Only changes in this environment, which may be deleted: its id or key. */
-                environment?: string | null;
                 /** @description Only at or after this time. */
                 since?: string | null;
                 /** @description Only before this time. */
                 until?: string | null;
+                /** @description Only changes in this environment, which may be deleted: its id or key. */
+                environment?: string | null;
             };
             header?: never;
             path: {
@@ -14563,12 +14596,20 @@ export interface operations {
                 limit?: number;
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: string | null;
-                /** @description Only changes of this flag, its rules and the segments that they name. */
-                flag_id?: string | null;
+                /** @description Only changes by this account: its id or email. */
+                actor?: string | null;
+                /** @description Only this action. */
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                /** @description Only changes to resources of this kind. */
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "view" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
+                /** @description Only changes of flags with this key, even deleted, and their rules. */
+                flag_key?: string | null;
                 /** @description Only at or after this time. */
                 since?: string | null;
                 /** @description Only before this time. */
                 until?: string | null;
+                /** @description Only changes of this flag, its rules and the segments that they name. */
+                flag_id?: string | null;
             };
             header?: never;
             path: {
@@ -14664,12 +14705,12 @@ export interface operations {
                 resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "view" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
-                /** @description Only changes in this environment, which may be deleted: its id or key. */
-                environment?: string | null;
                 /** @description Only at or after this time. */
                 since?: string | null;
                 /** @description Only before this time. */
                 until?: string | null;
+                /** @description Only changes in this environment, which may be deleted: its id or key. */
+                environment?: string | null;
             };
             header?: never;
             path: {

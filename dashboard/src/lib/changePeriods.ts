@@ -1,12 +1,16 @@
-/** The periods of which an environment's changes can be shown. */
+/** The periods of which changes can be shown. */
 
-import type { ChangesSearch } from "./changesSearch";
+import type { ChangesSearch } from "./changesFilter";
 
-export const PERIODS = ["all", "hour", "day", "week", "since"] as const;
+export const PERIODS = ["all", "hour", "day", "week", "between"] as const;
 export type Period = (typeof PERIODS)[number];
 
 const MILLISECONDS = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000 } as const;
 const MINUTE = 60_000;
+
+export function periodOf({ last, since, until }: ChangesSearch): Period {
+  return last ?? (since === undefined && until === undefined ? "all" : "between");
+}
 
 /** The time of the oldest changes; a whole minute, so that the list is not loaded again at every moment. */
 export function startOf({ last, since }: ChangesSearch, now: number): string | undefined {

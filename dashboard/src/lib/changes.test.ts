@@ -15,6 +15,7 @@ const change = (values: Partial<Change>): Change => ({
   before: { id: "f", name: "New checkout", enabled: false, updated_at: "then" },
   after: { id: "f", name: "New checkout", enabled: true, updated_at: "now" },
   restores: null,
+  batch: null,
   ...values,
 });
 

@@ -14,6 +14,7 @@ const change = (id: string, action = "flag.toggled", flagId: string | null = `fl
   before: null,
   after: null,
   restores: null,
+  batch: null,
 });
 
 describe("recent changes", () => {

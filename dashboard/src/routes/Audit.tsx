@@ -1,74 +1,59 @@
-/** The audit trail of a whole project: with filters, exact times, links, and a file of what is found. */
+/** The changes of a whole project, and a file of those that are found. */
 
-import { Button, Group, Text } from "@mantine/core";
-import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { Button } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
-import { auditQuery, exportAudit, type Change } from "../api/changes";
-import { AuditFilters } from "../components/changes/AuditFilters";
-import { ChangeRows } from "../components/changes/ChangeRows";
-import { ChangeSubject } from "../components/changes/ChangeSubject";
-import { Empty } from "../components/shared/Empty";
-import { IconFunnelOff } from "../components/shared/icons";
+import { useState } from "react";
+import { allChangesQuery, exportChanges } from "../api/changes";
+import { ChangesScope } from "../components/changes/ChangesScope";
+import { ChangesView } from "../components/changes/ChangesView";
 import { Page } from "../components/shared/Page";
-import { Pages } from "../components/shared/Pages";
-import { type AuditSearch, queryOf, toAuditSearch } from "../lib/auditFilter";
+import { queryOf, toChangesSearch } from "../lib/changesFilter";
 import { download } from "../lib/download";
+import { lastEnvironment } from "../lib/lastEnvironment";
 import { notifyRefused } from "../lib/notify";
-import { utcOffset } from "../lib/time";
 import { useEnvironments, useProject } from "../lib/useHere";
-import { t } from "../texts";
-import { restore as texts } from "../texts/restore";
+import { changesPage as texts } from "../texts/changesPage";
 
 const route = getRouteApi("/signed-in/projects/$projectId/audit");
+const KEYS_ARE_NAMES: ReadonlyMap<string, string> = new Map();
 
 export function Audit() {
   const project = useProject();
   const environments = useEnvironments();
-  const search = toAuditSearch({ ...route.useSearch() });
+  const search = toChangesSearch({ ...route.useSearch() });
   const navigate = route.useNavigate();
-  const [now] = useState(() => new Date());
-  const wanted = queryOf(search);
-  const query = useInfiniteQuery(auditQuery(project.id, wanted));
-  const items = useMemo(() => query.data?.pages.flatMap((page) => page.items) ?? [], [query.data]);
-  // A flag that has been deleted has a key, too.
-  const flagNames = useMemo(() => new Map(items.map((each) => [each.flag_id ?? "", each.flag_key ?? ""])), [items]);
+  const [now] = useState(() => Date.now());
+  const wanted = queryOf(search, now);
   const file = useMutation({
-    mutationFn: () => exportAudit(project.id, wanted),
+    mutationFn: () => exportChanges(project.id, wanted),
     onSuccess: (content) => download(content, texts.fileName),
     onError: (error) => notifyRefused(texts.notExported, error),
   });
-  const onFilter = (next: AuditSearch) => void navigate({ search: toAuditSearch({ ...next }), replace: true });
-  const linked = (change: Change, name: string) => <ChangeSubject projectId={project.id} change={change} name={name} />;
+  const last = lastEnvironment(project.id);
+  const environment =
+    environments.find(({ key }) => key === search.environment) ??
+    environments.find(({ id }) => id === last) ??
+    environments[0];
   return (
     <Page
       title={texts.heading}
-      intro={texts.intro}
-      actions={
-        <Button variant="default" flex="none" loading={file.isPending} onClick={() => file.mutate()}>
-          {texts.exportCsv}
-        </Button>
-      }
+      intro={texts.ofProject}
+      actions={<ChangesScope projectId={project.id} environment={environment} search={search} />}
     >
-      <AuditFilters environments={environments} search={search} onChange={onFilter} />
-      <Text size="xs" c="dimmed" mb="xs">
-        {texts.zone(utcOffset(now))}
-      </Text>
-      <Pages
-        query={query}
-        count={items.length}
-        empty={
-          <Empty icon={<IconFunnelOff size={22} />} title={texts.noMatch} text={texts.noMatchText}>
-            <Group>
-              <Button variant="default" onClick={() => onFilter({})}>
-                {t.clearFilters}
-              </Button>
-            </Group>
-          </Empty>
+      <ChangesView
+        changes={allChangesQuery(project.id, wanted)}
+        flagNames={KEYS_ARE_NAMES}
+        projectId={project.id}
+        environments={environments}
+        search={search}
+        onSearch={(next) => void navigate({ search: next, replace: true })}
+        actions={
+          <Button variant="default" size="compact-sm" ml="auto" loading={file.isPending} onClick={() => file.mutate()}>
+            {texts.exportCsv}
+          </Button>
         }
-      >
-        <ChangeRows items={items} flagNames={flagNames} projectId={project.id} exact linked={linked} />
-      </Pages>
+      />
     </Page>
   );
 }

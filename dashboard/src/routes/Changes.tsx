@@ -1,39 +1,40 @@
-/** The audit trail of an environment: who changed what. */
+/** The changes of an environment, and of what it shares with the project's others: who changed what. */
 
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
-import ChangePages from "../components/changes/ChangePages";
-import { PeriodFilter } from "../components/changes/PeriodFilter";
-import { AnchorLink } from "../components/shared/links";
+import { useMemo, useState } from "react";
+import { environmentChangesQuery } from "../api/changes";
+import { flagsQuery } from "../api/flags";
+import { ChangesScope } from "../components/changes/ChangesScope";
+import { ChangesView } from "../components/changes/ChangesView";
 import { Page } from "../components/shared/Page";
-import { startOf } from "../lib/changePeriods";
-import { toChangesSearch } from "../lib/changesSearch";
+import { queryOf, toChangesSearch } from "../lib/changesFilter";
 import { useHere } from "../lib/useHere";
-import { changes as changeTexts } from "../texts/changes";
-import { restore } from "../texts/restore";
+import { changesPage as texts } from "../texts/changesPage";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/changes");
 
 export function Changes() {
-  const { path } = useHere();
-  const search = toChangesSearch({ ...route.useSearch() });
+  const { path, environment } = useHere();
+  const search = toChangesSearch({ ...route.useSearch(), environment: undefined });
   const navigate = route.useNavigate();
   const [now] = useState(() => Date.now());
+  const { data: flags } = useQuery(flagsQuery(path));
+  const flagNames = useMemo(() => new Map(flags?.map(({ id, name }) => [id, name])), [flags]);
   return (
     <Page
-      title={changeTexts.heading}
-      intro={changeTexts.intro}
-      actions={
-        <AnchorLink to="/projects/$projectId/audit" params={{ projectId: path.project_id }}>
-          {restore.inProject}
-        </AnchorLink>
-      }
+      title={texts.heading}
+      intro={texts.ofEnvironment}
+      actions={<ChangesScope projectId={path.project_id} environment={environment} search={search} />}
     >
-      <PeriodFilter
+      <ChangesView
+        changes={environmentChangesQuery(path, queryOf(search, now))}
+        flagNames={flagNames}
+        projectId={path.project_id}
+        environments={[]}
         search={search}
-        onChange={(next) => void navigate({ search: toChangesSearch({ ...next }), replace: true })}
+        onSearch={(next) => void navigate({ search: next, replace: true })}
       />
-      <ChangePages path={path} since={startOf(search, now)} />
     </Page>
   );
 }

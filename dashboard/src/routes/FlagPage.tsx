@@ -26,7 +26,7 @@ import classes from "./FlagPage.module.css";
 
 const FlagReleases = lazy(() => import("../components/releases/FlagReleases"));
 const FlagHistory = lazy(() => import("../components/history/FlagHistory"));
-const ChangePages = lazy(() => import("../components/changes/ChangePages"));
+const FlagChanges = lazy(() => import("../components/changes/FlagChanges"));
 const Users = lazy(() => import("../components/history/Users"));
 const FlagUse = lazy(() => import("../components/flags/FlagUse"));
 const EnvironmentStrip = lazy(() => import("../components/flags/EnvironmentStrip"));
@@ -99,7 +99,7 @@ export function FlagPage() {
           <FlagHistory {...place} search={search} />
         </Panel>
         <Panel tab="changes">
-          <ChangePages path={path} flagId={params.flagId} />
+          <FlagChanges path={path} flagId={params.flagId} />
         </Panel>
         <Panel tab="code">
           <FlagUse {...place} madeKeys={madeKeys} />

@@ -6,14 +6,13 @@ import { permissionsQuery } from "../api/members";
 import { projectQuery } from "../api/projects";
 import { NotFound } from "../components/shared/ProblemPage";
 import { ProjectFrame } from "../components/projects/ProjectFrame";
-import type { AuditSearch } from "../lib/auditFilter";
+import type { ChangesSearch } from "../lib/changesFilter";
 import type { CleanupSearch } from "../lib/cleanup";
 import type { CompareSearch } from "../lib/comparisons";
 import { lastEnvironment } from "../lib/lastEnvironment";
 import type { PersonSearch } from "../lib/person";
 import type { PlaygroundSearch } from "../lib/playground";
 import type { ProjectFlagsSearch } from "../lib/projectFlagTable";
-import { toChangesSearch } from "../lib/changesSearch";
 import { toFlagPage, toFlagsSearch, toHistorySearch } from "../lib/search";
 import { signedIn } from "./frames";
 import { lazyPage } from "./lazyPage";
@@ -70,7 +69,7 @@ const audit = createRoute({
   getParentRoute: () => project,
   path: "/audit",
   // Its page reads it, and takes the code for that along.
-  validateSearch: (raw): AuditSearch => raw,
+  validateSearch: (raw): ChangesSearch => raw,
   component: lazyPage(() => import("../routes/Audit"), "Audit"),
 });
 const user = createRoute({
@@ -152,7 +151,7 @@ const history = createRoute({
 const changes = createRoute({
   getParentRoute: () => environment,
   path: "/changes",
-  validateSearch: toChangesSearch,
+  validateSearch: (raw): ChangesSearch => raw,
   component: lazyPage(() => import("../routes/Changes"), "Changes"),
 });
 const releases = createRoute({

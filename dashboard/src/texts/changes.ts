@@ -1,12 +1,5 @@
 export const changes = {
-  heading: "Changes",
-  intro: "Who changed what, with the values before and after.",
   emptyHeading: "No changes yet",
-  emptySince: "No changes in this time",
-  period: "Time",
-  periods: { all: "All", hour: "Last hour", day: "Last 24 hours", week: "Last 7 days", since: "Since…" },
-  since: "Since",
-  emptyText: "All changes to this environment, its flags, their rules and the project's segments are listed here.",
   flagEmptyText: "All changes to this flag and its rules are listed here.",
   projectEmptyText: "All changes are listed here, including changes to what has been deleted.",
   before: "Before",

@@ -1,41 +1,5 @@
-const kinds: Readonly<Record<string, string>> = {
-  flag: "Flag",
-  rule: "Rule",
-  segment: "Segment",
-  metric: "Metric",
-  release: "Release",
-  project: "Project",
-  environment: "Environment",
-  sdk_key: "SDK key",
-  webhook: "Webhook",
-  member: "Member",
-  invitation: "Invitation",
-  token: "Access token",
-};
-
 export const restore = {
-  actionName: (action: string) => {
-    const [kind = "", verb = ""] = action.split(".");
-    return `${kinds[kind] ?? kind} ${verb.replace("_", " ")}`;
-  },
-  heading: "Audit",
-  intro: "All changes in this project, including changes to what has been deleted.",
-  inProject: "All changes in the project",
-  actor: "Who (email or id)",
-  action: "What",
-  actionAny: "Any change",
-  flag: "Flag key",
-  environment: "Environment",
-  environmentAny: "Any environment",
-  since: "From",
-  until: "To",
-  zone: (offset: string) => `Times are in your time zone, ${offset}.`,
   inEnvironment: (name: string) => `in ${name}`,
-  noMatch: "No changes match these filters",
-  noMatchText: "Change or clear the filters.",
-  exportCsv: "Export as CSV",
-  fileName: "changes.csv",
-  notExported: "The changes could not be exported",
   restore: "Restore…",
   restoreOf: (change: string) => `Restore: ${change}`,
   restoreHeading: (what: string) => `Restore ${what}?`,

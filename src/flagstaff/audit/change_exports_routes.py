@@ -25,7 +25,7 @@ router = APIRouter(prefix="/api", tags=["Audit"])
 _AT_ONCE = 100
 _COLUMNS = (
     *("id", "at", "actor", "token", "action", "resource_id", "environment", "environment_id", "flag_key", "flag_id"),
-    *("restores", "before", "after"),
+    *("restores", "before", "after", "batch_id"),
 )
 _HEADERS = {"cache-control": "no-store", "content-disposition": 'attachment; filename="changes.csv"'}
 
@@ -89,4 +89,5 @@ def _cells(numbered: NumberedChange, keys: Mapping[UUID, str]) -> tuple[Any, ...
         scope.flag_id,
         change.restores,
         *(each and encode_json(each).decode() for each in (change.before, change.after)),
+        change.batch and change.batch.id,
     )

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, ClassVar, NamedTuple, Protocol
 from uuid import UUID
 
@@ -90,6 +91,30 @@ class Actor:
     release: ReleaseName | None = None
 
 
+class BatchKind(StrEnum):
+    """The operation whose changes belong together."""
+
+    BULK_ACTION = "bulk_action"
+    COPY = "copy"
+    CLONE = "clone"
+    RESTORE = "restore"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """An operation that makes several changes in one transaction, which the trail shows as one entry with its parts.
+
+    `changes` and `flags` are the numbers of its changes and of the flags that they concern; `origin_id` is the
+    environment from which flags were copied.
+    """
+
+    id: UUID
+    kind: BatchKind
+    changes: int
+    flags: int
+    origin_id: UUID | None = None
+
+
 COMMAND_LINE = Actor(account_id=None, email=None)
 
 
@@ -111,7 +136,8 @@ class Change:
     """One write. `action` is `resource.verb`, such as `flag.toggled`.
 
     `before` is None for a creation, `after` for a deletion. Both contain the resource as JSON, without its secrets.
-    A change that puts back what another has altered `restores` the number of that one.
+    A change that puts back what another has altered `restores` the number of that one. A change that an operation made
+    together with others names their `batch`.
     """
 
     at: datetime
@@ -122,6 +148,7 @@ class Change:
     before: dict[str, Any] | None
     after: dict[str, Any] | None
     restores: int | None = None
+    batch: Batch | None = None
 
     @property
     def affects_evaluations(self) -> bool:

@@ -1,6 +1,7 @@
 """HTTP of the audit trail."""
 
 import re
+from dataclasses import asdict, replace
 from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
@@ -126,6 +127,16 @@ IdOrEmail = Annotated[UUID | str, BeforeValidator(_read_account), _TEXT]
 IdOrKey = Annotated[UUID | str, BeforeValidator(_read_environment), _TEXT]
 
 
+class BatchOut(BaseModel):
+    """An operation that made several changes in one step; they follow one another in every list."""
+
+    id: Uuid
+    kind: Literal["bulk_action", "copy", "clone", "restore"]
+    changes: int = Field(description="How many changes it made.")
+    flags: int = Field(description="How many flags they concern.")
+    origin_id: Uuid | None = Field(description="The environment from which flags were copied; it may be deleted.")
+
+
 class ChangeOut(BaseModel):
     """One change: `before` is null for a creation, `after` for a deletion."""
 
@@ -140,6 +151,7 @@ class ChangeOut(BaseModel):
     before: dict[str, Any] | None
     after: dict[str, Any] | None
     restores: str | None = Field(description="The change that this one has put back, if any.")
+    batch: BatchOut | None = Field(description="The operation that made this change together with others, if any.")
 
 
 class ChangesPageOut(BaseModel):
@@ -158,18 +170,8 @@ class PageQuery(BaseModel):
     cursor: Annotated[Cursor | None, Field(description="The `next_cursor` of the previous page.")] = None
 
 
-class EnvironmentChangesQuery(PageQuery):
-    """The filter of an environment's changes."""
-
-    flag_id: Annotated[
-        UUID | None, Field(description="Only changes of this flag, its rules and the segments that they name.")
-    ] = None
-    since: Since = None
-    until: Until = None
-
-
-class ChangeFilters(BaseModel):
-    """The filter of a project's changes."""
+class CommonFilters(BaseModel):
+    """The filters of changes that a project and an environment have."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -179,21 +181,38 @@ class ChangeFilters(BaseModel):
     flag_key: Annotated[
         FlagKey | None, Field(description="Only changes of flags with this key, even deleted, and their rules.")
     ] = None
-    environment: Annotated[
-        IdOrKey | None, Field(description="Only changes in this environment, which may be deleted: its id or key.")
-    ] = None
     since: Since = None
     until: Until = None
 
     def filter(self) -> ProjectChangeFilter:
         """The filter for the service."""
-        return ProjectChangeFilter(self.actor, self._actions(), self.flag_key, self.environment, self.since, self.until)
+        return ProjectChangeFilter(self.actor, self._actions(), self.flag_key, None, self.since, self.until)
 
     def _actions(self) -> list[str] | None:
         if self.action is None and self.resource is None:
             return None
         wanted = (self.action,) if self.action else get_args(Action)
         return [each for each in wanted if self.resource in (None, each.partition(".")[0])]
+
+
+class ChangeFilters(CommonFilters):
+    """The filter of a project's changes."""
+
+    environment: Annotated[
+        IdOrKey | None, Field(description="Only changes in this environment, which may be deleted: its id or key.")
+    ] = None
+
+    def filter(self) -> ProjectChangeFilter:
+        """The filter for the service."""
+        return replace(super().filter(), environment=self.environment)
+
+
+class EnvironmentChangesQuery(CommonFilters, PageQuery):
+    """The filter and the page of an environment's changes."""
+
+    flag_id: Annotated[
+        UUID | None, Field(description="Only changes of this flag, its rules and the segments that they name.")
+    ] = None
 
 
 class ProjectChangesQuery(ChangeFilters, PageQuery):
@@ -215,6 +234,7 @@ def view_change(numbered: NumberedChange) -> dict[str, Any]:
         "before": change.before,
         "after": change.after,
         "restores": str(change.restores) if change.restores is not None else None,
+        "batch": change.batch and asdict(change.batch),
     }
 
 
@@ -257,18 +277,17 @@ async def list_changes(
     actor: CurrentActor,
     changes: Service,
 ) -> Response:
-    """The changes in an environment, newest first, including those of deleted flags, and of the project's segments.
+    """The changes in an environment, newest first, including those of deleted flags, and of what it shares.
 
-    Of segments only if you may read the audit trail of the whole project. With `flag_id`, those are left out that no
-    rule of the flag names now.
+    It shares the project's segments and members, whose changes are listed if you may read the audit trail of the whole
+    project. With `flag_id`, only those of segments are listed that a rule of the flag names now; with `flag_key`, none.
     """
     page = await changes.list_environment_changes(
         actor,
         project_id,
         env_id,
+        query.filter(),
         flag_id=query.flag_id,
-        since=query.since,
-        until=query.until,
         limit=query.limit,
         before=query.cursor,
     )

@@ -85,27 +85,31 @@ class Changes:
         actor: Actor,
         project_id: UUID,
         environment_id: UUID,
+        wanted: ProjectChangeFilter,
         *,
         flag_id: UUID | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
         limit: int,
         before: int | None = None,
     ) -> ChangesPage:
-        """The changes in an environment, or of one flag and its rules, also after its deletion, and of segments.
+        """The changes in an environment, or of one flag and its rules, also after its deletion, and of what it shares.
 
-        Segments are the whole project's: who may not see the audit trail of that does not get their changes. Of one
-        flag, only the segments count that its rules name now.
+        Segments and members are the whole project's: who may not see the audit trail of that does not get their
+        changes. Of one flag, only the segments count that its rules name now. `wanted` names no environment.
         """
-        wanted = EnvironmentChangeFilter(flag_id, since, until)
         async with self.database.read() as connection:
             member, environment = await self._open(connection, actor, project_id, environment_id)
+            found = await _resolve(connection, project_id, wanted)
+            if found is None:
+                return ChangesPage([], None)
+            of_environment = EnvironmentChangeFilter(
+                flag_id, found.actor_id, found.actions, found.flag_key, found.since, found.until
+            )
             items = await changes_store.list_environment_changes(
-                connection, environment, wanted, before=before, limit=limit + 1
+                connection, environment, of_environment, before=before, limit=limit + 1
             )
             if may(member, Permission.AUDIT_READ):
-                items += await changes_store.list_segment_changes(
-                    connection, project_id, wanted, before=before, limit=limit + 1
+                items += await changes_store.list_shared_changes(
+                    connection, project_id, of_environment, before=before, limit=limit + 1
                 )
         return _page(changes_store.newest_first(items, limit + 1), limit)
 

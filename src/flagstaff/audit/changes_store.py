@@ -15,8 +15,9 @@ from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
+from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor, Change, NumberedChange, ReleaseName, Scope, TokenName
+from flagstaff.audit.changes import Actor, Batch, BatchKind, Change, NumberedChange, ReleaseName, Scope, TokenName
 from flagstaff.audit.outbox_store import enqueue
 from flagstaff.cluster.instances_store import notify_change
 from flagstaff.concurrency.pacing import collect
@@ -31,6 +32,7 @@ _NUMBER_MAX = 2**63 - 1
 _DECIDING = ("flag.%", "rule.%")
 _READ_AT_ONCE = 20
 _OF_SEGMENTS = ("segment.created", "segment.updated", "segment.deleted")
+_OF_MEMBERS = ("member.added", "member.updated", "member.removed", "member.joined")
 _MICROSECONDS_A_MINUTE = 60_000_000
 _at = sa.bindparam("given_at", type_=tables.Moment)
 _latest_time = (
@@ -105,6 +107,9 @@ class EnvironmentChangeFilter:
     """A filter of an environment's changes; None means all."""
 
     flag_id: UUID | None = None
+    actor_id: UUID | None = None
+    actions: Collection[str] | None = None
+    flag_key: str | None = None
     since: datetime | None = None
     until: datetime | None = None
 
@@ -134,7 +139,15 @@ async def record(transaction: Transaction, change: Change) -> None:
     await _announce(transaction, change, [transaction.change], change.at)
 
 
-async def record_all(transaction: Transaction, made: Sequence[Change]) -> list[int]:
+def batch_of(made: Sequence[Change], kind: BatchKind, origin_id: UUID | None = None) -> Batch | None:
+    """The batch of the changes that an operation makes; None for a single one."""
+    if len(made) < 2:
+        return None
+    flags = {change.scope.flag_id for change in made} - {None}
+    return Batch(uuid7(), kind, len(made), len(flags), origin_id)
+
+
+async def record_all(transaction: Transaction, made: Sequence[Change], batch: Batch | None) -> list[int]:
     """Write the rows of changes of one environment in one project, and return their numbers.
 
     They are announced together, and get one revision.
@@ -148,7 +161,7 @@ async def record_all(transaction: Transaction, made: Sequence[Change]) -> list[i
         rows = []
         for each in some:
             at = max(at, each.at)
-            rows.append({**_row(each), "at": at})
+            rows.append({**_row(each), "at": at, "batch": batch and _row_of_batch(batch)})
         numbers += (await connection.execute(_insert_all, rows)).scalars()
     transaction.change = numbers[-1]
     await _announce(transaction, first, numbers, at)
@@ -184,6 +197,23 @@ def _row(change: Change) -> dict[str, Any]:
         "restores": change.restores,
         "release": _row_of_release(change.actor.release),
     }
+
+
+def _row_of_batch(batch: Batch) -> dict[str, Any]:
+    return {
+        "id": str(batch.id),
+        "kind": batch.kind,
+        "changes": batch.changes,
+        "flags": batch.flags,
+        "origin_id": batch.origin_id and str(batch.origin_id),
+    }
+
+
+def _read_batch(stored: dict[str, Any] | None) -> Batch | None:
+    if not stored:
+        return None
+    origin_id = stored["origin_id"] and UUID(stored["origin_id"])
+    return Batch(UUID(stored["id"]), BatchKind(stored["kind"]), stored["changes"], stored["flags"], origin_id)
 
 
 def _row_of_release(release: ReleaseName | None) -> dict[str, Any] | None:
@@ -253,15 +283,9 @@ async def list_project_changes(
     connection: AsyncConnection, project_id: UUID, wanted: ChangeFilter, *, before: int | None, limit: int
 ) -> list[NumberedChange]:
     """The changes in a project, including deleted resources, newest first, with numbers below `before`."""
-    query = sa.select(tables.changes).where(_columns.project_id == project_id)
-    for column, value in ((_columns.actor_id, wanted.actor_id), (_columns.flag_key, wanted.flag_key)):
-        if value is not None:
-            query = query.where(column == value)
-    if wanted.actions is not None:
-        query = query.where(_columns.action.in_(wanted.actions))
+    query = _matching(sa.select(tables.changes).where(_columns.project_id == project_id), project_id, wanted)
     if wanted.environment_ids is not None:
         query = query.where(_columns.environment_id.in_(wanted.environment_ids))
-    query = _in_time(query, project_id, wanted.since, wanted.until)
     return await _list(connection, query, before, limit)
 
 
@@ -296,8 +320,7 @@ async def list_environment_changes(
     query = sa.select(tables.changes).where(_columns.environment_id == environment.id)
     if wanted.flag_id is not None:
         query = query.where(_columns.flag_id == wanted.flag_id)
-    query = _in_time(query, environment.project_id, wanted.since, wanted.until)
-    return await _list(connection, query, before, limit)
+    return await _list(connection, _matching(query, environment.project_id, wanted), before, limit)
 
 
 async def list_since(
@@ -341,17 +364,22 @@ async def list_since(
         before = found[-1].number
 
 
-async def list_segment_changes(
+async def list_shared_changes(
     connection: AsyncConnection, project_id: UUID, wanted: EnvironmentChangeFilter, *, before: int | None, limit: int
 ) -> list[NumberedChange]:
-    """The changes to a project's segments, or to those that the rules of a flag name now, newest first."""
+    """The changes to what all environments of a project share: its segments and members; newest first.
+
+    Of one flag by its id, those to the segments that its rules name now; of a flag by its key, none.
+    """
     found: list[NumberedChange] = []
-    for action in _OF_SEGMENTS:  # one after another: an index has the changes of each in their order
+    for action in (*_OF_SEGMENTS, *_OF_MEMBERS) if wanted.flag_id is None else _OF_SEGMENTS:
+        if wanted.flag_key is not None or (wanted.actions is not None and action not in wanted.actions):
+            continue
+        # One action after another: an index has the changes of each in their order.
         query = sa.select(tables.changes).where(_columns.project_id == project_id, _columns.action == action)
         if wanted.flag_id is not None:
             query = query.where(_columns.resource_id.in_(_named_segments(tables.flags.c.id == wanted.flag_id)))
-        query = _in_time(query, project_id, wanted.since, wanted.until)
-        found += await _list(connection, query, before, limit)
+        found += await _list(connection, _matching(query, project_id, wanted), before, limit)
     return newest_first(found, limit)
 
 
@@ -465,6 +493,18 @@ async def find_environment_ids(connection: AsyncConnection, project_id: UUID, ke
     return list((await connection.execute(query)).scalars())
 
 
+def _matching(
+    query: sa.Select[*tuple[object, ...]], project_id: UUID, wanted: ChangeFilter | EnvironmentChangeFilter
+) -> sa.Select[*tuple[object, ...]]:
+    """Changes of a project by the filters that those of all places have."""
+    for column, value in ((_columns.actor_id, wanted.actor_id), (_columns.flag_key, wanted.flag_key)):
+        if value is not None:
+            query = query.where(column == value)
+    if wanted.actions is not None:
+        query = query.where(_columns.action.in_(wanted.actions))
+    return _in_time(query, project_id, wanted.since, wanted.until)
+
+
 def _in_time(
     query: sa.Select[*tuple[object, ...]], project_id: UUID, since: datetime | None, until: datetime | None
 ) -> sa.Select[*tuple[object, ...]]:
@@ -505,6 +545,7 @@ def _from_row(row: sa.Row[*tuple[object, ...]]) -> NumberedChange:
             before=row.before,
             after=row.after,
             restores=row.restores,
+            batch=_read_batch(row.batch),
         ),
     )
 

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.audit.changes import Actor, Change, change_of
-from flagstaff.audit.changes_store import record_all
+from flagstaff.audit.changes import Actor, BatchKind, Change, change_of
+from flagstaff.audit.changes_store import batch_of, record_all
 from flagstaff.concurrency.pacing import collect, in_pieces
 from flagstaff.copying.comparisons import Side
 from flagstaff.copying.copies import CLONED_MAX, rule_like
@@ -80,7 +80,8 @@ class Clones:
             await _require_few(connection, origin)
             cloned = await self._read(connection, origin, environment, all_off=all_off)
             await self._write(connection, environment, cloned)
-            await record_all(transaction, await collect(_changes(actor, cloned)))
+            made = await collect(_changes(actor, cloned))
+            await record_all(transaction, made, batch_of(made, BatchKind.CLONE, origin.id))
         return environment
 
     async def _read(

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor, Change, change_of
-from flagstaff.audit.changes_store import record_all
+from flagstaff.audit.changes import Actor, BatchKind, Change, change_of
+from flagstaff.audit.changes_store import batch_of, record_all
 from flagstaff.concurrency.pacing import collect, in_pieces
 from flagstaff.copying.copies import Alteration, Part, fingerprint
 from flagstaff.copying.copy_plans import Wanted, plan_copy
@@ -83,7 +83,8 @@ class Copies:
             if dry_run:
                 return Copied(alterations, found, ())
             made = await collect(_change_of(actor, each, self.now()) for each in alterations)
-            return Copied(alterations, found, await record_all(transaction, made))
+            numbers = await record_all(transaction, made, batch_of(made, BatchKind.COPY, from_id))
+            return Copied(alterations, found, numbers)
 
     async def _write(
         self, connection: Connection, project_id: UUID, environment_id: UUID, alterations: Sequence[Alteration]

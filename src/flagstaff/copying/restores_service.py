@@ -8,8 +8,8 @@ from datetime import datetime
 from uuid import UUID
 
 from flagstaff.audit import changes_store
-from flagstaff.audit.changes import Actor, Change, change_of
-from flagstaff.audit.changes_store import record_all
+from flagstaff.audit.changes import Actor, BatchKind, Change, change_of
+from flagstaff.audit.changes_store import batch_of, record_all
 from flagstaff.concurrency.pacing import collect
 from flagstaff.copying.restore_plans import plan_restore
 from flagstaff.copying.restores import Alteration, unrestorable
@@ -80,7 +80,7 @@ class Restores:
             if dry_run:
                 return Restored(alterations, None)
             made = await collect(_change_of(actor, each, number) for each in alterations)
-            return Restored(alterations, (await record_all(transaction, made))[0])
+            return Restored(alterations, (await record_all(transaction, made, batch_of(made, BatchKind.RESTORE)))[0])
 
     async def restore_all(
         self,
@@ -127,7 +127,8 @@ class Restores:
                 of_environment = made[each.scope.environment_id]
                 firsts.setdefault(item.restores, (each.scope.environment_id, len(of_environment)))
                 of_environment.append(_change_of(actor, each, item.restores))
-        numbers = {environment: await record_all(transaction, changes) for environment, changes in made.items()}
+        batch = batch_of([each for changes in made.values() for each in changes], BatchKind.RESTORE)
+        numbers = {environment: await record_all(transaction, changes, batch) for environment, changes in made.items()}
         recorded = []
         for item in items:
             environment, place = firsts[item.restores]

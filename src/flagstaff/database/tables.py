@@ -494,6 +494,7 @@ changes = sa.Table(
     sa.Column("token_name", sa.Text),
     sa.Column("restores", sa.BigInteger),
     sa.Column("release", sa.JSON(none_as_null=True)),  # the release that made the change, and the guard that acted
+    sa.Column("batch", sa.JSON(none_as_null=True)),  # the operation that made it together with others
     sa.Index(None, "environment_id", "id"),
     sa.Index(None, "project_id", "id"),
     sa.Index(None, "flag_id", "id"),

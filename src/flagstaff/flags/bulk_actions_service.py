@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit.changes import Actor, Change, change_of
-from flagstaff.audit.changes_store import record_all
+from flagstaff.audit.changes import Actor, BatchKind, Change, change_of
+from flagstaff.audit.changes_store import batch_of, record_all
 from flagstaff.concurrency.pacing import collect, in_pieces
 from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
@@ -60,7 +60,8 @@ class BulkActions:
             changed = [(before, after) for before, after in pairs if before != after]
             await flags_store.update_flags(connection, [after for _, after in changed])
             made = await collect(_change_of(actor, action, pair) for pair in changed)
-            return Done([after for _, after in pairs], await record_all(transaction, made))
+            numbers = await record_all(transaction, made, batch_of(made, BatchKind.BULK_ACTION))
+            return Done([after for _, after in pairs], numbers)
 
 
 async def _plan(

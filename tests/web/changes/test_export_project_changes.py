@@ -52,6 +52,7 @@ async def test_it_has_what_the_list_has_with_the_same_filters(
         assert (row["flag_key"] or None, row["environment_id"] or None) == (item["flag_key"], item["environment_id"])
         for name in ("before", "after"):
             assert (json.loads(row[name]) if row[name] else None) == item[name]
+        assert (row["batch_id"] or None) == (item["batch"] and item["batch"]["id"])
 
 
 async def test_times_bound_it(ada: Caller, project: Json, environment: Json, clock: Clock) -> None:

@@ -4,8 +4,10 @@ from uuid import uuid4
 
 import pytest
 
+from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import NO_IDS, Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
+from tests.support.members import join
 from tests.support.sessions import PASSWORD
 
 NOT_A_CURSOR = "is not a cursor of this list; leave it out to start with the newest"
@@ -46,6 +48,11 @@ async def test_an_invalid_filter_is_refused_by_name(ada: Caller, environment: Js
         ("limt=5", "limt"),
         ("since=tuesday", "since"),
         ("until=2026-13-01", "until"),
+        ("actor=nobody", "actor"),
+        ("action=flag.toggle", "action"),
+        ("resource=flags", "resource"),
+        ("flag_key=Not a key", "flag_key"),
+        ("environment=production", "environment"),
         ("cursor=%00", "cursor"),
     ):
         assert list(field_errors(await ada.get(f"{path(environment)}?{query}"))) == [field], query
@@ -72,6 +79,7 @@ async def test_a_new_environment_lists_its_creation(ada: Caller, environment: Js
         "before": None,
         "after": {name: environment[name] for name in ("id", "project_id", "name", "key", "created_at", "critical")},
         "restores": None,
+        "batch": None,
     }
 
 
@@ -165,10 +173,97 @@ async def test_a_time_chooses_changes_of_flags_and_of_segments(
     assert await listed(until=early.isoformat()) == []
 
 
-async def test_a_token_for_an_environment_gets_no_changes_of_segments(
-    client: Caller, ada: Caller, project: Json, environment: Json
+async def test_members_are_listed_in_each_environment_but_not_with_flags(
+    flagstaff: Flagstaff, ada: Caller, eve: Caller, project: Json, environment: Json
+) -> None:
+    staging = await ada.get_environment(project, "staging")
+    flag = await ada.create_flag(environment)
+    member = await join(flagstaff, project, eve, "viewer")
+    await ada.put(member, json={"role": "editor"})
+
+    async def listed(where: Json, **query: str) -> list[str]:
+        items = (await ada.get(path(where), params=query)).json()["items"]
+        return [item["action"] for item in items if item["action"].startswith("member.")]
+
+    assert await listed(environment) == await listed(staging) == ["member.updated"]
+    assert await listed(environment, flag_id=flag["id"]) == []
+    assert await listed(environment, flag_key=flag["key"]) == []
+
+
+async def test_an_author_an_action_a_kind_and_a_flag_choose_changes(
+    flagstaff: Flagstaff, ada: Caller, eve: Caller, project: Json, environment: Json
+) -> None:
+    await join(flagstaff, project, eve, "editor")
+    flag = await ada.create_flag(environment)
+    await eve.create_segment(project)
+    await eve.post(f"{flag_path(flag)}/toggle")
+    await ada.create_rule(flag)
+
+    async def listed(**query: str) -> list[str]:
+        answer = await ada.get(path(environment), params=query)
+        assert answer.status_code == 200, answer.text
+        return [item["action"] for item in answer.json()["items"]]
+
+    assert await listed(actor="eve@example.com") == ["flag.toggled", "segment.created"]
+    assert await listed(actor="nobody@example.com") == []
+    assert await listed(action="segment.created") == ["segment.created"]
+    assert await listed(resource="rule") == ["rule.created"]
+    assert await listed(flag_key=flag["key"]) == ["rule.created", "flag.toggled", "flag.created"]
+    assert await listed(actor=eve.account["id"], resource="flag", flag_key=flag["key"]) == ["flag.toggled"]
+
+
+async def test_changes_that_one_operation_makes_name_it_and_single_ones_do_not(
+    ada: Caller, project: Json, environment: Json
+) -> None:
+    staging = await ada.get_environment(project, "staging")
+    flags = [await ada.create_flag(environment, key=key) for key in ("first", "second")]
+    await ada.create_rule(flags[0])
+    bulk = {"flags": [flag["id"] for flag in flags], "action": "disable"}
+    assert (await ada.post(f"{environment_path(environment)}/bulk-actions", json=bulk)).status_code == 200
+    copy = {"from": environment["id"], "to": staging["id"], "flag_keys": ["first", "second"]}
+    assert (await ada.post(f"{project_path(project)}/copy", json=copy)).status_code == 200
+    first, second, *others = (await ada.get(path(environment))).json()["items"]
+    assert (
+        first["batch"]
+        == second["batch"]
+        == {
+            "id": first["batch"]["id"],
+            "kind": "bulk_action",
+            "changes": 2,
+            "flags": 2,
+            "origin_id": None,
+        }
+    )
+    assert {item["batch"] for item in others} == {None}
+
+    *copied, created_environment = (await ada.get(path(staging))).json()["items"]
+    assert created_environment["batch"] is None
+    assert {(item["batch"]["kind"], item["batch"]["changes"], item["batch"]["flags"]) for item in copied} == {
+        ("copy", 3, 2)
+    }
+    assert {item["batch"]["origin_id"] for item in copied} == {environment["id"]}
+
+    restored = {"changes": [first["id"], second["id"]]}
+    assert (await ada.post(f"{project_path(project)}/changes/restore", json=restored)).status_code == 200
+    newest = (await ada.get(path(environment))).json()["items"][:2]
+    assert [(item["batch"]["kind"], item["batch"]["changes"]) for item in newest] == [("restore", 2)] * 2
+    assert newest[0]["batch"]["id"] not in (first["batch"]["id"], copied[0]["batch"]["id"])
+
+
+async def test_a_clone_is_one_operation(ada: Caller, project: Json, environment: Json) -> None:
+    for key in ("first", "second"):
+        await ada.create_flag(environment, key=key)
+    body = {"name": "Canary", "key": "canary", "copy_from": environment["id"]}
+    canary = created(await ada.post(f"{project_path(project)}/environments", json=body))
+    items = (await ada.get(path(canary))).json()["items"]
+    assert [item["batch"] and item["batch"]["kind"] for item in items] == ["clone", "clone", None]
+
+
+async def test_a_token_for_an_environment_gets_no_changes_of_segments_and_members(
+    flagstaff: Flagstaff, client: Caller, ada: Caller, eve: Caller, project: Json, environment: Json
 ) -> None:
     await ada.create_segment(project)
+    await ada.put(await join(flagstaff, project, eve, "viewer"), json={"role": "editor"})
     body: Json = {"name": "Watcher", "permissions": ["audit:read"], "current_password": PASSWORD}
     body["environments"] = [environment["id"]]
     token = created(await ada.post(f"{project_path(project)}/tokens", json=body))["token"]

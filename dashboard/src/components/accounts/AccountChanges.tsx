@@ -2,8 +2,8 @@
 
 import { lazy } from "react";
 import { ownChangesQuery } from "../../api/changes";
-import { changes as changeTexts } from "../../texts/changes";
 import { administration } from "../../texts/administration";
+import { NoChanges } from "../changes/NoChanges";
 import { IconHistory } from "../shared/icons";
 import { Unfold } from "../shared/Unfold";
 
@@ -12,7 +12,7 @@ const ChangeList = lazy(() => import("../changes/ChangeList").then(({ ChangeList
 export function AccountChanges() {
   return (
     <Unfold label={administration.ownChanges} icon={<IconHistory size={15} />}>
-      <ChangeList changes={ownChangesQuery} flagNames={new Map()} emptyText={changeTexts.projectEmptyText} />
+      <ChangeList changes={ownChangesQuery} flagNames={new Map()} empty={<NoChanges />} />
     </Unfold>
   );
 }

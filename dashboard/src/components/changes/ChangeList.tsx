@@ -1,26 +1,23 @@
-/** Changes in pages. */
+/** Changes in pages, of which several can be put back together. */
 
 import { Button, Group } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import type { changesQuery } from "../../api/changes";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
+import type { instanceChangesQuery } from "../../api/changes";
 import { withChoice } from "../../lib/bulk";
 import { restoreNeeds } from "../../lib/restorable";
-import { changes as changeTexts } from "../../texts/changes";
 import { restoreSeveral as texts } from "../../texts/restoreSeveral";
-import { ChangeRows, type ChangeRowsProps } from "./ChangeRows";
-import { Empty } from "../shared/Empty";
-import { IconPencil } from "../shared/icons";
 import { Pages } from "../shared/Pages";
+import { ChangeRows, type ChangeRowsProps } from "./ChangeRows";
 import { RestoreBar } from "./RestoreBar";
 
-interface Props extends Omit<ChangeRowsProps, "items"> {
-  readonly changes: ReturnType<typeof changesQuery>;
-  readonly emptyText: string;
-  readonly emptyHeading?: string;
+export interface ChangeListProps extends Omit<ChangeRowsProps, "items"> {
+  readonly changes: typeof instanceChangesQuery;
+  readonly empty: ReactNode;
+  readonly actions?: ReactNode;
 }
 
-export function ChangeList({ changes, emptyText, emptyHeading = changeTexts.emptyHeading, ...rows }: Props) {
+export function ChangeList({ changes, empty, actions, ...rows }: ChangeListProps) {
   const query = useInfiniteQuery(changes);
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
   const [chosen, setChosen] = useState<ReadonlySet<string> | null>(null); // null: nothing is being chosen
@@ -28,11 +25,13 @@ export function ChangeList({ changes, emptyText, emptyHeading = changeTexts.empt
   const canChoose = rows.projectId !== undefined && items.some((each) => restoreNeeds(each) !== null);
   return (
     <>
-      {canChoose && (
+      {(canChoose || actions) && (
         <Group gap="sm" mb="xs">
-          <Button variant="subtle" size="compact-sm" onClick={() => setChosen(chosen ? null : new Set())}>
-            {chosen ? texts.chooseNone : texts.chooseSeveral}
-          </Button>
+          {canChoose && (
+            <Button variant="subtle" size="compact-sm" onClick={() => setChosen(chosen ? null : new Set())}>
+              {chosen ? texts.chooseNone : texts.chooseSeveral}
+            </Button>
+          )}
           {chosen && chosen.size > 0 && rows.projectId !== undefined && (
             <RestoreBar
               projectId={rows.projectId}
@@ -41,13 +40,10 @@ export function ChangeList({ changes, emptyText, emptyHeading = changeTexts.empt
               onDone={() => setChosen(null)}
             />
           )}
+          {actions}
         </Group>
       )}
-      <Pages
-        query={query}
-        count={items.length}
-        empty={<Empty icon={<IconPencil size={22} />} title={emptyHeading} text={emptyText} />}
-      >
+      <Pages query={query} count={items.length} empty={empty}>
         <ChangeRows items={items} {...rows} {...(chosen && { chosen, onChoose: choose })} />
       </Pages>
     </>

@@ -1,8 +1,8 @@
 /** The changes to a project's resources of one kind. */
 
 import { projectChangesQuery } from "../../api/changes";
-import { changes as changeTexts } from "../../texts/changes";
 import { ChangeList } from "./ChangeList";
+import { NoChanges } from "./NoChanges";
 
 const NO_FLAGS: ReadonlyMap<string, string> = new Map();
 
@@ -16,7 +16,7 @@ export default function ProjectChanges({ projectId, resource }: Props) {
     <ChangeList
       changes={projectChangesQuery(projectId, resource)}
       flagNames={NO_FLAGS}
-      emptyText={changeTexts.projectEmptyText}
+      empty={<NoChanges />}
       projectId={projectId}
     />
   );

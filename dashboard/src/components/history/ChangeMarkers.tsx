@@ -7,11 +7,10 @@ import { Link } from "@tanstack/react-router";
 import { changeSummaryQuery } from "../../api/changes";
 import type { EnvironmentPath } from "../../api/client";
 import type { Summary } from "../../api/history";
-import type { AuditSearch } from "../../lib/auditFilter";
+import type { ChangesSearch } from "../../lib/changesFilter";
 import { localMinute, type Marker, markersOf } from "../../lib/markers";
 import { type Bar, secondsOf } from "../../lib/series";
 import { inFull } from "../../lib/time";
-import { useEnvironments } from "../../lib/useHere";
 import { changeSentences as sentences } from "../../texts/changeSentences";
 import { markers as texts } from "../../texts/markers";
 import classes from "./Bars.module.css";
@@ -27,7 +26,6 @@ const WIDTH = 26; // a marker can be touched without touching the next one
 
 export function ChangeMarkers({ path, summary, bars, flagKey }: Props) {
   const { ref, width } = useElementSize();
-  const environment = useEnvironments().find(({ id }) => id === path.env_id);
   const { data } = useQuery(changeSummaryQuery(path, summary, flagKey));
   const found = data ? markersOf(bars, secondsOf(summary.interval), data.intervals, Math.floor(width / WIDTH)) : [];
   return (
@@ -37,9 +35,9 @@ export function ChangeMarkers({ path, summary, bars, flagKey }: Props) {
           {found.map((marker) => (
             <li key={marker.start} style={{ left: `${marker.middle * 100}%` }}>
               <Link
-                to="/projects/$projectId/audit"
-                params={{ projectId: path.project_id }}
-                search={searchOf(marker, environment?.key ?? "", flagKey)}
+                to="/projects/$projectId/environments/$environmentId/changes"
+                params={{ projectId: path.project_id, environmentId: path.env_id }}
+                search={searchOf(marker, flagKey)}
                 title={inWords(marker)}
               >
                 <VisuallyHidden>{inWords(marker)}</VisuallyHidden>
@@ -64,16 +62,12 @@ function inWords({ changes, newest, start, end }: Marker): string {
 }
 
 /** The changes in the audit. Those of segments are in no environment, so a filter by one would leave them out. */
-function searchOf(
-  { changes, segmentChanges, newest, start, end }: Marker,
-  environment: string,
-  flag: string,
-): AuditSearch {
+function searchOf({ changes, segmentChanges, newest, start, end }: Marker, flag: string): ChangesSearch {
   const at = Date.parse(newest.at);
   const time =
     changes === 1
       ? { since: localMinute(at), until: localMinute(at, { up: true }) }
       : { since: localMinute(start), until: localMinute(end) };
   if (changes === 1 && segmentChanges === 1) return { ...time, action: newest.action };
-  return segmentChanges > 0 ? time : { ...time, environment, ...(flag && { flag }) };
+  return segmentChanges === 0 && flag ? { ...time, flag } : time; // the filter leaves segments out
 }

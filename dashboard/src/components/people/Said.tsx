@@ -59,9 +59,9 @@ export function Said({ project, environment, evaluation, flagKey }: Props) {
         )}
         {outcome && (
           <AnchorLink
-            to="/projects/$projectId/audit"
-            params={{ projectId: project.id }}
-            search={{ flag: flagKey, environment: environment.key, until: localMinute(Date.parse(at), { up: true }) }}
+            to="/projects/$projectId/environments/$environmentId/changes"
+            params={{ projectId: project.id, environmentId: environment.id }}
+            search={{ flag: flagKey, until: localMinute(Date.parse(at), { up: true }) }}
           >
             {texts.changesUntil}
           </AnchorLink>

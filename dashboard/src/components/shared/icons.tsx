@@ -56,6 +56,7 @@ export const IconGroup = icon(
   "M9 11a3.5 3.5 0 1 0 0-7a3.5 3.5 0 0 0 0 7zM2.5 20a6.5 6.5 0 0 1 13 0M16 4.3a3.5 3.5 0 0 1 0 6.4M18 14.3a6.5 6.5 0 0 1 3.5 5.7",
 );
 export const IconHistory = icon("M4 12a8 8 0 1 1 2.5 5.8M4 12l-1.5-2M4 12l2-1.7M12 8v4.5l3 1.5");
+export const IconLayers = icon("M12 4l8.5 4.5L12 13L3.5 8.5zM3.5 12.5L12 17l8.5-4.5M3.5 16.5L12 21l8.5-4.5");
 export const IconLock = icon("M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3");
 export const IconLogout = icon(
   "M14 8V6a2 2 0 0 0-2-2H6a2 2 0 0 0-2 2v12a2 2 0 0 0 2 2h6a2 2 0 0 0 2-2v-2M9 12h12M18 9l3 3l-3 3",

@@ -20,7 +20,7 @@ import { compare } from "../../texts/compare";
 import { flagList } from "../../texts/flagList";
 import { palette } from "../../texts/palette";
 import { people } from "../../texts/people";
-import { restore } from "../../texts/restore";
+import { changesPage } from "../../texts/changesPage";
 import { IconBroadcast, IconFlag, IconFlask, IconGrid, IconMoon, IconSearch, IconShield } from "../shared/icons";
 
 /** The place that is open. */
@@ -141,7 +141,7 @@ const OF_PROJECT = [
   ["/projects/$projectId/webhooks", t.shell.webhooks],
   ["/projects/$projectId/tokens", t.shell.accessTokens],
   ["/projects/$projectId/settings", t.shell.settings],
-  ["/projects/$projectId/audit", restore.heading],
+  ["/projects/$projectId/audit", changesPage.allInProject],
   ["/projects/$projectId/user", people.headingNone],
 ] as const;
 

@@ -1,0 +1,55 @@
+/** One change in words, with its values before and after. */
+
+import { Checkbox } from "@mantine/core";
+import type { Change } from "../../api/changes";
+import { fieldChanges } from "../../lib/changes";
+import { actorInWords, subjectOf, verbOf } from "../../lib/changeSentences";
+import { restoreNeeds } from "../../lib/restorable";
+import { changeSentences as sentences } from "../../texts/changeSentences";
+import { restore as texts } from "../../texts/restore";
+import { restoreSeveral as several } from "../../texts/restoreSeveral";
+import type { ChangeRowsProps } from "./ChangeRows";
+import classes from "./ChangeRows.module.css";
+import { ChangedFields } from "./ChangedFields";
+import { ChartLink } from "./ChartLink";
+import { ChangeTime } from "./ChangeTime";
+import { RestoreButton } from "./RestoreButton";
+
+export type ChangeRowProps = Omit<ChangeRowsProps, "items"> & { readonly change: Change };
+
+export function ChangeRow({ change, flagNames, projectId, exact, linked, chosen, onChoose }: ChangeRowProps) {
+  const who = actorInWords(change.actor);
+  const subject = subjectOf(change, flagNames);
+  const words = `${who} ${verbOf(change)} ${subject}`;
+  return (
+    <li className={classes.change}>
+      <div className={classes.sentence}>
+        {onChoose && restoreNeeds(change) !== null && (
+          <Checkbox
+            size="xs"
+            mt={4}
+            aria-label={several.choose(words)}
+            checked={chosen?.has(change.id) ?? false}
+            onChange={(event) => onChoose(change.id, event.currentTarget.checked)}
+          />
+        )}
+        <span className={classes.words}>
+          <span className={classes.who}>{who}</span>
+          {change.actor.token && sentences.withToken(change.actor.token.name)} {verbOf(change)}{" "}
+          <span className={classes.what}>{linked ? linked(change, subject) : subject}</span>
+          {change.restores !== null && <span className={classes.restores}> ({texts.restores})</span>}
+        </span>
+        <span className={classes.when}>
+          {projectId !== undefined && (
+            <>
+              <RestoreButton projectId={projectId} change={change} subject={subject} words={words} />
+              <ChartLink projectId={projectId} change={change} words={words} />
+            </>
+          )}
+          <ChangeTime at={change.at} exact={exact} />
+        </span>
+      </div>
+      <ChangedFields fields={fieldChanges(change)} />
+    </li>
+  );
+}

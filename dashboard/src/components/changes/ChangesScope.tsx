@@ -1,0 +1,35 @@
+/** Leads from the changes of an environment to those of its project and back, with the same filters. */
+
+import type { Environment } from "../../api/client";
+import type { ChangesSearch } from "../../lib/changesFilter";
+import { changesPage as texts } from "../../texts/changesPage";
+import { AnchorLink } from "../shared/links";
+import classes from "./ChangesScope.module.css";
+
+interface Props {
+  readonly projectId: string;
+  readonly environment: Environment | undefined;
+  readonly search: ChangesSearch;
+}
+
+export function ChangesScope({ projectId, environment, search }: Props) {
+  const { environment: _, ...kept } = search;
+  const link = { size: "sm", className: classes.link, activeOptions: { includeSearch: false } } as const;
+  return (
+    <nav aria-label={texts.scope} className={classes.scope}>
+      {environment && (
+        <AnchorLink
+          {...link}
+          to="/projects/$projectId/environments/$environmentId/changes"
+          params={{ projectId, environmentId: environment.id }}
+          search={kept}
+        >
+          {environment.name}
+        </AnchorLink>
+      )}
+      <AnchorLink {...link} to="/projects/$projectId/audit" params={{ projectId }} search={kept}>
+        {texts.project}
+      </AnchorLink>
+    </nav>
+  );
+}

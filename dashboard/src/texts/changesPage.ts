@@ -1,0 +1,46 @@
+const kinds: Readonly<Record<string, string>> = {
+  flag: "Flag",
+  rule: "Rule",
+  segment: "Segment",
+  metric: "Metric",
+  release: "Release",
+  project: "Project",
+  environment: "Environment",
+  sdk_key: "SDK key",
+  webhook: "Webhook",
+  member: "Member",
+  invitation: "Invitation",
+  token: "Access token",
+};
+
+/** The pages of changes: an environment's, and a whole project's. */
+export const changesPage = {
+  actionName: (action: string) => {
+    const [kind = "", verb = ""] = action.split(".");
+    return `${kinds[kind] ?? kind} ${verb.replace("_", " ")}`;
+  },
+  heading: "Changes",
+  ofEnvironment:
+    "Who changed this environment, its flags, and what it shares with others, with the values before and after.",
+  ofProject: "All changes in this project, including changes to what has been deleted.",
+  scope: "Changes of",
+  project: "Whole project",
+  allInProject: "All changes in the project",
+  period: "Time",
+  periods: { all: "All", hour: "Last hour", day: "Last 24 hours", week: "Last 7 days", between: "Between…" },
+  filters: (active: number) => (active === 0 ? "Filters" : `Filters (${active})`),
+  actor: "Who (email or id)",
+  action: "What",
+  actionAny: "Any change",
+  flag: "Flag key",
+  environment: "Environment",
+  environmentAny: "Any environment",
+  since: "From",
+  until: "To",
+  zone: (offset: string) => `Times are in your time zone, ${offset}.`,
+  noMatch: "No changes match these filters",
+  noMatchText: "Change or clear the filters.",
+  exportCsv: "Export as CSV",
+  fileName: "changes.csv",
+  notExported: "The changes could not be exported",
+};
