@@ -6,6 +6,7 @@ export const changeBatches = {
   copied: "copied",
   restored: "restored",
   from: (origin: string) => ` from ${origin}`,
+  to: (environment: string) => `to ${environment}`,
   resources: (count: number) => counted(count, "resource"),
   show: (loaded: number, count: number) =>
     loaded === count ? `Show ${counted(count, "change")}` : `Show ${loaded} of ${counted(count, "change")}`,

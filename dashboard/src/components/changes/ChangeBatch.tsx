@@ -43,7 +43,7 @@ export function ChangeBatch({ batch, changes, ...rows }: Props) {
           {place !== undefined && (
             <Text span c="dimmed">
               {" "}
-              {restore.inEnvironment(place)}
+              {batch.origin_id === null ? restore.inEnvironment(place) : texts.to(place)}
             </Text>
           )}
         </span>
