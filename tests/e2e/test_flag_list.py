@@ -15,6 +15,7 @@ from tests.support.builders import make_environment, make_flag, store_all
 from tests.support.stores import Store
 
 NAMES = ("Gift cards", "Express payment", "New checkout")
+NAME = re.compile("^(?!.*: latest changes$)")  # the other link of a row leads to the flag's changes
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -253,7 +254,7 @@ async def test_fourteen_flags_are_seen_without_scrolling(ada: Person, sqlite: St
 # How many rows there were at most while the page scrolled over all of them, and the lowest number of a flag at the end.
 SCROLL = """() => new Promise((resolve) => {
   let most = 0;
-  const flags = () => [...document.querySelectorAll("[role=row] a")].map((link) => Number(link.textContent.slice(5)));
+  const flags = () => [...document.querySelectorAll("[role=row] a:not([aria-label])")].map((link) => Number(link.textContent.slice(5)));
   const frame = () => {
     most = Math.max(most, flags().length);
     const before = window.scrollY;
@@ -267,7 +268,7 @@ SCROLL = """() => new Promise((resolve) => {
 
 def names(page: Page) -> Locator:
     """The names of the visible flags."""
-    return page.get_by_role("row").get_by_role("link")
+    return page.get_by_role("row").get_by_role("link", name=NAME)
 
 
 async def add_flags(store: Store, environment: Json, count: int) -> None:
@@ -279,3 +280,16 @@ async def add_flags(store: Store, environment: Json, count: int) -> None:
         await store_all(database, *flags)
     finally:
         await database.close()
+
+
+async def test_the_list_tells_who_changed_a_flag_last_and_leads_to_its_changes(ada: Person, environment: Json) -> None:
+    page = ada.page
+    await page.goto(environment_page(environment))
+    changed = page.get_by_role("row", name="Express payment").get_by_role("link", name="latest changes")
+    await changed.focus()
+    await expect(page.get_by_role("tooltip")).to_contain_text(
+        re.compile(r"^ada-\w+@example\.com created Express payment, .* UTC$")
+    )
+    await changed.click()
+    await expect(page).to_have_url(re.compile("tab=changes"))
+    await expect(page.get_by_role("main").get_by_role("listitem").first).to_contain_text("created Express payment")

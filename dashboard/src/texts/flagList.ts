@@ -9,6 +9,8 @@ export const flagList = {
   tag: "Tag",
   owner: "Owner",
   onlyTag: (tag: string) => `Only flags with the tag ${tag}`,
+  // Without the flag's name, which its row has: a link of the same name would lead elsewhere.
+  changedAt: (when: string) => `${when}: latest changes`,
   favourites: "Favourites",
   views: "Views",
   release: { scheduled: "Release scheduled", running: "Release running", paused: "Release paused" } as Readonly<

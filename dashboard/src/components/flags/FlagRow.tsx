@@ -7,12 +7,13 @@ import type { Day, FlagRow as Row } from "../../lib/flagRows";
 import { ago } from "../../lib/time";
 import { t } from "../../texts";
 import { flagList as texts } from "../../texts/flagList";
+import { ChangedCell } from "./ChangedCell";
 import { FavouriteStar } from "./FavouriteStar";
 import classes from "./FlagTable.module.css";
 import { Spark } from "./Spark";
 import { Tags } from "./Tags";
 import { StateSwitch } from "./StateSwitch";
-import { useNow, When } from "../shared/When";
+import { useNow } from "../shared/When";
 
 interface Props {
   readonly row: Row;
@@ -94,7 +95,7 @@ export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFo
         {day && <LastDay day={day} />}
       </div>
       <div role="cell" className={classes.changed}>
-        <When at={changedAt} />
+        <ChangedCell flag={flag} at={changedAt} />
       </div>
     </div>
   );
