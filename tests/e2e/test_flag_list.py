@@ -254,7 +254,8 @@ async def test_fourteen_flags_are_seen_without_scrolling(ada: Person, sqlite: St
 # How many rows there were at most while the page scrolled over all of them, and the lowest number of a flag at the end.
 SCROLL = """() => new Promise((resolve) => {
   let most = 0;
-  const flags = () => [...document.querySelectorAll("[role=row] a:not([aria-label])")].map((link) => Number(link.textContent.slice(5)));
+  const names = () => [...document.querySelectorAll("[role=row] a:not([aria-label])")];
+  const flags = () => names().map((link) => Number(link.textContent.slice(5)));
   const frame = () => {
     most = Math.max(most, flags().length);
     const before = window.scrollY;

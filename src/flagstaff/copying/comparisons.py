@@ -1,28 +1,16 @@
 """Comparing the flags of two environments by their keys: what only one of them has, and what differs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
-from flagstaff.audit.changes import recorded
-from flagstaff.flags.flags import Flag, Rule
+from flagstaff.audit.changes import OWN_FIELDS, recorded
+from flagstaff.flags.flags import DETAILS, Flag, Rule
 
-_FIELDS = (
-    "name",
-    "description",
-    "tags",
-    "owner",
-    "keep",
-    "enabled",
-    "rollout_percentage",
-    "fallthrough",
-    "bucketing_key",
-    "stickiness",
-    "variants",
-    "prerequisites",
-)
+_NOT_COMPARED = OWN_FIELDS.union(DETAILS, ("key", "archived_at"))
+_FIELDS = (*DETAILS, *(each.name for each in fields(Flag) if each.name not in _NOT_COMPARED))
 RULE_CONTENT = ("rule_type", "rule_value", "priority", "enabled", "name", "conditions", "rollout_percentage", "variant")
 
 content_of = attrgetter(*RULE_CONTENT)

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from flagstaff.audit.changes import Scope, altered_values
 from flagstaff.copying.comparisons import RULE_CONTENT, Side, same_rule
-from flagstaff.flags.flags import Flag, Rule
+from flagstaff.flags.flags import DETAILS, Flag, Rule
 from flagstaff.values.moments import later_than
 
 RulePair = tuple[Rule | None, Rule | None]
@@ -42,7 +42,7 @@ class Part(StrEnum):
 
 
 _FIELDS = {
-    Part.DETAILS: ("name", "description", "tags", "owner", "keep"),
+    Part.DETAILS: DETAILS,
     Part.STATE: ("enabled",),
     Part.ROLLOUT: ("rollout_percentage", "fallthrough"),
     Part.VARIANTS: ("variants",),

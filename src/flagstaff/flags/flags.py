@@ -35,6 +35,10 @@ class Fallthrough(StrEnum):
     OFF = "off"
 
 
+DETAILS = ("name", "description", "tags", "owner", "keep")
+"""The fields of a flag that are for people: they decide nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Flag:
     """A flag of one environment. `rollout_percentage` is 0 to 100; 0 means that no rollout is set.

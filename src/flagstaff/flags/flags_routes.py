@@ -29,6 +29,7 @@ from flagstaff.api.schemas import (
     Uuid,
     optional,
 )
+from flagstaff.api.views import view_of
 from flagstaff.flags.flags import DEFAULT_STICKINESS, Fallthrough, Flag
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.variant_schemas import (
@@ -47,7 +48,6 @@ from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
-from flagstaff.values.moments import format_moment
 
 router = APIRouter(prefix="/api/projects/{project_id}", tags=["Flags"])
 
@@ -131,30 +131,8 @@ class FlagListQuery(ListQuery):
     archived: Annotated[bool, Field(description="The archived flags instead of the others.")] = False
 
 
-def view_flag(flag: Flag) -> dict[str, Any]:
-    """A flag as responses have it."""
-    return {
-        "id": flag.id,
-        "project_id": flag.project_id,
-        "environment_id": flag.environment_id,
-        "name": flag.name,
-        "key": flag.key,
-        "description": flag.description,
-        "enabled": flag.enabled,
-        "rollout_percentage": flag.rollout_percentage,
-        "created_at": format_moment(flag.created_at),
-        "updated_at": format_moment(flag.updated_at),
-        "fallthrough": flag.fallthrough,
-        "bucketing_key": flag.bucketing_key,
-        "stickiness": flag.stickiness,
-        "tags": flag.tags,
-        "variants": view_variants(flag.variants),
-        "prerequisites": view_prerequisites(flag.prerequisites),
-        "archived_at": flag.archived_at and format_moment(flag.archived_at),
-        "owner": flag.owner,
-        "keep": flag.keep,
-    }
-
+view_flag = view_of(Flag, variants=view_variants, prerequisites=view_prerequisites)
+"""A flag as responses have it."""
 
 _listing = Listing(view_flag, lambda flag: (flag.created_at, flag.id), BY_AGE)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.concurrency.pacing import collect
 from flagstaff.database import tables
 from flagstaff.database.database import some_at_a_time, unique_or, write_many
+from flagstaff.database.resources import Resource
 from flagstaff.database.windows import ByCode, Listing, containing
 from flagstaff.flags.flags import Fallthrough, Flag
 from flagstaff.flags.prerequisites import Prerequisite
@@ -20,29 +21,24 @@ from flagstaff.values.errors import not_found
 from flagstaff.values.lists import WHOLE, Window
 
 _columns = tables.flags.c
-_flag = sa.select(
-    _columns.id,
-    tables.environments.c.project_id,
-    _columns.environment_id,
-    _columns.name,
-    _columns.key,
-    _columns.description,
-    _columns.enabled,
-    _columns.rollout_percentage,
-    _columns.created_at,
-    _columns.updated_at,
-    _columns.fallthrough,
-    _columns.bucketing_key,
-    _columns.stickiness,
-    _columns.tags,
-    _columns.variants,
-    _columns.prerequisites,
-    _columns.archived_at,
-    _columns.archived_enabled,
-    _columns.owner,
-    _columns.keep,
-).join(tables.environments, tables.environments.c.id == _columns.environment_id)
-_names, _fields = tuple(_flag.selected_columns.keys()), tuple(Flag.__dataclass_fields__)
+_FLAGS = Resource(
+    Flag,
+    tables.flags,
+    also={"project_id": tables.environments.c.project_id},
+    reads={
+        "fallthrough": Fallthrough,
+        "tags": tuple,
+        "variants": lambda stored: tuple(map(_read_variant, stored)),
+        "prerequisites": lambda stored: tuple(map(_read_prerequisite, stored)),
+    },
+    writes={
+        "variants": lambda variants: list(map(_write_variant, variants)),
+        "prerequisites": lambda prerequisites: list(map(asdict, prerequisites)),
+    },
+)
+_flag = _FLAGS.select(_columns.archived_enabled).join(
+    tables.environments, tables.environments.c.id == _columns.environment_id
+)
 _live, _archived = sa.not_(tables.is_archived), tables.is_archived
 _insert = tables.flags.insert()
 _by_id = _flag.where(
@@ -234,41 +230,29 @@ async def delete_flag(connection: AsyncConnection, flag_id: UUID) -> None:
 
 
 def _row(flag: Flag) -> dict[str, Any]:
-    return {**tables.row_of(tables.flags, flag), **_stored_state(flag), **_stored_lists(flag)}
+    return _FLAGS.row(flag) | _stored_state(flag)
 
 
 def _mutable(flag: Flag) -> dict[str, Any]:
-    return {
-        "flag": flag.id,
-        "name": flag.name,
-        "description": flag.description,
-        "rollout_percentage": flag.rollout_percentage,
-        "updated_at": flag.updated_at,
-        "fallthrough": flag.fallthrough,
-        "bucketing_key": flag.bucketing_key,
-        "stickiness": flag.stickiness,
-        "archived_at": flag.archived_at,
-        "owner": flag.owner,
-        "keep": flag.keep,
-        **_stored_state(flag),
-        **_stored_lists(flag),
-    }
+    return _FLAGS.changes(flag) | _stored_state(flag) | {"flag": flag.id}
 
 
 def _from_row(row: Sequence[Any]) -> Flag:
-    # By name, but neither by the row's attributes nor with keyword arguments, which take longer than all the rest.
-    stored = dict(zip(_names, row, strict=True))
-    if stored["archived_at"] is not None and not stored["enabled"]:  # as `tables.is_archived` says
-        stored["enabled"] = stored["archived_enabled"]
-    else:
-        stored["archived_at"] = None
-    stored["fallthrough"] = Fallthrough(stored["fallthrough"])
-    stored["tags"] = tuple(stored["tags"])
-    stored["variants"] = tuple(
-        Variant(each["key"], each["weight"], encode_value(each["value"])) for each in stored["variants"]
-    )
-    stored["prerequisites"] = tuple(map(_read_prerequisite, stored["prerequisites"]))
-    return Flag(*map(stored.__getitem__, _fields))
+    flag, archived_enabled = _FLAGS.read(row), row[-1]
+    if flag.archived_at is None:
+        return flag
+    # As `tables.is_archived` says: the release before may have turned it on, which unarchives it.
+    if flag.enabled:
+        return replace(flag, archived_at=None)
+    return replace(flag, enabled=archived_enabled)
+
+
+def _read_variant(stored: Mapping[str, Any]) -> Variant:
+    return Variant(stored["key"], stored["weight"], encode_value(stored["value"]))
+
+
+def _write_variant(variant: Variant) -> dict[str, Any]:
+    return {"key": variant.key, "weight": variant.weight, "value": json.loads(variant.value)}
 
 
 def _read_prerequisite(stored: Mapping[str, Any]) -> Prerequisite:
@@ -280,8 +264,3 @@ def _stored_state(flag: Flag) -> dict[str, Any]:
     if flag.archived_at is None:
         return {"enabled": flag.enabled, "archived_enabled": None}
     return {"enabled": False, "archived_enabled": flag.enabled}
-
-
-def _stored_lists(flag: Flag) -> dict[str, Any]:
-    variants = [{"key": each.key, "weight": each.weight, "value": json.loads(each.value)} for each in flag.variants]
-    return {"tags": flag.tags, "variants": variants, "prerequisites": [asdict(each) for each in flag.prerequisites]}

@@ -11,7 +11,7 @@ from flagstaff.audit.changes import OWN_FIELDS, Change, NumberedChange
 from flagstaff.audit.recorded_values import read_resource
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.flag_sets import FlagSet, compile_segments
-from flagstaff.flags.flags import Flag, Rule, RuleType
+from flagstaff.flags.flags import DETAILS, Flag, Rule, RuleType
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.projects.projects import Environment
 
@@ -19,7 +19,7 @@ T = TypeVar("T", Flag, Segment)
 
 Resource = Flag | Rule | Segment
 
-_UNDECISIVE = OWN_FIELDS | {"name", "description", "tags", "owner", "keep"}
+_UNDECISIVE = OWN_FIELDS.union(DETAILS)
 _KINDS: Mapping[str, type[Any]] = {"flag": Flag, "rule": Rule, "segment": Segment}
 
 

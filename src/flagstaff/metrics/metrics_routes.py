@@ -13,6 +13,7 @@ from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Description, FlagKey, Moment, Name, Text, Update, Uuid, optional
+from flagstaff.api.views import view_of
 from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
@@ -21,7 +22,6 @@ from flagstaff.metrics.metrics import UNIT_MAX_LENGTH, Better, Kind, Metric, che
 from flagstaff.metrics.metrics_service import Metrics
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
-from flagstaff.values.moments import format_moment
 
 router = APIRouter(prefix="/api/projects/{project_id}/metrics", tags=["Metrics"])
 
@@ -71,19 +71,7 @@ class MetricUpdate(Update):
     unit: Unit | None = None
 
 
-def _view(metric: Metric) -> dict[str, Any]:
-    return {
-        "id": metric.id,
-        "project_id": metric.project_id,
-        "key": metric.key,
-        "name": metric.name,
-        "description": metric.description,
-        "kind": metric.kind,
-        "better": metric.better,
-        "unit": metric.unit,
-        "created_at": format_moment(metric.created_at),
-        "updated_at": format_moment(metric.updated_at),
-    }
+_view = view_of(Metric)
 
 
 _readers = {"kind": Kind, "better": Better}

@@ -1,7 +1,6 @@
 """Metrics in the database."""
 
 from collections.abc import Collection, Iterator
-from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -9,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
 from flagstaff.database.database import unique_or
+from flagstaff.database.resources import Resource
 from flagstaff.database.windows import Listing
 from flagstaff.metrics.metrics import Better, Kind, Metric
 from flagstaff.values.errors import not_found
@@ -16,7 +16,8 @@ from flagstaff.values.lists import WHOLE, Window
 
 _columns = tables.metrics.c
 _in_project = _columns.project_id == sa.bindparam("project")
-_all = sa.select(tables.metrics).where(_in_project)
+_METRICS = Resource(Metric, tables.metrics, reads={"kind": Kind, "better": Better}, fixed=frozenset({"kind"}))
+_all = _METRICS.select().where(_in_project)
 _by_id = _all.where(_columns.id == sa.bindparam("metric"))
 _of_project = Listing(_all, (_columns.created_at, _columns.id), descending=True)
 _named = _all.where(_columns.key.in_(sa.bindparam("keys", expanding=True)))
@@ -29,7 +30,7 @@ _delete = tables.metrics.delete().where(_columns.id == sa.bindparam("metric"))
 async def create_metric(connection: AsyncConnection, metric: Metric) -> None:
     """Insert a metric; raises Error CONFLICT if the project already has one with this key."""
     with unique_or(f"The project already has a metric with the key {metric.key}.", _columns.project_id, _columns.key):
-        await connection.execute(tables.metrics.insert(), tables.row_of(tables.metrics, metric))
+        await connection.execute(tables.metrics.insert(), _METRICS.row(metric))
 
 
 async def get_metric(connection: AsyncConnection, project_id: UUID, metric_id: UUID) -> Metric:
@@ -37,18 +38,18 @@ async def get_metric(connection: AsyncConnection, project_id: UUID, metric_id: U
     row = (await connection.execute(_by_id, {"project": project_id, "metric": metric_id})).one_or_none()
     if row is None:
         raise not_found("metric")
-    return _from_row(row)
+    return _METRICS.read(row)
 
 
 async def list_metrics(connection: AsyncConnection, project_id: UUID, window: Window = WHOLE) -> Iterator[Metric]:
     """The metrics of a project, newest first, by the time of their creation and their id; converted when read."""
-    return map(_from_row, await _of_project.rows(connection, window, {"project": project_id}))
+    return map(_METRICS.read, await _of_project.rows(connection, window, {"project": project_id}))
 
 
 async def find_metrics(connection: AsyncConnection, project_id: UUID, keys: Collection[str]) -> dict[str, Metric]:
     """The metrics of a project with some keys, by key."""
     rows = await connection.execute(_named, {"project": project_id, "keys": list(keys)})
-    return {row.key: _from_row(row) for row in rows}
+    return {row.key: _METRICS.read(row) for row in rows}
 
 
 async def list_kinds(connection: AsyncConnection, project_id: UUID) -> dict[str, Kind]:
@@ -64,21 +65,9 @@ async def count_metrics(connection: AsyncConnection, project_id: UUID) -> int:
 
 async def update_metric(connection: AsyncConnection, metric: Metric) -> None:
     """Update a metric's mutable fields."""
-    values = {
-        "name": metric.name,
-        "description": metric.description,
-        "better": metric.better,
-        "unit": metric.unit,
-        "updated_at": metric.updated_at,
-    }
-    await connection.execute(_update, {"metric": metric.id, **values})
+    await connection.execute(_update, {"metric": metric.id, **_METRICS.changes(metric)})
 
 
 async def delete_metric(connection: AsyncConnection, metric_id: UUID) -> None:
     """Delete a metric."""
     await connection.execute(_delete, {"metric": metric_id})
-
-
-def _from_row(row: sa.Row[Any]) -> Metric:
-    stored = row._asdict()
-    return Metric(**{**stored, "kind": Kind(stored["kind"]), "better": Better(stored["better"])})

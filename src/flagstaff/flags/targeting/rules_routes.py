@@ -28,6 +28,7 @@ from flagstaff.api.schemas import (
     VariantKey,
     optional,
 )
+from flagstaff.api.views import view_of
 from flagstaff.flags.flags import PRIORITY_MAX, PRIORITY_MIN, Rule, RuleType
 from flagstaff.flags.targeting.condition_schemas import ConditionBody, Conditions, read_conditions
 from flagstaff.flags.targeting.rules_service import Rules
@@ -37,7 +38,6 @@ from flagstaff.http.responses import no_content
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
-from flagstaff.values.moments import format_moment
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Targeting rules"])
 
@@ -98,21 +98,7 @@ class RuleUpdate(Update):
     variant: VariantKey | None = None
 
 
-def _view(rule: Rule) -> dict[str, Any]:
-    return {
-        "id": rule.id,
-        "flag_id": rule.flag_id,
-        "rule_type": rule.rule_type,
-        "rule_value": rule.rule_value,
-        "priority": rule.priority,
-        "enabled": rule.enabled,
-        "created_at": format_moment(rule.created_at),
-        "updated_at": format_moment(rule.updated_at),
-        "name": rule.name,
-        "conditions": rule.conditions,
-        "rollout_percentage": rule.rollout_percentage,
-        "variant": rule.variant,
-    }
+_view = view_of(Rule)
 
 
 Weight = Annotated[int, msgspec.Meta(ge=-PRIORITY_MAX, le=-PRIORITY_MIN)]  # a priority with its sign changed

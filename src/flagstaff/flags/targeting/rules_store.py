@@ -1,7 +1,6 @@
 """Targeting rules in the database."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -9,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
 from flagstaff.database.database import write_many
+from flagstaff.database.resources import Resource
 from flagstaff.database.windows import Listing
 from flagstaff.flags.flags import Rule, RuleType
 from flagstaff.flags.targeting.condition_columns import read_condition, write_condition
@@ -16,20 +16,20 @@ from flagstaff.values.errors import not_found
 from flagstaff.values.lists import WHOLE, Window
 
 _columns = tables.rules.c
-_rule = sa.select(
-    _columns.id,
-    _columns.flag_id,
-    _columns.rule_type,
-    _columns.rule_value,
-    _columns.priority,
-    _columns.enabled,
-    _columns.created_at,
-    _columns.updated_at,
-    _columns.name,
-    _columns.conditions,
-    _columns.rollout_percentage,
-    _columns.variant,
+_RULES = Resource(
+    Rule,
+    tables.rules,
+    reads={
+        "rule_type": RuleType,
+        "rule_value": lambda stored: stored or None,
+        "conditions": lambda stored: tuple(map(read_condition, stored)),
+    },
+    writes={
+        "rule_value": lambda value: value or "",
+        "conditions": lambda conditions: list(map(write_condition, conditions)),
+    },
 )
+_rule = _RULES.select()
 _insert = tables.rules.insert()
 _by_id = _rule.where(_columns.id == sa.bindparam("rule"), _columns.flag_id == sa.bindparam("flag"))
 # The negated lowest priority does not fit into 32 bits.
@@ -86,18 +86,18 @@ _delete = tables.rules.delete().where(_columns.id == sa.bindparam("rule"))
 
 async def create_rule(connection: AsyncConnection, rule: Rule) -> None:
     """Insert a rule."""
-    await connection.execute(_insert, _row(rule))
+    await connection.execute(_insert, _RULES.row(rule))
 
 
 async def create_rules(connection: AsyncConnection, new: Iterable[Rule]) -> None:
     """Insert rules."""
-    await write_many(connection, _insert, map(_row, new))
+    await write_many(connection, _insert, map(_RULES.row, new))
 
 
 async def find_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) -> Rule | None:
     """The rule with this id of a flag, if there is one."""
     row = (await connection.execute(_by_id, {"flag": flag_id, "rule": rule_id})).one_or_none()
-    return _from_row(row) if row is not None else None
+    return _RULES.read(row) if row is not None else None
 
 
 async def get_rule(connection: AsyncConnection, flag_id: UUID, rule_id: UUID) -> Rule:
@@ -114,7 +114,7 @@ async def list_rules(connection: AsyncConnection, flag_id: UUID, window: Window 
     Converted when read.
     """
     rows = await _of_flag.rows(connection, window, {"flag": flag_id})
-    return map(_from_row, rows)
+    return map(_RULES.read, rows)
 
 
 async def list_rules_of_environment(
@@ -125,13 +125,13 @@ async def list_rules_of_environment(
     Converted when read.
     """
     rows = await _of_environment.rows(connection, window, {"environment": environment_id})
-    return map(_from_row, rows)
+    return map(_RULES.read, rows)
 
 
 async def list_rules_of_flags(connection: AsyncConnection, flag_ids: Collection[UUID]) -> Iterator[Rule]:
     """The rules of some flags, in no particular order; converted when read."""
     rows = await connection.execute(_of_flags, {"flags": list(flag_ids)})
-    return map(_from_row, rows)
+    return map(_RULES.read, rows)
 
 
 async def list_rules_of_keys(
@@ -142,7 +142,7 @@ async def list_rules_of_keys(
     Converted when read.
     """
     rows = await connection.execute(_of_named_flags, {"environment": environment_id, "keys": list(keys)})
-    return map(_from_row, rows)
+    return map(_RULES.read, rows)
 
 
 async def list_given_variants(connection: AsyncConnection, flag_id: UUID) -> set[str]:
@@ -173,7 +173,7 @@ async def list_costly_rules(connection: AsyncConnection, environment_id: UUID) -
 
     Converted when read.
     """
-    return map(_from_row, await connection.execute(_costly, {"environment": environment_id}))
+    return map(_RULES.read, await connection.execute(_costly, {"environment": environment_id}))
 
 
 async def count_live_rules(connection: AsyncConnection, environment_id: UUID) -> int:
@@ -188,17 +188,7 @@ async def count_condition_characters(connection: AsyncConnection, environment_id
 
 async def update_rule(connection: AsyncConnection, rule: Rule) -> None:
     """Update a rule's mutable fields."""
-    values = {
-        "rule_type": rule.rule_type,
-        "priority": rule.priority,
-        "enabled": rule.enabled,
-        "updated_at": rule.updated_at,
-        "name": rule.name,
-        "rollout_percentage": rule.rollout_percentage,
-        "variant": rule.variant,
-        **_stored_values(rule),
-    }
-    await connection.execute(_update, {"rule": rule.id, **values})
+    await connection.execute(_update, {"rule": rule.id, **_RULES.changes(rule)})
 
 
 async def delete_rule(connection: AsyncConnection, rule_id: UUID) -> None:
@@ -210,18 +200,3 @@ async def delete_rules(connection: AsyncConnection, rule_ids: Collection[UUID]) 
     """Delete rules."""
     if rule_ids:
         await connection.execute(_delete_some, {"rules": list(rule_ids)})
-
-
-def _row(rule: Rule) -> dict[str, Any]:
-    return {**tables.row_of(tables.rules, rule), **_stored_values(rule)}
-
-
-def _from_row(row: Sequence[Any]) -> Rule:
-    rule_id, flag_id, rule_type, rule_value, *rest, conditions, rollout_percentage, variant = row
-    read = tuple(map(read_condition, conditions))
-    values = (rule_id, flag_id, RuleType(rule_type), rule_value or None, *rest, read, rollout_percentage, variant)
-    return Rule(*values)
-
-
-def _stored_values(rule: Rule) -> dict[str, Any]:
-    return {"rule_value": rule.rule_value or "", "conditions": list(map(write_condition, rule.conditions))}

@@ -13,6 +13,7 @@ from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Description, FlagKey, Moment, Name, Text, Update, Uuid, optional
+from flagstaff.api.views import view_of
 from flagstaff.flags.targeting.condition_schemas import ConditionBody, Conditions, read_conditions
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.targeting.segments_service import Segments
@@ -22,7 +23,6 @@ from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
-from flagstaff.values.moments import format_moment
 
 router = APIRouter(prefix="/api/projects/{project_id}/segments", tags=["Segments"])
 
@@ -68,17 +68,7 @@ class SegmentUpdate(Update):
     conditions: Conditions = optional()
 
 
-def _view(segment: Segment) -> dict[str, Any]:
-    return {
-        "id": segment.id,
-        "project_id": segment.project_id,
-        "key": segment.key,
-        "name": segment.name,
-        "description": segment.description,
-        "conditions": segment.conditions,
-        "created_at": format_moment(segment.created_at),
-        "updated_at": format_moment(segment.updated_at),
-    }
+_view = view_of(Segment)
 
 
 def _values(given: dict[str, Any]) -> dict[str, Any]:

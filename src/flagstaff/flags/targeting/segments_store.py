@@ -1,8 +1,7 @@
 """Segments of projects in the database. The table `segments` belongs to the history."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -10,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
 from flagstaff.database.database import unique_or
+from flagstaff.database.resources import Resource
 from flagstaff.database.windows import Listing
 from flagstaff.flags.flags import RuleType
 from flagstaff.flags.targeting.condition_columns import read_condition, write_condition
@@ -18,16 +18,13 @@ from flagstaff.values.errors import not_found
 from flagstaff.values.lists import WHOLE, Window
 
 _columns = tables.project_segments.c
-_segment = sa.select(
-    _columns.id,
-    _columns.project_id,
-    _columns.key,
-    _columns.name,
-    _columns.description,
-    _columns.conditions,
-    _columns.created_at,
-    _columns.updated_at,
+_SEGMENTS = Resource(
+    Segment,
+    tables.project_segments,
+    reads={"conditions": lambda stored: tuple(map(read_condition, stored))},
+    writes={"conditions": lambda conditions: list(map(write_condition, conditions))},
 )
+_segment = _SEGMENTS.select()
 _insert = tables.project_segments.insert()
 _in_project = _columns.project_id == sa.bindparam("project")
 _by_id = _segment.where(_columns.id == sa.bindparam("segment"), _in_project)
@@ -87,14 +84,13 @@ async def create_segment(connection: AsyncConnection, segment: Segment) -> None:
         tables.project_segments.c.project_id,
         tables.project_segments.c.key,
     ):
-        row = tables.row_of(tables.project_segments, segment)
-        await connection.execute(_insert, {**row, "conditions": list(map(write_condition, segment.conditions))})
+        await connection.execute(_insert, _SEGMENTS.row(segment))
 
 
 async def find_segment(connection: AsyncConnection, project_id: UUID, segment_id: UUID) -> Segment | None:
     """The segment with this id in a project, if there is one."""
     row = (await connection.execute(_by_id, {"project": project_id, "segment": segment_id})).one_or_none()
-    return _from_row(row) if row is not None else None
+    return _SEGMENTS.read(row) if row is not None else None
 
 
 async def get_segment(connection: AsyncConnection, project_id: UUID, segment_id: UUID) -> Segment:
@@ -123,13 +119,13 @@ async def find_named_segments(
     Converted when read.
     """
     given = {"project": project_id, "flags": list(flag_ids), "keys": list(keys)}
-    return map(_from_row, await connection.execute(_named, given))
+    return map(_SEGMENTS.read, await connection.execute(_named, given))
 
 
 async def list_segments(connection: AsyncConnection, project_id: UUID, window: Window = WHOLE) -> Iterator[Segment]:
     """The segments of a project, newest first, by the time of their creation and their id; converted when read."""
     rows = await _of_project.rows(connection, window, {"project": project_id})
-    return map(_from_row, rows)
+    return map(_SEGMENTS.read, rows)
 
 
 async def list_segment_versions(connection: AsyncConnection, project_id: UUID) -> dict[UUID, datetime]:
@@ -143,7 +139,7 @@ async def find_segments(connection: AsyncConnection, segment_ids: Collection[UUI
     if not segment_ids:
         return iter(())
     rows = await connection.execute(_chosen, {"segments": list(segment_ids)})
-    return map(_from_row, rows)
+    return map(_SEGMENTS.read, rows)
 
 
 async def count_segments(connection: AsyncConnection, project_id: UUID) -> int:
@@ -170,20 +166,9 @@ async def list_environments_with(connection: AsyncConnection, project_id: UUID, 
 
 async def update_segment(connection: AsyncConnection, segment: Segment) -> None:
     """Update a segment's mutable fields."""
-    values = {
-        "name": segment.name,
-        "description": segment.description,
-        "conditions": list(map(write_condition, segment.conditions)),
-        "updated_at": segment.updated_at,
-    }
-    await connection.execute(_update, {"segment": segment.id, **values})
+    await connection.execute(_update, {"segment": segment.id, **_SEGMENTS.changes(segment)})
 
 
 async def delete_segment(connection: AsyncConnection, segment_id: UUID) -> None:
     """Delete a segment."""
     await connection.execute(_delete, {"segment": segment_id})
-
-
-def _from_row(row: Sequence[Any]) -> Segment:
-    *values, conditions, created_at, updated_at = row
-    return Segment(*(*values, tuple(map(read_condition, conditions)), created_at, updated_at))
