@@ -362,7 +362,6 @@ flags = sa.Table(
     sa.Column("archived_enabled", sa.Boolean),
     sa.Column("owner", sa.Text),
     sa.Column("keep", sa.Boolean, nullable=False, server_default=sa.false()),
-    sa.Column("note", sa.Text),
     sa.UniqueConstraint("environment_id", "key"),
     sa.Index(None, "environment_id", "created_at", "id"),
 )

@@ -35,7 +35,7 @@ class Fallthrough(StrEnum):
     OFF = "off"
 
 
-DETAILS = ("name", "description", "tags", "owner", "keep", "note")
+DETAILS = ("name", "description", "tags", "owner", "keep")
 """The fields of a flag that are for people: they decide nothing."""
 
 
@@ -71,7 +71,6 @@ class Flag:
     archived_at: datetime | None = None
     owner: str | None = None
     keep: bool = False
-    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

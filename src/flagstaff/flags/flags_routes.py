@@ -77,7 +77,6 @@ class FlagOut(TaggedOut):
     archived_at: Moment | None = Field(description="When the flag was archived; null if it is not.")
     owner: str | None
     keep: bool = Field(description="Whether the flag is meant to stay, however old it is.")
-    note: str | None
 
 
 class NewFlag(Body):
@@ -96,7 +95,6 @@ class NewFlag(Body):
     prerequisites: Prerequisites = Field(default=[])
     owner: Name | None = None
     keep: bool = False
-    note: Name | None = None
 
 
 class NewFlags(NewFlag):
@@ -125,7 +123,6 @@ class FlagUpdate(Update):
     prerequisites: Prerequisites = optional()
     owner: Name | None = None
     keep: bool = optional()
-    note: Name | None = None
 
 
 class FlagListQuery(ListQuery):
