@@ -11,9 +11,10 @@ export const flagList = {
   onlyTag: (tag: string) => `Only flags with the tag ${tag}`,
   favourites: "Favourites",
   views: "Views",
+  filters: "Filters",
+  filtersActive: (count: number) => `Filters: ${count} active`,
   release: { scheduled: "Release scheduled", running: "Release running", paused: "Release paused" } as Readonly<
     Record<string, string>
   >,
   releaseOf: (flag: string, release: string) => `${flag}: ${release}`,
-  openReleases: "Open releases",
 };
