@@ -38,7 +38,7 @@ async def test_a_new_project_says_what_is_missing(ada: Person) -> None:
     production = card(ada, "Production")
     await expect(production).to_contain_text("None in 24 hours. Open a flag and its tab Use in code")
     await expect(production).to_contain_text("None is running or scheduled")
-    await expect(production).to_contain_text("No SDK evaluates flags itself")
+    await expect(production).to_contain_text("None is connected")
     await expect(production).to_contain_text("No flag is stale")
     await check_in_both_schemes(ada, "the home of a new project")
     await production.get_by_role("link", name="Flags of Production").click()

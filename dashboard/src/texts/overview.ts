@@ -20,7 +20,7 @@ export const overview = {
   current: (count: number) =>
     count === 1 ? "The only one is up to date" : `All ${count.toLocaleString("en")} are up to date`,
   behind: (count: number, all: number) => `${count.toLocaleString("en")} of ${all.toLocaleString("en")} behind`,
-  noInstances: "No SDK evaluates flags itself",
+  noInstances: "None is connected",
   stale: "Clean up",
   staleFlags: (count: number, more: boolean) =>
     `${count.toLocaleString("en")}${more ? " or more" : ""} ${count === 1 && !more ? "flag" : "flags"} may be removed`,

@@ -22,6 +22,8 @@ import { IconArrowDown, IconArrowUp, IconGrip, IconPencil, IconPlus, IconTrash }
 import { AnchorLink } from "../shared/links";
 import { NewEnvironmentDialog } from "./NewEnvironmentDialog";
 
+const STEPS: readonly Step[] = [-1, 1];
+
 export function EnvironmentList({ projectId }: { projectId: string }) {
   const environments = useEnvironments();
   const creation = useDialog();
@@ -38,7 +40,7 @@ export function EnvironmentList({ projectId }: { projectId: string }) {
             projectId={projectId}
             environment={each}
             order={order}
-            steps={[...(place > 0 ? [-1 as const] : []), ...(place < order.shown.length - 1 ? [1 as const] : [])]}
+            steps={STEPS.filter((step) => place + step in order.shown)}
             onDeleted={() => create.current?.focus()}
           />
         ))}
@@ -99,18 +101,22 @@ function EnvironmentRow({ projectId, environment, order, steps, onDeleted }: Row
       </AnchorLink>
       <code className={classes.key}>{environment.key}</code>
       <Group gap={2} ml="auto" wrap="nowrap">
-        {steps.map((step) => (
-          <IconButton
-            key={step}
-            needs="environments:write"
-            hint={step < 0 ? texts.moveUp : texts.moveDown}
-            label={step < 0 ? texts.moveUpOf(environment.name) : texts.moveDownOf(environment.name)}
-            data-move={`${environment.id} ${step}`}
-            onClick={() => order.step(environment.id, step)}
-          >
-            {step < 0 ? <IconArrowUp size={16} /> : <IconArrowDown size={16} />}
-          </IconButton>
-        ))}
+        {STEPS.map((step) =>
+          steps.includes(step) ? (
+            <IconButton
+              key={step}
+              needs="environments:write"
+              hint={step < 0 ? texts.moveUp : texts.moveDown}
+              label={step < 0 ? texts.moveUpOf(environment.name) : texts.moveDownOf(environment.name)}
+              data-move={`${environment.id} ${step}`}
+              onClick={() => order.step(environment.id, step)}
+            >
+              {step < 0 ? <IconArrowUp size={16} /> : <IconArrowDown size={16} />}
+            </IconButton>
+          ) : (
+            <span key={step} className={classes.noStep} />
+          ),
+        )}
         <IconButton {...guard} hint={t.edit} label={texts.editOf(environment.name)} onClick={editing.open}>
           <IconPencil size={16} />
         </IconButton>
