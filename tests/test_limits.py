@@ -191,6 +191,12 @@ TESTS: dict[str, list[str]] = {
     "favourites": ["web/favourites/test_favourites.py::test_there_are_so_many_favourites_at_most"],
     "projects": ["web/test_quotas.py::test_an_account_may_have_so_many_projects_also_when_it_makes_them_at_once"],
     "environments": ["web/test_quotas.py::test_a_project_may_have_so_many_environments"],
+    "environment-order": [
+        (
+            "web/environments/test_order_environments.py::"
+            "test_an_order_without_each_environment_exactly_once_changes_nothing"
+        )
+    ],
     "segments": ["web/test_quotas.py::test_a_project_may_have_so_many_segments"],
     "metrics": ["web/metrics/test_metrics.py::test_a_project_has_room_for_so_many_metrics"],
     "releases": [

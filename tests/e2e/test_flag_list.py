@@ -8,7 +8,7 @@ import pytest_asyncio
 from playwright.async_api import Locator, Page, Route, expect
 
 from flagstaff.database.database import Database
-from tests.e2e.accessibility import AXE, check_in_both_schemes
+from tests.e2e.accessibility import AXE, check_in_both_schemes, stays_within
 from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page
 from tests.support.api import Json, flag_path
 from tests.support.builders import make_environment, make_flag, store_all
@@ -133,14 +133,17 @@ async def test_search_and_filters_are_in_the_url_and_survive_a_reload(ada: Perso
     await page.reload()
     await expect(names(page)).to_have_text(["Express payment"])
     await page.get_by_role("searchbox").fill("")
+    await ada.press("Filters")
     await page.get_by_label("Audience").select_option("rollout")
     await expect(names(page)).to_have_text(["New checkout"])
     await page.get_by_label("Audience").select_option("any")
     await page.get_by_label("Sort").select_option("name")
     await expect(names(page)).to_have_text(["Express payment", "Gift cards", "New checkout"])
-    await page.get_by_text("On", exact=True).first.click()
+    await page.get_by_role("radiogroup", name="State").get_by_text("On", exact=True).click()
     await ada.sees_heading("No matching flags")
-    await page.get_by_role("button", name="Clear filters").last.click()
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("button", name="Filters: 1 active")).to_be_focused()
+    await page.get_by_role("button", name="Clear filters").click()
     await expect(names(page)).to_have_count(3)
 
 
@@ -238,6 +241,31 @@ async def test_five_thousand_flags_scroll_and_filter_with_few_rows_in_the_docume
     await expect(page.get_by_role("switch", name="Flag 4711")).to_be_checked()
 
 
+async def are_in_one_row(controls: list[Locator]) -> None:
+    """Wait until all of them are there, and compare where they are."""
+    for each in controls:
+        await expect(each).to_be_visible()
+    boxes = [(await each.bounding_box()) or {} for each in controls]
+    assert len({round(box["y"] + box["height"] / 2) for box in boxes}) == 1, boxes
+
+
+async def test_the_filters_are_one_row_on_a_phone_and_fold(ada: Person, environment: Json) -> None:
+    page = ada.page
+    await page.set_viewport_size({"width": 390, "height": 800})
+    await page.goto(f"{environment_page(environment)}?state=off&audience=rollout")
+    await expect(names(page)).to_have_text(["New checkout"])
+    opener = page.get_by_role("button", name="Filters: 2 active")
+    await are_in_one_row([page.get_by_role("searchbox"), page.get_by_role("button", name="Views"), opener])
+    await opener.click()
+    await expect(page.get_by_label("Audience")).to_have_value("rollout")
+    await expect(page.get_by_label("Sort")).to_be_in_viewport(ratio=1)
+    await check_in_both_schemes(ada, "the filters of the flag list")
+    await stays_within(ada)
+    await ada.press("Clear filters")
+    await expect(names(page)).to_have_count(3)
+    await expect(page.get_by_label("Audience")).to_have_count(0)
+
+
 async def test_fourteen_flags_are_seen_without_scrolling(ada: Person, sqlite: Store) -> None:
     environment = await ada.api.get_environment(await ada.api.create_project())
     await add_flags(sqlite, environment, 20)
@@ -245,7 +273,9 @@ async def test_fourteen_flags_are_seen_without_scrolling(ada: Person, sqlite: St
     await page.set_viewport_size({"width": 1440, "height": 900})
     await page.goto(environment_page(environment))
     await ada.sees("20 flags")
-    await expect(page.get_by_role("button", name="Views")).to_be_visible()
+    controls = [page.get_by_role("searchbox"), page.get_by_role("button", name="Views")]
+    controls.append(page.get_by_role("button", name="Filters"))
+    await are_in_one_row(controls)
     bottoms = [(await row.bounding_box() or {})["y"] for row in await page.get_by_role("row").all()]
     height = bottoms[-1] - bottoms[-2]
     assert sum(top + height <= 900 for top in bottoms[1:]) >= 14

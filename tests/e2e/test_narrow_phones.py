@@ -114,16 +114,3 @@ async def test_no_trace_is_wider_than_the_narrowest_phone(person: Person) -> Non
     await dialog.get_by_role("button", name="Evaluate").click()
     await expect(dialog.get_by_role("list", name="Why")).to_be_visible()
     await stays_within(person)
-
-
-async def test_the_current_section_is_in_view(person: Person) -> None:
-    await person.sign_up()
-    project = await person.api.create_project()
-    sections = person.page.get_by_role("navigation", name="Sections")
-    await person.page.goto("/")
-    for section in ("Members", "SDK keys", "Tokens", "Settings"):
-        await person.turn_to(f"/projects/{project['id']}/{section.lower().replace(' ', '-')}")
-        await expect(sections.get_by_role("link", name=section)).to_be_in_viewport(ratio=1)
-    await sections.get_by_role("link", name="Flags").click()
-    await expect(sections.get_by_role("link", name="Flags")).to_have_attribute("aria-current", "page")
-    await expect(sections.get_by_role("link", name="Flags")).to_be_in_viewport(ratio=1)

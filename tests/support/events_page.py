@@ -22,7 +22,7 @@ from flagstaff.metrics.metrics import Better, Kind, Metric
 from flagstaff.projects.invitations import Invitation
 from flagstaff.projects.members import Member, Role
 from flagstaff.projects.permissions import Permission
-from flagstaff.projects.projects import Environment, Project
+from flagstaff.projects.projects import Environment, EnvironmentOrder, Project
 from flagstaff.projects.sdk_keys import KeyKind, SdkKey
 from flagstaff.releases.releases import Action as ReleaseAction
 from flagstaff.releases.releases import Guard, ReleaseRecord, State, Step
@@ -200,12 +200,15 @@ def event_of(kind: str) -> Event:
     if kind in ("account.token_created", "account.token_deleted"):
         after = replace(_RESOURCES["token"], project_id=None)
     before = after
+    if kind == "environment.reordered":
+        before = EnvironmentOrder(_PROJECT_ID, ("production", "staging"))
+        after = EnvironmentOrder(_PROJECT_ID, ("staging", "production"))
     if verb not in (*_ENDINGS, *_BEGINNINGS) and "updated_at" in after.__dataclass_fields__:
         after = replace(after, updated_at=LATER)
     after = replace(after, **_ALTERED.get(kind, {}))
     is_in_none = resource in ("account", "instance")
     is_of_flag = resource in ("flag", "rule", "release")
-    is_placed = is_of_flag or resource in ("environment", "sdk_key")
+    is_placed = (is_of_flag or resource in ("environment", "sdk_key")) and kind != "environment.reordered"
     scope = Scope(
         None if is_in_none else _PROJECT_ID,
         _ENVIRONMENT_ID if is_placed else None,

@@ -135,6 +135,9 @@ class Place:
             },
             "copy_flags": {"from": staging, "to": production, "flag_keys": ["new-checkout"], "parts": ["details"]},
         }
+        if name == "order_environments":
+            listed = (await self.owner.get(path.format(**self.ids))).json()["environment_ids"]
+            own[name] = {"environment_ids": listed[::-1]}
         body = BODIES.get(name, own.get(name))
         assert "requestBody" not in description or body, f"add a body for {name} to BODIES"
         queries = {

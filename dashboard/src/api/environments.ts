@@ -1,7 +1,7 @@
 /** Environments of a project. */
 
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { client, type Environment } from "./client";
+import { client } from "./client";
 import { ask } from "./problem";
 import { ifMatch, loadState, type State, type Tagged } from "./states";
 
@@ -10,16 +10,8 @@ const BASE = "/api/projects/{project_id}/environments";
 export function environmentsQuery(projectId: string) {
   return queryOptions({
     queryKey: ["environments", projectId],
-    queryFn: async ({ signal }) =>
-      inOrder(await ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal }))),
+    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal })),
   });
-}
-
-/** Critical environments first, then from oldest to newest, so that positions do not change. */
-export function inOrder(environments: readonly Environment[]): Environment[] {
-  return environments.toSorted(
-    (a, b) => Number(b.critical) - Number(a.critical) || a.created_at.localeCompare(b.created_at),
-  );
 }
 
 export function useCreateEnvironment(projectId: string) {

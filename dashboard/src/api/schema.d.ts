@@ -913,7 +913,7 @@ export interface paths {
         };
         /**
          * List Environments
-         * @description The environments of a project, oldest first: a project starts with production and staging.
+         * @description The environments of a project in their order: until somebody sets one, oldest first.
          *
          *     Requires the permission `project:read`.
          */
@@ -929,6 +929,34 @@ export interface paths {
          *     Requires the permission `environments:write`.
          */
         post: operations["create_environment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Environment Order
+         * @description The order of the environments.
+         *
+         *     Requires the permission `project:read`.
+         */
+        get: operations["get_environment_order"];
+        /**
+         * Order Environments
+         * @description Put the environments in an order, for all members: lists and menus have it, and new environments come last.
+         *
+         *     Requires the permission `environments:write`.
+         */
+        put: operations["order_environments"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4776,6 +4804,25 @@ export interface components {
              * @description Whether the dashboard warns before changes. Unless it is set, environments with the key production or prod are critical.
              */
             critical: boolean;
+        };
+        /**
+         * EnvironmentOrder
+         * @description The environments of a project in an order.
+         */
+        EnvironmentOrder: {
+            /**
+             * Environment Ids
+             * @description The ids of all environments of the project, each once.
+             */
+            environment_ids: string[];
+        };
+        /**
+         * EnvironmentOrderOut
+         * @description The order of a project's environments, in which all lists have them. New environments come last.
+         */
+        EnvironmentOrderOut: {
+            /** Environment Ids */
+            environment_ids: string[];
         };
         /**
          * EnvironmentOut
@@ -10775,6 +10822,92 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    get_environment_order: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnvironmentOrderOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    order_environments: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                "If-Match"?: string;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EnvironmentOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnvironmentOrderOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            /** @description The resource has been changed: it is not in the state that `If-Match` demands. Unless you may not read it, `current` is its present state, whose `ETag` the response has. `changed_by` and `changed_at` say who made the latest change, and when, if you may read the audit trail. */
+            412: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
     get_environment: {
         parameters: {
             query?: never;
@@ -14553,7 +14686,7 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
                 /** @description Only changes to resources of this kind. */
                 resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "view" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
@@ -14599,7 +14732,7 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
                 /** @description Only changes to resources of this kind. */
                 resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "view" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
@@ -14700,7 +14833,7 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
                 /** @description Only changes to resources of this kind. */
                 resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "view" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */

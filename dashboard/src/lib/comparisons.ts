@@ -19,7 +19,7 @@ export interface CompareSearch {
 
 /**
  * The environments of the URL, or else a less critical one as the target, because flags are copied to it; null if there
- * are not two. Of those that are as critical, the one that was created first is the origin.
+ * are not two. Of those that are as critical, the first one is the origin.
  */
 export function chosenPair(environments: readonly Environment[], search: CompareSearch) {
   const byRisk = environments.toSorted((a, b) => Number(b.critical) - Number(a.critical));

@@ -1,6 +1,6 @@
 /** All flags of an environment. */
 
-import { Button, Group, Skeleton, Text, VisuallyHidden } from "@mantine/core";
+import { Button, Text, VisuallyHidden } from "@mantine/core";
 import { IconFunnelOff, IconFlag, IconPlus } from "../components/shared/icons";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -31,10 +31,8 @@ import { useDialog } from "../lib/useDialog";
 import { useGuard } from "../lib/useGuard";
 import { useHere } from "../lib/useHere";
 import { t } from "../texts";
-import { flagList } from "../texts/flagList";
 
 const SelectionBar = lazy(() => import("../components/flags/SelectionBar"));
-const ViewsMenu = lazy(() => import("../components/flags/ViewsMenu"));
 const FirstSteps = lazy(() => import("../components/flags/FirstSteps"));
 const NewFlagDialog = lateDialog(() =>
   import("../components/flags/NewFlagDialog").then((module) => module.NewFlagDialog),
@@ -105,16 +103,7 @@ export function Flags() {
     <Page
       title={t.flags.heading}
       intro={flags && !isEmpty && <span role="status">{t.flags.count(found.length, flags.length)}</span>}
-      actions={
-        flags && !isEmpty ? (
-          <Group gap="xs">
-            <Suspense fallback={<Skeleton h={36} w={100} />}>
-              <ViewsMenu projectId={project.id} search={search} onChange={onFilter} />
-            </Suspense>
-            {create}
-          </Group>
-        ) : null
-      }
+      actions={flags && !isEmpty ? create : null}
     >
       {error && !flags && <LoadFailed error={error} onRetry={refetch} />}
       {!flags && !error && <RowsSkeleton rows={14} height={36} />}
@@ -138,6 +127,7 @@ export function Flags() {
             search={search}
             onChange={onFilter}
             onClear={clear}
+            projectId={project.id}
             input={input}
             tags={flags.flatMap((flag) => flag.tags)}
             owners={flags.flatMap((flag) => flag.owner ?? [])}
@@ -182,28 +172,6 @@ export function Flags() {
           params={{ projectId: project.id, environmentId: environment.id }}
         >
           {t.flags.archived}
-        </AnchorLink>
-        {" · "}
-        <AnchorLink
-          to="/projects/$projectId/environments/$environmentId/cleanup"
-          params={{ projectId: project.id, environmentId: environment.id }}
-        >
-          {t.flags.cleanup}
-        </AnchorLink>
-        {" · "}
-        <AnchorLink
-          to="/projects/$projectId/environments/$environmentId/releases"
-          params={{ projectId: project.id, environmentId: environment.id }}
-        >
-          {flagList.openReleases}
-        </AnchorLink>
-        {" · "}
-        <AnchorLink to="/projects/$projectId/flags" params={{ projectId: project.id }}>
-          {t.flags.everywhere}
-        </AnchorLink>
-        {" · "}
-        <AnchorLink to="/projects/$projectId/playground" params={{ projectId: project.id }}>
-          {t.flags.playground}
         </AnchorLink>
       </Text>
       <NewFlagDialog path={path} {...creation.props} />

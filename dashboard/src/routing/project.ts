@@ -1,6 +1,6 @@
 /** The pages of a project and of its environments. */
 
-import { createRoute, notFound, redirect } from "@tanstack/react-router";
+import { createRoute, notFound } from "@tanstack/react-router";
 import { environmentsQuery } from "../api/environments";
 import { permissionsQuery } from "../api/members";
 import { projectQuery } from "../api/projects";
@@ -9,7 +9,6 @@ import { ProjectFrame } from "../components/projects/ProjectFrame";
 import type { ChangesSearch } from "../lib/changesFilter";
 import type { CleanupSearch } from "../lib/cleanup";
 import type { CompareSearch } from "../lib/comparisons";
-import { lastEnvironment } from "../lib/lastEnvironment";
 import type { PersonSearch } from "../lib/person";
 import type { PlaygroundSearch } from "../lib/playground";
 import type { ProjectFlagsSearch } from "../lib/projectFlagTable";
@@ -31,17 +30,7 @@ const project = createRoute({
 const projectHome = createRoute({
   getParentRoute: () => project,
   path: "/",
-  beforeLoad: async ({ params, context: { cache } }) => {
-    const environments = await cache.query({ ...environmentsQuery(params.projectId), staleTime: "static" });
-    const last = lastEnvironment(params.projectId);
-    const opened = environments.find((each) => each.id === last) ?? environments[0];
-    if (!opened) throw redirect({ to: "/projects/$projectId/settings", params, replace: true });
-    throw redirect({
-      to: "/projects/$projectId/environments/$environmentId",
-      params: { ...params, environmentId: opened.id },
-      replace: true,
-    });
-  },
+  component: lazyPage(() => import("../routes/Overview"), "Overview"),
 });
 const settings = createRoute({
   getParentRoute: () => project,

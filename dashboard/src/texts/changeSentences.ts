@@ -26,6 +26,7 @@ export const changeSentences = {
     "project.deleted": "deleted the project",
     "environment.created": "created the environment",
     "environment.updated": "changed the environment",
+    "environment.reordered": "reordered the environments",
     "environment.deleted": "deleted the environment",
     "sdk_key.created": "created the SDK key",
     "sdk_key.revoked": "revoked the SDK key",

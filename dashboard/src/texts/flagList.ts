@@ -13,9 +13,10 @@ export const flagList = {
   changedAt: (when: string) => `${when}: latest changes`,
   favourites: "Favourites",
   views: "Views",
+  filters: "Filters",
+  filtersActive: (count: number) => `Filters: ${count} active`,
   release: { scheduled: "Release scheduled", running: "Release running", paused: "Release paused" } as Readonly<
     Record<string, string>
   >,
   releaseOf: (flag: string, release: string) => `${flag}: ${release}`,
-  openReleases: "Open releases",
 };

@@ -1,7 +1,7 @@
-import { flags } from "./flags";
+import { shell } from "./common";
 
 export const playground = {
-  heading: flags.playground,
+  heading: shell.playground,
   intro: "See what many users would get now, and why. Nothing is recorded.",
   users: "Users",
   usersHint:

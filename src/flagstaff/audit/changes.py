@@ -19,7 +19,7 @@ from flagstaff.metrics.metrics import Metric
 from flagstaff.projects.invitations import Invitation
 from flagstaff.projects.members import Member
 from flagstaff.projects.permissions import Limits
-from flagstaff.projects.projects import Environment, Project
+from flagstaff.projects.projects import Environment, EnvironmentOrder, Project
 from flagstaff.projects.sdk_keys import SdkKey
 from flagstaff.values.moments import format_moment
 from flagstaff.views.saved_views import SavedView
@@ -41,6 +41,7 @@ Resource = (
     | AccessToken
     | Project
     | Environment
+    | EnvironmentOrder
     | Flag
     | Rule
     | Segment
@@ -53,9 +54,13 @@ Resource = (
     | Recordable
 )
 
-_IN_NO_SNAPSHOT = ("account.", "instance.", "token.", "member.", "invitation.", "view.", "webhook.", "release.")
-# A webhook's URL may contain a secret; its `host` is recorded.
-_SECRET = frozenset({"sdk_key", "password_hash", "url"})
+_IN_NO_SNAPSHOT = (
+    *("account.", "instance.", "token.", "member.", "invitation.", "view.", "webhook.", "release."),
+    "environment.reordered",
+)
+# A webhook's URL may contain a secret; its `host` is recorded. An environment's position says little by itself: a new
+# order is recorded as a whole.
+_NOT_RECORDED = frozenset({"sdk_key", "password_hash", "url", "position"})
 # They say which resource it is, or when it was written.
 OWN_FIELDS = frozenset({"id", "project_id", "environment_id", "flag_id", "created_at", "updated_at"})
 
@@ -212,7 +217,7 @@ def _place_in_trail(resource: Resource) -> UUID:
 
 def recorded(resource: Resource) -> dict[str, Any]:
     """A resource as the audit trail has it: as JSON, without its secrets."""
-    names = (field.name for field in fields(resource) if field.name not in _SECRET)
+    names = (field.name for field in fields(resource) if field.name not in _NOT_RECORDED)
     return {name: _as_json(getattr(resource, name)) for name in names}
 
 

@@ -36,6 +36,7 @@ Action = Literal[
     "project.key_regenerated",
     "environment.created",
     "environment.updated",
+    "environment.reordered",
     "environment.deleted",
     "flag.created",
     "flag.updated",

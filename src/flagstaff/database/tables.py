@@ -216,6 +216,8 @@ environments = sa.Table(
     sa.Column("created_at", Moment, nullable=False),
     _revision(),
     sa.Column("critical", sa.Boolean),  # null: by its key
+    # Its place in the order that members have chosen. Those that came after it was chosen share the last place.
+    sa.Column("position", sa.Integer, nullable=False, server_default="2147483647"),
     sa.UniqueConstraint("project_id", "key"),
 )
 

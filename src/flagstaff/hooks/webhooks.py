@@ -29,7 +29,7 @@ TEST_EVENT = "webhook.test"
 
 _OF_PROJECTS = {
     "project": ("created", "updated", "deleted", "key_regenerated"),
-    "environment": ("created", "updated", "deleted"),
+    "environment": ("created", "updated", "reordered", "deleted"),
     "flag": ("created", "updated", "toggled", "archived", "unarchived", "deleted"),
     "rule": ("created", "updated", "deleted"),
     "segment": ("created", "updated", "deleted"),

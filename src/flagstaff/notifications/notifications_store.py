@@ -327,7 +327,7 @@ async def list_stale(connection: AsyncConnection, member: Subscription, most: in
     query = (
         _of_owners(environments.id, environments.key, flags.id, flags.key)
         .where(_members.account_id == member.account_id, _members.project_id == member.project_id)
-        .order_by(environments.created_at, flags.key)
+        .order_by(environments.position, environments.created_at, flags.key)
         .limit(most)
     )
     return [StaleFlag(*row) for row in await connection.execute(query)]

@@ -1,28 +1,34 @@
 """HTTP of environments."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self
+from uuid import UUID
 
+import msgspec
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
-from flagstaff.api.ids import GivenId, Id
-from flagstaff.api.lists import BY_AGE, Listing, ListPart
+from flagstaff.api.ids import GivenId, Id, check_environments
+from flagstaff.api.lists import AwareDatetime, Listing, ListPart
 from flagstaff.api.operations import reads, writes
-from flagstaff.api.schemas import Body, EnvironmentKey, Moment, Name, Text, Update, Uuid, optional
+from flagstaff.api.schemas import Body, EnvironmentKey, Moment, Name, Text, Update, Uuid, at_most, optional
 from flagstaff.copying.clones_service import Clones
-from flagstaff.http.operations import SMALL_BODY
+from flagstaff.http.operations import SMALL_BODY, TEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
 from flagstaff.http.services import service
 from flagstaff.projects.environments_service import Environments
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
-from flagstaff.projects.projects import Environment
+from flagstaff.projects.projects import LAST_POSITION, Environment
 from flagstaff.values.moments import format_moment
+
+ORDERED_MAX = 1_000
+"""Environments in an order: more than a project has, unless the operator has raised the quota very far."""
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments", tags=["Environments"])
 
@@ -78,6 +84,26 @@ class EnvironmentUpdate(Update):
     critical: bool = optional()
 
 
+class EnvironmentOrder(Body):
+    """The environments of a project in an order."""
+
+    environment_ids: Annotated[
+        list[GivenId],
+        at_most(ORDERED_MAX),
+        AfterValidator(check_environments),
+        Field(
+            description="The ids of all environments of the project, each once.",
+            json_schema_extra={"minItems": 1, "maxItems": ORDERED_MAX, "uniqueItems": True},
+        ),
+    ]
+
+
+class EnvironmentOrderOut(TaggedOut):
+    """The order of a project's environments, in which all lists have them. New environments come last."""
+
+    environment_ids: list[Uuid]
+
+
 def _item(environment: Environment) -> dict[str, Any]:
     return {
         "id": environment.id,
@@ -92,11 +118,19 @@ def _view(environment: Environment) -> dict[str, Any]:
     return {**_item(environment), "project_id": environment.project_id}
 
 
-_listing = Listing(_item, lambda environment: (environment.created_at, environment.id), BY_AGE)
+def _order_view(environments: Sequence[Environment]) -> dict[str, Any]:
+    return {"environment_ids": [each.id for each in environments]}
+
+
+_POSITION: Any = tuple[Annotated[int, msgspec.Meta(ge=0, le=LAST_POSITION)], AwareDatetime, UUID]
+_listing = Listing(_item, lambda environment: (environment.position, environment.created_at, environment.id), _POSITION)
 
 
 Service = Annotated[Environments, Depends(service(Environments))]
 IfMatch = Annotated[Precondition[Environment], Depends(if_match("environment", _view, Permission.PROJECT_READ))]
+IfOrderMatches = Annotated[
+    Precondition[Sequence[Environment]], Depends(if_match("order", _order_view, Permission.PROJECT_READ))
+]
 CloneService = Annotated[Clones, Depends(service(Clones))]
 
 
@@ -139,8 +173,25 @@ async def create_environment(
 )
 @reads(Permission.PROJECT_READ)
 async def list_environments(project_id: Id, part: ListPart, actor: CurrentActor, environments: Service) -> Response:
-    """The environments of a project, oldest first: a project starts with production and staging."""
+    """The environments of a project in their order: until somebody sets one, oldest first."""
     return await _listing.respond(part, partial(environments.list_environments, actor, project_id))
+
+
+@router.get("/order", response_model=EnvironmentOrderOut, responses=problems(401, 404, 503))
+@reads(Permission.PROJECT_READ)
+async def get_environment_order(project_id: Id, actor: CurrentActor, environments: Service) -> Response:
+    """The order of the environments."""
+    return tagged_response(_order_view(await environments.list_environments(actor, project_id)))
+
+
+@router.put("/order", response_model=EnvironmentOrderOut, responses=problems(400, 401, 404, 413, 503))
+@writes(Permission.ENVIRONMENTS_WRITE, body_max_bytes=TEXT_BODY, reports_revision=True)
+async def order_environments(
+    project_id: Id, body: EnvironmentOrder, actor: CurrentActor, environments: Service, precondition: IfOrderMatches
+) -> Response:
+    """Put the environments in an order, for all members: lists and menus have it, and new environments come last."""
+    ordered = await environments.order_environments(actor, project_id, body.environment_ids, precondition)
+    return tagged_response(_order_view(ordered))
 
 
 @router.get(

@@ -1,6 +1,6 @@
 """Environments of a project, such as production."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -16,7 +16,8 @@ from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_environment, open_project
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
-from flagstaff.projects.projects import Environment, is_critical
+from flagstaff.projects.projects import Environment, EnvironmentOrder, is_critical
+from flagstaff.values.errors import invalid_field
 from flagstaff.values.keys import require_same_key
 from flagstaff.values.lists import WHOLE, Window
 from flagstaff.values.quotas import Quota
@@ -60,7 +61,7 @@ class Environments:
         return environment
 
     async def list_environments(self, actor: Actor, project_id: UUID, window: Window = WHOLE) -> list[Environment]:
-        """The environments of a project, oldest first; a position is a time of creation and an id."""
+        """The environments of a project in their order; a position is that, a time of creation and an id."""
         async with self.database.read() as connection:
             await open_project(connection, actor, project_id, Permission.PROJECT_READ)
             found = await environments_store.list_environments(connection, project_id, window)
@@ -101,6 +102,32 @@ class Environments:
                 await record(transaction, change)
         return updated
 
+    async def order_environments(
+        self,
+        actor: Actor,
+        project_id: UUID,
+        environment_ids: Sequence[UUID],
+        precondition: Precondition[Sequence[Environment]] = ANY_STATE,
+    ) -> list[Environment]:
+        """Put the environments of a project in an order, in which each must be once.
+
+        Raises:
+            Error: INVALID when one is missing or is not in the project.
+        """
+        async with self.database.transaction() as transaction:
+            connection = transaction.connection
+            await open_project(connection, actor, project_id, Permission.ENVIRONMENTS_WRITE, for_update=True)
+            present = list(await environments_store.list_environments(connection, project_id))
+            await precondition.require(connection, present, project_id, project_id)
+            ordered = _in_order(present, environment_ids)
+            if ordered != present:
+                await environments_store.place_environments(connection, environment_ids)
+                before, after = (_order_of(project_id, each) for each in (present, ordered))
+                scope = Scope(project_id)
+                change = change_of(actor, "environment.reordered", self.now(), scope, before=before, after=after)
+                await record(transaction, change)
+        return ordered
+
     async def delete_environment(
         self, actor: Actor, project_id: UUID, environment_id: UUID, precondition: Precondition[Environment] = ANY_STATE
     ) -> None:
@@ -115,3 +142,19 @@ class Environments:
             await environments_store.delete_environment(connection, environment_id)
             change = change_of(actor, "environment.deleted", self.now(), scope, before=environment)
             await record(transaction, change)
+
+
+def _in_order(present: Sequence[Environment], environment_ids: Sequence[UUID]) -> list[Environment]:
+    by_id = {each.id: each for each in present}
+    given = set(environment_ids)
+    missing = [each.name for each in present if each.id not in given]
+    if missing:
+        raise invalid_field("environment_ids", f"must have all environments of the project; {missing[0]} is missing")
+    for each in environment_ids:
+        if each not in by_id:
+            raise invalid_field("environment_ids", f"must have only environments of the project; {each} is not one")
+    return [by_id[each] for each in environment_ids]
+
+
+def _order_of(project_id: UUID, environments: Sequence[Environment]) -> EnvironmentOrder:
+    return EnvironmentOrder(project_id, tuple(each.key for each in environments))

@@ -17,13 +17,20 @@ from flagstaff.values.lists import WHOLE, Window
 
 _columns = tables.environments.c
 _environment = sa.select(
-    _columns.id, _columns.project_id, _columns.name, _columns.key, _columns.created_at, _columns.critical
+    _columns.id,
+    _columns.project_id,
+    _columns.name,
+    _columns.key,
+    _columns.created_at,
+    _columns.critical,
+    _columns.position,
 )
 _insert = tables.environments.insert()
 _by_id = _environment.where(_columns.id == sa.bindparam("environment"), _columns.project_id == sa.bindparam("project"))
 _by_key = _environment.where(_columns.project_id == sa.bindparam("project"), _columns.key == sa.bindparam("key"))
 _of_project = Listing(
-    _environment.where(_columns.project_id == sa.bindparam("project")), (_columns.created_at, _columns.id)
+    _environment.where(_columns.project_id == sa.bindparam("project")),
+    (_columns.position, _columns.created_at, _columns.id),
 )
 _with_costly_rules = (
     _environment.distinct()
@@ -33,6 +40,7 @@ _with_costly_rules = (
 )
 _count = sa.select(sa.func.count()).where(_columns.project_id == sa.bindparam("project"))
 _update = tables.environments.update().where(_columns.id == sa.bindparam("environment"))
+_place = _update.values(position=sa.bindparam("place"))
 _delete = tables.environments.delete().where(_columns.id == sa.bindparam("environment"))
 
 
@@ -75,14 +83,14 @@ async def find_environment_by_key(connection: AsyncConnection, project_id: UUID,
 async def list_environments(
     connection: AsyncConnection, project_id: UUID, window: Window = WHOLE
 ) -> Iterator[Environment]:
-    """The environments of a project, oldest first, by the time of their creation and their id; converted when read."""
+    """The environments of a project by position, the time of their creation and their id; converted when read."""
     rows = await _of_project.rows(connection, window, {"project": project_id})
     return map(_from_row, rows)
 
 
 def _from_row(row: Sequence[Any]) -> Environment:
-    environment_id, project_id, name, key, created_at, critical = row
-    return Environment(environment_id, project_id, name, key, created_at, is_critical(key, chosen=critical))
+    environment_id, project_id, name, key, created_at, critical, position = row
+    return Environment(environment_id, project_id, name, key, created_at, is_critical(key, chosen=critical), position)
 
 
 async def find_places(
@@ -102,6 +110,12 @@ async def update_environment(connection: AsyncConnection, environment: Environme
     """Update an environment's mutable fields."""
     values = {"name": environment.name, "critical": environment.critical}
     await connection.execute(_update, {"environment": environment.id, **values})
+
+
+async def place_environments(connection: AsyncConnection, environment_ids: Sequence[UUID]) -> None:
+    """Give these environments the first positions, in this order."""
+    places = [{"environment": each, "place": place} for place, each in enumerate(environment_ids)]
+    await connection.execute(_place, places)
 
 
 async def delete_environment(connection: AsyncConnection, environment_id: UUID) -> None:

@@ -26,7 +26,13 @@ _member = (
         _roles.role,
     )
     .select_from(tables.members.join(tables.accounts).outerjoin(tables.environment_roles.join(tables.environments)))
-    .order_by(_columns.created_at, _columns.account_id, tables.environments.c.created_at, tables.environments.c.id)
+    .order_by(
+        _columns.created_at,
+        _columns.account_id,
+        tables.environments.c.position,
+        tables.environments.c.created_at,
+        tables.environments.c.id,
+    )
 )
 _in_project = _columns.project_id == sa.bindparam("project")
 _of_account = _columns.account_id == sa.bindparam("account")

@@ -24,11 +24,16 @@ class Project:
     demands_second_factor: bool = False  # of every member
 
 
+LAST_POSITION = 2**31 - 1
+"""The position of environments that nobody has placed yet: they come last, oldest first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Environment:
     """An environment of a project; its `key` never changes.
 
-    In a `critical` one, a mistake hurts users: people are warned before a change.
+    In a `critical` one, a mistake hurts users: people are warned before a change. Lists are ordered by `position`,
+    then by age.
     """
 
     id: UUID
@@ -37,6 +42,15 @@ class Environment:
     key: str
     created_at: datetime
     critical: bool = False
+    position: int = LAST_POSITION
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentOrder:
+    """The keys of a project's environments in their order, as the audit trail has them; `id` is the project's."""
+
+    id: UUID
+    environments: tuple[str, ...]
 
 
 def is_critical(key: str, *, chosen: bool | None = None) -> bool:

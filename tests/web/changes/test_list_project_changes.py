@@ -37,6 +37,9 @@ async def actions(caller: Caller, project: Json, **parameters: Any) -> list[str]
 async def do_everything(caller: Caller, project: Json) -> Json:
     """Every kind of change that a project can have and survive; the environment and the flag that are deleted by it."""
     environment = await caller.create_environment(project)
+    order_path = f"{project_path(project)}/environments/order"
+    ids = (await caller.get(order_path)).json()["environment_ids"]
+    await caller.put(order_path, json={"environment_ids": ids[::-1]})
     flag = await caller.create_flag(environment)
     rule = await caller.create_rule(flag)
     rule_path = f"{flag_path(flag)}/rules/{rule['id']}"
@@ -68,6 +71,7 @@ EVERYTHING = [
     "rule.updated",
     "rule.created",
     "flag.created",
+    "environment.reordered",
     "environment.created",
     "environment.created",
     "environment.created",

@@ -52,7 +52,7 @@ NOT_ON_ONE = {
     *(f"repeat_{kind}_{what}" for kind in ("webhook", "instance_webhook") for what in ("delivery", "deliveries")),
 }
 # Resources without an `id` in their representation.
-OTHERS = {"MemberOut", "SecurityOut", "InstanceSettingsOut", "NotificationsOut"}
+OTHERS = {"EnvironmentOrderOut", "MemberOut", "SecurityOut", "InstanceSettingsOut", "NotificationsOut"}
 # Records, and parts of larger things, which nobody edits.
 RECORDS = {"get_my_account", "get_evaluation", "register", "get_own_account"}
 RECORDS |= {f"{verb}_{kind}" for verb in ("test", "repeat") for kind in ("webhook", "instance_webhook")}

@@ -52,6 +52,7 @@ const ACTIONS = [
   "project.key_regenerated",
   "environment.created",
   "environment.updated",
+  "environment.reordered",
   "environment.deleted",
   "sdk_key.created",
   "sdk_key.revoked",

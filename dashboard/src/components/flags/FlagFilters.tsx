@@ -1,17 +1,19 @@
-/** Search and filters of the flag list. The selection is in the URL. */
+/** Search, views and filters of the flag list, in one row. The selection is in the URL. */
 
-import { Button, NativeSelect, SegmentedControl, TextInput } from "@mantine/core";
-import { IconSearch } from "../shared/icons";
-import type { RefObject } from "react";
-import { AUDIENCES } from "../../lib/audience";
-import { choicesOf } from "../../lib/flagRows";
-import { type FlagsSearch, SEENS, SORTS, STATES, toFlagsSearch } from "../../lib/search";
+import { Button, Popover, Skeleton, TextInput } from "@mantine/core";
+import { lazy, type RefObject, Suspense, useState } from "react";
+import { IconFunnel, IconSearch } from "../shared/icons";
+import type { FlagsSearch } from "../../lib/search";
 import { useTyped } from "../../lib/useTyped";
 import { t } from "../../texts";
 import { flagList as texts } from "../../texts/flagList";
 import classes from "./FlagFilters.module.css";
 
+const MoreFilters = lazy(() => import("./MoreFilters"));
+const ViewsMenu = lazy(() => import("./ViewsMenu"));
+
 interface Props {
+  readonly projectId: string;
   readonly search: FlagsSearch;
   readonly onChange: (search: FlagsSearch) => void;
   readonly onClear: () => void;
@@ -23,17 +25,14 @@ interface Props {
 
 const ADDRESS_DELAY_MILLISECONDS = 120; // browsers limit how often the URL may change
 
-export function FlagFilters({ search, onChange, onClear, input, tags, owners }: Props) {
+export function FlagFilters({ projectId, search, onChange, onClear, input, tags, owners }: Props) {
   const { typed, type } = useTyped(search.q ?? "", ADDRESS_DELAY_MILLISECONDS, (q) => onChange({ ...search, q }));
-  const choose = (part: { readonly [field in keyof FlagsSearch]?: string }) =>
-    onChange({ ...search, ...part } as FlagsSearch);
-  const choices = (
-    [
-      ["tag", tags, texts.tag, texts.anyTag],
-      ["owner", owners, texts.owner, texts.anyOwner],
-    ] as const
-  ).filter(([field, all]) => all.length > 0 || search[field] !== undefined);
-  const filtered = Object.keys(search).some((field) => field !== "sort");
+  const [opened, setOpened] = useState(false);
+  const active = Object.keys(search).filter((field) => field !== "q" && field !== "sort").length;
+  const clear = () => {
+    setOpened(false);
+    onClear();
+  };
   return (
     <search className={classes.filters}>
       <TextInput
@@ -50,51 +49,43 @@ export function FlagFilters({ search, onChange, onClear, input, tags, owners }: 
           if (event.key === "Escape" && typed === "") event.currentTarget.blur();
         }}
       />
-      <SegmentedControl
-        aria-label={t.flags.state}
-        value={search.state ?? "all"}
-        onChange={(state) => choose({ state })}
-        data={STATES.map((value) => ({ value, label: { all: t.flags.all, on: t.on, off: t.off }[value] }))}
-      />
-      <NativeSelect
-        aria-label={t.flags.target}
-        value={search.audience ?? "any"}
-        onChange={(event) => choose({ audience: event.currentTarget.value })}
-        data={AUDIENCES.map((value) => ({ value, label: t.flags.targets[value] }))}
-      />
-      <NativeSelect
-        aria-label={t.flags.seen}
-        value={search.seen ?? "any"}
-        onChange={(event) => choose({ seen: event.currentTarget.value })}
-        data={SEENS.map((value) => ({ value, label: t.flags.seens[value] }))}
-      />
-      {choices.map(([field, all, label, any]) => (
-        <NativeSelect
-          key={field}
-          aria-label={label}
-          value={search[field] ?? ""}
-          onChange={(event) => choose({ [field]: event.currentTarget.value })}
-          data={[{ value: "", label: any }, ...choicesOf(all, search[field])]}
-        />
-      ))}
-      <Button
-        variant={search.favourites ? "light" : "default"}
-        aria-pressed={search.favourites === true}
-        onClick={() => onChange(toFlagsSearch({ ...search, favourites: !search.favourites }))}
+      <Suspense fallback={<Skeleton h={36} w={84} />}>
+        <ViewsMenu projectId={projectId} search={search} onChange={onChange} />
+      </Suspense>
+      <Popover
+        position="bottom-end"
+        width={300}
+        shadow="md"
+        withinPortal={false}
+        trapFocus
+        returnFocus
+        opened={opened}
+        onChange={setOpened}
       >
-        {texts.favourites}
-      </Button>
-      <NativeSelect
-        aria-label={t.flags.sort}
-        value={search.sort ?? "newest"}
-        onChange={(event) => choose({ sort: event.currentTarget.value })}
-        data={SORTS.map((value) => ({ value, label: t.flags.sorts[value] }))}
-      />
-      {filtered && (
-        <Button variant="subtle" color="gray" onClick={onClear}>
-          {t.clearFilters}
-        </Button>
-      )}
+        <Popover.Target>
+          <Button
+            variant={active > 0 ? "light" : "default"}
+            className={classes.more}
+            leftSection={<IconFunnel size={15} />}
+            aria-label={active > 0 ? texts.filtersActive(active) : texts.filters}
+            onClick={() => setOpened(!opened)}
+          >
+            {texts.filters}
+            {active > 0 && <span className={classes.count}>{active}</span>}
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown aria-label={texts.filters} className={classes.dropdown}>
+          <Suspense fallback={<Skeleton h={380} />}>
+            <MoreFilters
+              search={search}
+              tags={tags}
+              owners={owners}
+              onChange={onChange}
+              onClear={active > 0 ? clear : null}
+            />
+          </Suspense>
+        </Popover.Dropdown>
+      </Popover>
     </search>
   );
 }

@@ -10,14 +10,17 @@ import classes from "./EnvironmentBadge.module.css";
 interface Props {
   readonly environment: Pick<Environment, "name" | "critical">;
   readonly inOneLine?: boolean;
+  /** Whether the page is not one of this environment. */
+  readonly elsewhere?: boolean;
 }
 
-export function EnvironmentBadge({ environment, inOneLine = false }: Props) {
+export function EnvironmentBadge({ environment, inOneLine = false, elsewhere = false }: Props) {
   return (
     <span
       className={classes.badge}
       data-critical={environment.critical || undefined}
       data-line={inOneLine || undefined}
+      data-elsewhere={elsewhere || undefined}
     >
       {environment.critical ? <IconBroadcast size={14} /> : <IconFlask size={14} />}
       <span className={classes.name}>{environment.name}</span>

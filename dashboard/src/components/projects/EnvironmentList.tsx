@@ -1,15 +1,16 @@
 /** The environments of a project, in its settings. */
 
-import { Checkbox, Group, Modal, Stack, Text } from "@mantine/core";
+import { Checkbox, Group, Modal, Stack, Text, VisuallyHidden } from "@mantine/core";
 import { useRef } from "react";
 import type { Environment } from "../../api/client";
 import { loadEnvironment, useDeleteEnvironment, useUpdateEnvironment } from "../../api/environments";
 import { useDialog } from "../../lib/useDialog";
 import { useEditor } from "../../lib/useEditor";
+import { type Step, useEnvironmentOrder } from "../../lib/useEnvironmentOrder";
+import { useGuard } from "../../lib/useGuard";
 import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
 import { settings as texts } from "../../texts/projects";
-import { compare } from "../../texts/compare";
 import { DeleteDialog } from "../shared/ConfirmDialog";
 import { DialogForm } from "../shared/DialogForm";
 import { EnvironmentBadge } from "./EnvironmentBadge";
@@ -17,27 +18,34 @@ import classes from "./EnvironmentList.module.css";
 import { NameField } from "../shared/fields";
 import { GuardedButton } from "../shared/GuardedButton";
 import { IconButton } from "../shared/IconButton";
-import { IconPencil, IconPlus, IconTrash } from "../shared/icons";
+import { IconArrowDown, IconArrowUp, IconGrip, IconPencil, IconPlus, IconTrash } from "../shared/icons";
 import { AnchorLink } from "../shared/links";
 import { NewEnvironmentDialog } from "./NewEnvironmentDialog";
+
+const STEPS: readonly Step[] = [-1, 1];
 
 export function EnvironmentList({ projectId }: { projectId: string }) {
   const environments = useEnvironments();
   const creation = useDialog();
   const create = useRef<HTMLButtonElement>(null);
+  const list = useRef<HTMLUListElement>(null);
+  const order = useEnvironmentOrder(projectId, environments, list);
   return (
     <Stack gap="sm" align="flex-start">
       {environments.length === 0 && <Text c="dimmed">{texts.environmentNone}</Text>}
-      <ul className={classes.list}>
-        {environments.map((each) => (
+      <ul ref={list} className={classes.list} aria-label={texts.environments}>
+        {order.shown.map((each, place) => (
           <EnvironmentRow
             key={each.id}
             projectId={projectId}
             environment={each}
+            order={order}
+            steps={STEPS.filter((step) => place + step in order.shown)}
             onDeleted={() => create.current?.focus()}
           />
         ))}
       </ul>
+      <VisuallyHidden role="status">{order.said}</VisuallyHidden>
       <GuardedButton
         needs="environments:write"
         ref={create}
@@ -47,14 +55,6 @@ export function EnvironmentList({ projectId }: { projectId: string }) {
       >
         {texts.environmentNew}
       </GuardedButton>
-      {environments.length > 1 && (
-        <AnchorLink to="/projects/$projectId/compare" params={{ projectId }}>
-          {compare.heading}
-        </AnchorLink>
-      )}
-      <AnchorLink to="/projects/$projectId/playground" params={{ projectId }}>
-        {t.flags.playground}
-      </AnchorLink>
       <NewEnvironmentDialog projectId={projectId} {...creation.props} />
     </Stack>
   );
@@ -63,10 +63,13 @@ export function EnvironmentList({ projectId }: { projectId: string }) {
 interface RowProps {
   readonly projectId: string;
   readonly environment: Environment;
+  readonly order: ReturnType<typeof useEnvironmentOrder>;
+  /** In which directions it can move. */
+  readonly steps: readonly Step[];
   readonly onDeleted: () => void;
 }
 
-function EnvironmentRow({ projectId, environment, onDeleted }: RowProps) {
+function EnvironmentRow({ projectId, environment, order, steps, onDeleted }: RowProps) {
   const editing = useDialog(draftOf(environment));
   const deletion = useDialog();
   const { mutateAsync } = useDeleteEnvironment(projectId, environment.id);
@@ -76,8 +79,18 @@ function EnvironmentRow({ projectId, environment, onDeleted }: RowProps) {
     onDeleted();
   };
   const guard = { needs: "environments:write", within: environment } as const;
+  const mayOrder = useGuard({ needs: "environments:write" }).reason === null;
   return (
-    <li className={classes.environment}>
+    <li
+      className={classes.environment}
+      data-dragged={order.dragged === environment.id || undefined}
+      {...order.target(environment.id)}
+    >
+      {mayOrder && order.shown.length > 1 && (
+        <span className={classes.handle} title={texts.environmentDrag} {...order.handle(environment.id)}>
+          <IconGrip size={16} />
+        </span>
+      )}
       <AnchorLink
         to="/projects/$projectId/environments/$environmentId"
         params={{ projectId, environmentId: environment.id }}
@@ -88,6 +101,22 @@ function EnvironmentRow({ projectId, environment, onDeleted }: RowProps) {
       </AnchorLink>
       <code className={classes.key}>{environment.key}</code>
       <Group gap={2} ml="auto" wrap="nowrap">
+        {STEPS.map((step) =>
+          steps.includes(step) ? (
+            <IconButton
+              key={step}
+              needs="environments:write"
+              hint={step < 0 ? texts.moveUp : texts.moveDown}
+              label={step < 0 ? texts.moveUpOf(environment.name) : texts.moveDownOf(environment.name)}
+              data-move={`${environment.id} ${step}`}
+              onClick={() => order.step(environment.id, step)}
+            >
+              {step < 0 ? <IconArrowUp size={16} /> : <IconArrowDown size={16} />}
+            </IconButton>
+          ) : (
+            <span key={step} className={classes.noStep} />
+          ),
+        )}
         <IconButton {...guard} hint={t.edit} label={texts.editOf(environment.name)} onClick={editing.open}>
           <IconPencil size={16} />
         </IconButton>

@@ -6,7 +6,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useMatches } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { environmentsQuery } from "../../api/environments";
-import { lastEnvironment, rememberEnvironment } from "../../lib/lastEnvironment";
+import { rememberEnvironment, shownEnvironment } from "../../lib/lastEnvironment";
+import { ENVIRONMENT as BASE } from "../../lib/pages";
 import { BY_KEY, useShownFlag } from "../../lib/useShownFlag";
 import { t } from "../../texts";
 import { EnvironmentBadge } from "./EnvironmentBadge";
@@ -14,8 +15,7 @@ import classes from "./EnvironmentMenu.module.css";
 import { HeaderMenu } from "../shell/HeaderMenu";
 import { MenuItemLink } from "../shared/links";
 
-const BASE = "/projects/$projectId/environments/$environmentId";
-const SECTIONS = ["history", "changes", "applications", "cleanup", "archived"] as const;
+const SECTIONS = ["releases", "history", "changes", "applications", "cleanup", "archived"] as const;
 
 interface Props {
   readonly projectId: string;
@@ -26,8 +26,7 @@ export function EnvironmentMenu({ projectId, environmentId }: Props) {
   const { data: environments, isError } = useQuery(environmentsQuery(projectId));
   const section = useSection();
   const flag = useShownFlag();
-  const shown = environmentId ?? lastEnvironment(projectId);
-  const current = environments?.find((each) => each.id === shown) ?? environments?.[0];
+  const current = shownEnvironment(projectId, environmentId, environments);
   useEffect(() => {
     if (environmentId) rememberEnvironment(projectId, environmentId);
   }, [projectId, environmentId]);
@@ -40,7 +39,7 @@ export function EnvironmentMenu({ projectId, environmentId }: Props) {
       </span>
       <HeaderMenu
         label={t.shell.switchEnvironment(current.name)}
-        current={<EnvironmentBadge environment={current} inOneLine />}
+        current={<EnvironmentBadge environment={current} inOneLine elsewhere={environmentId === null} />}
       >
         <Menu.Label>{t.shell.environment}</Menu.Label>
         {environments.map((each) => {

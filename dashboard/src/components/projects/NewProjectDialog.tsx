@@ -1,8 +1,11 @@
 import { Modal } from "@mantine/core";
 import { useForm } from "@mantine/form";
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { environmentsQuery } from "../../api/environments";
 import { useCreateProject } from "../../api/projects";
 import { described } from "../../lib/described";
+import { ENVIRONMENT, PROJECT } from "../../lib/pages";
 import type { DialogProps } from "../../lib/useDialog";
 import { projects as texts } from "../../texts/projects";
 import { DialogForm } from "../shared/DialogForm";
@@ -18,12 +21,18 @@ export function NewProjectDialog(props: DialogProps) {
 
 function NewProject({ onClose }: Pick<DialogProps, "onClose">) {
   const navigate = useNavigate();
+  const cache = useQueryClient();
   const create = useCreateProject();
   const form = useForm({ initialValues: { name: "", description: "" } });
   const submit = async (values: typeof form.values) => {
     const project = await create.mutateAsync(described(values));
     onClose();
-    await navigate({ to: "/projects/$projectId", params: { projectId: project.id } });
+    const [first] = await cache.query(environmentsQuery(project.id));
+    const params = { projectId: project.id };
+    // The first thing to do there is a flag.
+    await (first
+      ? navigate({ to: ENVIRONMENT, params: { ...params, environmentId: first.id } })
+      : navigate({ to: PROJECT, params }));
   };
   return (
     <DialogForm form={form} action={texts.create} onSubmit={submit} onClose={onClose}>

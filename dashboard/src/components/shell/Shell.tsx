@@ -8,14 +8,14 @@ import { interruptedSession, onSessionChange } from "../../lib/session";
 import { onWantedOn, type TurningOn, wantedOn, wantOn } from "../../lib/turningOn";
 import { t } from "../../texts";
 import { AccountMenu } from "../accounts/AccountMenu";
-import { AdminSections } from "../administration/AdminSections";
 import { EnvironmentMenu } from "../projects/EnvironmentMenu";
 import { ConnectionBanner } from "./ConnectionBanner";
 import { Logo } from "./Logo";
 import { ProjectMenu } from "../projects/ProjectMenu";
 import { SearchButton } from "./SearchButton";
+import { IconMenu } from "../shared/icons";
 import { lateDialog } from "../shared/lateDialog";
-import { Sections } from "./Sections";
+import { NAVIGATION, Navigation } from "./Navigation";
 import classes from "./Shell.module.css";
 
 const SignInDialog = lazy(() => import("../accounts/SignInDialog"));
@@ -45,6 +45,9 @@ export function Shell() {
       </a>
       <header className={classes.header}>
         <div className={classes.bar}>
+          <button type="button" className={classes.menu} popoverTarget={NAVIGATION} aria-label={t.shell.menu}>
+            <IconMenu size={20} />
+          </button>
           <Link to="/" className={classes.home} aria-label={t.shell.allProjects}>
             <Logo />
           </Link>
@@ -56,13 +59,14 @@ export function Shell() {
             <AccountMenu />
           </div>
         </div>
-        {administers && <AdminSections />}
-        {projectId && <Sections projectId={projectId} environmentId={environmentId ?? null} />}
         <ConnectionBanner />
       </header>
-      <main ref={content} id="content" tabIndex={-1} className={classes.content}>
-        <Outlet />
-      </main>
+      <div className={classes.frame}>
+        <Navigation projectId={projectId} environmentId={environmentId} />
+        <main ref={content} id="content" tabIndex={-1} className={classes.content}>
+          <Outlet />
+        </main>
+      </div>
       <SignInAgain />
       <TurnOn />
       <Keys />

@@ -12,15 +12,12 @@ import { projectsQuery } from "../../api/projects";
 import { ADMIN_PAGES } from "../../lib/adminPages";
 import { favouritesFirst } from "../../lib/favourites";
 import type { Action, Group } from "../../lib/paletteFilter";
+import { ENVIRONMENT as BASE, OF_ENVIRONMENT, OF_INSTANCE, OF_PROJECT, PROJECT_SETTINGS } from "../../lib/pages";
 import { meantBy } from "../../lib/person";
 import { BY_KEY, useShownFlag } from "../../lib/useShownFlag";
 import { t } from "../../texts";
-import { cleanup } from "../../texts/cleanup";
-import { compare } from "../../texts/compare";
-import { flagList } from "../../texts/flagList";
 import { palette } from "../../texts/palette";
 import { people } from "../../texts/people";
-import { changesPage } from "../../texts/changesPage";
 import { IconBroadcast, IconFlag, IconFlask, IconGrid, IconMoon, IconSearch, IconShield } from "../shared/icons";
 
 /** The place that is open. */
@@ -28,8 +25,6 @@ export interface Here {
   readonly projectId: string | null;
   readonly environmentId: string | null;
 }
-
-const BASE = "/projects/$projectId/environments/$environmentId";
 
 export function usePlaces({ projectId, environmentId }: Here): Group<Action>[] {
   const flags = useFlagActions(projectId, environmentId);
@@ -121,37 +116,13 @@ function useProjectActions(): Action[] {
   }));
 }
 
-const OF_ENVIRONMENT = [
-  [BASE, t.shell.flags],
-  [`${BASE}/history`, t.shell.history],
-  [`${BASE}/changes`, t.shell.changes],
-  [`${BASE}/releases`, flagList.openReleases],
-  [`${BASE}/applications`, t.shell.applications],
-  [`${BASE}/cleanup`, cleanup.heading],
-] as const;
-
-const OF_PROJECT = [
-  ["/projects/$projectId/flags", t.shell.allEnvironments],
-  ["/projects/$projectId/segments", t.shell.segments],
-  ["/projects/$projectId/metrics", t.shell.metrics],
-  ["/projects/$projectId/compare", compare.heading],
-  ["/projects/$projectId/playground", t.flags.playground],
-  ["/projects/$projectId/members", t.shell.members],
-  ["/projects/$projectId/sdk-keys", t.shell.sdkKeys],
-  ["/projects/$projectId/webhooks", t.shell.webhooks],
-  ["/projects/$projectId/tokens", t.shell.accessTokens],
-  ["/projects/$projectId/settings", t.shell.settings],
-  ["/projects/$projectId/audit", changesPage.allInProject],
-  ["/projects/$projectId/user", people.headingNone],
-] as const;
-
 function usePageActions(projectId: string | null, environmentId: string | null): Action[] {
   const navigate = useNavigate();
   const params = { projectId: projectId ?? "", environmentId: environmentId ?? "" };
   const pages = [
     ...(environmentId === null ? [] : OF_ENVIRONMENT),
-    ...(projectId === null ? [] : OF_PROJECT),
-    ["/", t.shell.allProjects] as const,
+    ...(projectId === null ? [] : [...OF_PROJECT, ...PROJECT_SETTINGS]),
+    ...OF_INSTANCE,
   ];
   return pages.map(([to, label]) => ({ id: to, label, onClick: () => navigate({ to, params }) }));
 }

@@ -1,0 +1,41 @@
+/** The order of a project's environments. */
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { client, type Environment } from "./client";
+import { environmentsQuery } from "./environments";
+import { ask } from "./problem";
+import { saveShown } from "./shown";
+import { ifMatch } from "./states";
+
+const ORDER = "/api/projects/{project_id}/environments/order";
+
+interface NewOrder {
+  /** The environments in the order that was shown before. */
+  readonly shown: readonly Environment[];
+  readonly ordered: readonly Environment[];
+}
+
+/** Puts the environments in another order, which is shown at once. Orders are sent one after another. */
+export function useOrderEnvironments(projectId: string) {
+  const cache = useQueryClient();
+  const { queryKey } = environmentsQuery(projectId);
+  return useMutation({
+    scope: { id: `order of ${projectId}` },
+    mutationFn: ({ shown, ordered }: NewOrder) => {
+      const params = { path: { project_id: projectId } };
+      const body = bodyOf(ordered);
+      return saveShown(
+        () => client.GET(ORDER, { params }),
+        bodyOf(shown),
+        body,
+        (tag) => ask(client.PUT(ORDER, { params, body, ...ifMatch(tag) })),
+      );
+    },
+    onMutate: ({ ordered }) => void cache.setQueryData(queryKey, [...ordered]),
+    onSettled: () => cache.invalidateQueries({ queryKey }),
+  });
+}
+
+function bodyOf(environments: readonly Environment[]) {
+  return { environment_ids: environments.map(({ id }) => id) };
+}

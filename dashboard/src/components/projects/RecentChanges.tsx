@@ -1,0 +1,53 @@
+/** The newest changes in a project, in a line each. */
+
+import { Group, Text, Title } from "@mantine/core";
+import type { Change } from "../../api/changes";
+import { actorInWords, subjectOf, verbOf } from "../../lib/changeSentences";
+import { overview as texts } from "../../texts/overview";
+import { ChangeSubject } from "../changes/ChangeSubject";
+import { AnchorLink } from "../shared/links";
+import { When } from "../shared/When";
+import classes from "./Overview.module.css";
+
+const SHOWN = 8;
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+interface Props {
+  readonly projectId: string;
+  readonly changes: readonly Change[];
+}
+
+export function RecentChanges({ projectId, changes }: Props) {
+  return (
+    <section aria-label={texts.recent}>
+      <Group justify="space-between" mb="xs">
+        <Title order={2}>{texts.recent}</Title>
+        <AnchorLink to="/projects/$projectId/audit" params={{ projectId }} size="sm">
+          {texts.allChanges}
+        </AnchorLink>
+      </Group>
+      <ol className={classes.changes}>
+        {changes.slice(0, SHOWN).map((each) => (
+          <li key={each.id} className={classes.change}>
+            <span className="break">
+              {actorInWords(each.actor)} {verbOf(each)}{" "}
+              <ChangeSubject projectId={projectId} change={each} name={subjectOf(each, NO_NAMES)} />
+            </span>
+            <Text span size="sm" c="dimmed" className={classes.when}>
+              <When at={each.at} />
+            </Text>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** A change in words, without links. */
+export function ChangeInWords({ change }: { change: Change }) {
+  return (
+    <span className="break">
+      {actorInWords(change.actor)} {verbOf(change)} {subjectOf(change, NO_NAMES)}, <When at={change.at} />
+    </span>
+  );
+}

@@ -1,0 +1,53 @@
+/** A project's home: what goes on in each of its environments, and what was changed last. */
+
+import { Stack } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { newestChangesQuery } from "../api/changes";
+import { permissionsQuery } from "../api/members";
+import { EnvironmentCard } from "../components/projects/EnvironmentCard";
+import classes from "../components/projects/Overview.module.css";
+import { RecentChanges } from "../components/projects/RecentChanges";
+import { Empty } from "../components/shared/Empty";
+import { IconFlask } from "../components/shared/icons";
+import { ButtonLink } from "../components/shared/links";
+import { Page } from "../components/shared/Page";
+import { reasonAgainst } from "../lib/roles";
+import { useEnvironments, useProject } from "../lib/useHere";
+import { overview as texts } from "../texts/overview";
+
+/** Each of these is asked for four things. The others are asked when somebody wants to see them. */
+const SHOWN_AT_ONCE = 3;
+
+export function Overview() {
+  const project = useProject();
+  const environments = useEnvironments();
+  const { data: own } = useQuery(permissionsQuery(project.id));
+  const maySeeChanges = own !== undefined && reasonAgainst(own, "audit:read") === null;
+  const { data: changes } = useQuery({ ...newestChangesQuery(project.id), enabled: maySeeChanges });
+  return (
+    <Page title={texts.heading} intro={project.description}>
+      {environments.length === 0 ? (
+        <Empty icon={<IconFlask size={22} />} title={texts.emptyHeading} text={texts.emptyText}>
+          <ButtonLink to="/projects/$projectId/settings" params={{ projectId: project.id }} hash="environments">
+            {texts.emptyAction}
+          </ButtonLink>
+        </Empty>
+      ) : (
+        <Stack gap="xl">
+          <ul className={classes.environments} aria-label={texts.environments}>
+            {environments.map((each, place) => (
+              <EnvironmentCard
+                key={each.id}
+                projectId={project.id}
+                environment={each}
+                changes={changes?.items}
+                isOpen={place < SHOWN_AT_ONCE}
+              />
+            ))}
+          </ul>
+          {changes && changes.items.length > 0 && <RecentChanges projectId={project.id} changes={changes.items} />}
+        </Stack>
+      )}
+    </Page>
+  );
+}
