@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -12,32 +12,19 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
-from flagstaff.api.schemas import Body, EnvironmentKey, Moment, Name, Text, Update, Uuid, optional
+from flagstaff.api.schemas import Body, EnvironmentKey, Name, Text, Update, Uuid, optional
 from flagstaff.copying.clones_service import Clones
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
 from flagstaff.http.services import service
 from flagstaff.projects.environments_service import Environments
+from flagstaff.projects.part_schemas import EnvironmentItem, view_item
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.projects.projects import Environment
-from flagstaff.values.moments import format_moment
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments", tags=["Environments"])
-
-
-class EnvironmentItem(BaseModel):
-    """An environment in a list."""
-
-    id: Uuid
-    name: str
-    key: str
-    created_at: Moment
-    critical: bool = Field(
-        description="Whether the dashboard warns before changes. Unless it is set, environments with the key "
-        "production or prod are critical."
-    )
 
 
 class EnvironmentOut(EnvironmentItem, TaggedOut):
@@ -78,21 +65,11 @@ class EnvironmentUpdate(Update):
     critical: bool = optional()
 
 
-def _item(environment: Environment) -> dict[str, Any]:
-    return {
-        "id": environment.id,
-        "name": environment.name,
-        "key": environment.key,
-        "created_at": format_moment(environment.created_at),
-        "critical": environment.critical,
-    }
-
-
 def _view(environment: Environment) -> dict[str, Any]:
-    return {**_item(environment), "project_id": environment.project_id}
+    return {**view_item(environment), "project_id": environment.project_id}
 
 
-_listing = Listing(_item, lambda environment: (environment.created_at, environment.id), BY_AGE)
+_listing = Listing(view_item, lambda environment: (environment.created_at, environment.id), BY_AGE)
 
 
 Service = Annotated[Environments, Depends(service(Environments))]
