@@ -1,25 +1,15 @@
 /** Environments of a project. */
 
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { client, type Environment } from "./client";
+import { client } from "./client";
 import { ask } from "./problem";
+import { projectInFullQuery } from "./projects";
 import { ifMatch, loadState, type State, type Tagged } from "./states";
 
 const BASE = "/api/projects/{project_id}/environments";
 
 export function environmentsQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["environments", projectId],
-    queryFn: async ({ signal }) =>
-      inOrder(await ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal }))),
-  });
-}
-
-/** Critical environments first, then from oldest to newest, so that positions do not change. */
-export function inOrder(environments: readonly Environment[]): Environment[] {
-  return environments.toSorted(
-    (a, b) => Number(b.critical) - Number(a.critical) || a.created_at.localeCompare(b.created_at),
-  );
+  return queryOptions({ ...projectInFullQuery(projectId), select: ({ environments }) => environments });
 }
 
 export function useCreateEnvironment(projectId: string) {

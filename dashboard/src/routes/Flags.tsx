@@ -1,6 +1,6 @@
 /** All flags of an environment. */
 
-import { Button, Group, Skeleton, Text, VisuallyHidden } from "@mantine/core";
+import { Button, Group, Text, VisuallyHidden } from "@mantine/core";
 import { IconFunnelOff, IconFlag, IconPlus } from "../components/shared/icons";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -13,6 +13,7 @@ import { openReleasesQuery } from "../api/releases";
 import { rulesByFlagQuery } from "../api/rules";
 import { Empty } from "../components/shared/Empty";
 import { FlagFilters } from "../components/flags/FlagFilters";
+import { ViewsMenu } from "../components/flags/ViewsMenu";
 import { FlagTable } from "../components/flags/FlagTable";
 import { GuardedButton } from "../components/shared/GuardedButton";
 import { ManagementCall } from "../components/shared/ManagementCall";
@@ -34,7 +35,6 @@ import { t } from "../texts";
 import { flagList } from "../texts/flagList";
 
 const SelectionBar = lazy(() => import("../components/flags/SelectionBar"));
-const ViewsMenu = lazy(() => import("../components/flags/ViewsMenu"));
 const FirstSteps = lazy(() => import("../components/flags/FirstSteps"));
 const NewFlagDialog = lateDialog(() =>
   import("../components/flags/NewFlagDialog").then((module) => module.NewFlagDialog),
@@ -108,9 +108,7 @@ export function Flags() {
       actions={
         flags && !isEmpty ? (
           <Group gap="xs">
-            <Suspense fallback={<Skeleton h={36} w={100} />}>
-              <ViewsMenu projectId={project.id} search={search} onChange={onFilter} />
-            </Suspense>
+            <ViewsMenu projectId={project.id} search={search} onChange={onFilter} />
             {create}
           </Group>
         ) : null
