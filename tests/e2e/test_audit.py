@@ -89,10 +89,10 @@ async def test_the_changes_of_an_environment_since_a_time_are_chosen_and_linked(
     await expect(changes).to_have_count(everything)
     await page.get_by_text("Since…", exact=True).click()
     await page.get_by_label("Since", exact=True).fill("2999-01-01T00:00")
-    await ada.sees("No changes in this time")
+    await ada.sees("No changes in this period")
     await expect(page).to_have_url(re.compile("since=2999-01-01T00"))
     await page.reload()
-    await ada.sees("No changes in this time")
+    await ada.sees("No changes in this period")
     await page.get_by_text("All", exact=True).click()
     await expect(changes).to_have_count(everything)
 
