@@ -55,7 +55,7 @@ def pages_of(place: Place, flag_id: str) -> list[Measured]:
 
     async def ask(page: Page) -> None:
         await page.get_by_label("Users", exact=True).fill("\n".join(f"user-{number}" for number in range(25)))
-        await page.get_by_role("button", name="Show answers").click()
+        await page.get_by_role("button", name="Show results").click()
 
     return [
         Measured("list of flags", here, "role=switch", lambda page: page.get_by_role("searchbox").fill("0007"), one),

@@ -177,6 +177,9 @@ TESTS: dict[str, list[str]] = {
         "web/explanations/test_explain.py::test_an_explanation_has_a_bound_in_bytes_and_says_what_it_leaves_out"
     ],
     "lists": ["web/test_neighbours.py::test_a_list_of_long_flags_is_made_in_pieces"],
+    "flag-summaries": [
+        "web/history/test_summarise_flag_evaluations.py::test_more_than_31_days_are_refused_and_31_are_summarised"
+    ],
     "many-users": [
         "web/explanations/test_answer_users.py::test_the_first_flags_are_as_many_as_answers_fit",
         "web/test_neighbours.py::test_the_answers_of_many_users_are_found_in_pieces",

@@ -65,19 +65,19 @@ function showsPage(cache: QueryClient, { state }: ReturnType<typeof createAppRou
   return isOpen && isSignedIn && isFilled;
 }
 
-/** The queries whose results change with the role. */
-const OF_ROLE = ["permissions", "project"];
+/** The query whose result changes with the role. */
+const OF_ROLE = "project";
 
 function createCache(): QueryClient {
   // Whoever is refused, for a role that has changed, sees at once what else it no longer allows.
   const onError = (error: Error) => {
     if (!isProblem(error, "forbidden") && !isProblem(error, "not_found")) return;
-    for (const changed of OF_ROLE) void cache.invalidateQueries({ queryKey: [changed] });
+    void cache.invalidateQueries({ queryKey: [OF_ROLE] });
   };
   const cache: QueryClient = new QueryClient({
     queryCache: new QueryCache({
       onError: (error, { queryKey }) => {
-        if (!OF_ROLE.includes(String(queryKey[0]))) onError(error);
+        if (queryKey[0] !== OF_ROLE) onError(error);
       },
     }),
     mutationCache: new MutationCache({

@@ -22,7 +22,7 @@ async def flag(ada: Person) -> Json:
 
 async def test_a_mark_on_a_flags_chart_leads_to_its_changes_with_the_keyboard(ada: Person, flag: Json) -> None:
     await ada.page.goto(f"{flag_page(flag)}?tab=history")
-    marks = ada.page.get_by_role("list", name="Changes in this time").get_by_role("link")
+    marks = ada.page.get_by_role("list", name="Changes in this period").get_by_role("link")
     await expect(marks.last).to_have_accessible_name(
         re.compile("^2 changes between|: ada-.* (switched|added a rule to) ")
     )
@@ -38,7 +38,7 @@ async def test_a_change_leads_to_the_chart_around_it(ada: Person, flag: Json) ->
     await ada.page.get_by_role("link", name="Chart around: ").first.click()
     period = ada.page.get_by_label("Period")
     await expect(period.locator("option:checked")).to_have_text(re.compile("^Around "))
-    await expect(ada.page.get_by_role("list", name="Changes in this time").get_by_role("link").first).to_be_visible()
+    await expect(ada.page.get_by_role("list", name="Changes in this period").get_by_role("link").first).to_be_visible()
     await ada.page.reload()
     await expect(period.locator("option:checked")).to_have_text(re.compile("^Around "))
     await period.select_option("week")
@@ -49,7 +49,7 @@ async def test_an_environments_chart_marks_the_changes_of_segments_and_fits_on_a
     await ada.api.create_segment({"id": flag["project_id"]})
     page = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}) + "/history"
     await ada.page.goto(page)
-    marks = ada.page.get_by_role("list", name="Changes in this time").get_by_role("link")
+    marks = ada.page.get_by_role("list", name="Changes in this period").get_by_role("link")
     await expect(marks.last).to_be_visible()
     await check_in_both_schemes(ada, "a chart with marks")
     await ada.page.set_viewport_size({"width": 320, "height": 640})

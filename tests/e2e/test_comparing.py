@@ -151,7 +151,7 @@ async def test_a_new_environment_starts_with_the_flags_of_another(ada: Person, p
     await dialog.get_by_label("Name").fill("Canary")
     await dialog.get_by_role("combobox", name="Copy flags and rules from").click()
     await page.get_by_role("option", name="Staging").click()
-    await dialog.get_by_label("All of them off").check()
+    await dialog.get_by_label("Turn all of them off").check()
     await check(ada, "a new environment")
     await dialog.get_by_role("button", name="Create environment").click()
     await expect(dialog).to_have_count(0)

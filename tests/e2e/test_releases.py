@@ -109,7 +109,7 @@ async def test_a_release_is_paused_resumed_and_cancelled(ada: Person, flag: Json
     changes = ada.page.get_by_role("tabpanel").get_by_role("listitem")
     await expect(changes.first).to_contain_text(f"{ada.email} cancelled the release of New checkout")
     await expect(changes.filter(has_text="applied a step to")).to_contain_text(f"Release Slow start, for {ada.email}")
-    await expect(changes.filter(has_text="made a release of")).to_contain_text("Rollout 50%")
+    await expect(changes.filter(has_text="created a release of")).to_contain_text("Rollout 50%")
 
 
 async def test_turning_the_flag_off_never_asks_and_pauses_the_release(ada: Person, flag: Json) -> None:

@@ -61,7 +61,7 @@ async def test_what_applications_measure_is_shown_by_variant(ada: Person) -> Non
 
     chart = ada.page.locator("figure").filter(has=ada.page.locator("table"))
     await expect(chart.get_by_role("table")).to_contain_text("11")
-    await ada.page.get_by_role("combobox", name="Divide by").click()
+    await ada.page.get_by_role("combobox", name="Group by").click()
     await ada.page.get_by_role("option", name="new-checkout").click()
     await expect(chart.get_by_role("columnheader", name="enabled", exact=True)).to_be_attached()
     await expect(chart.get_by_role("table")).to_contain_text("9")

@@ -123,7 +123,7 @@ async def test_a_token_is_made_by_keyboard_shown_once_used_and_revoked(ada: Pers
     await expect(row(ada, "Backup")).to_contain_text("Create, change and delete rules. See the evaluation history.")
     await expect(row(ada, "Backup")).to_contain_text("Never expires · Never used")
     await page.get_by_role("button", name="Revoke Backup").press("Enter")
-    await expect(dialog).to_contain_text("Everything that uses this token gets a 401 from now on.")
+    await expect(dialog).to_contain_text("Everything that uses this token immediately gets a 401.")
     await dialog.get_by_role("button", name="Revoke").press("Enter")
     await ada.sees("No access tokens yet")
     await expect(page.get_by_role("button", name="New token")).to_be_focused()

@@ -85,7 +85,7 @@ async def test_from_a_new_webhook_to_a_message_that_was_sent_again(ada: Person, 
     await ada.api.post(f"{flag_path(flag)}/toggle")
     await receiver.wait_for(2)
     await expect(row(ada, receiver)).to_contain_text("Failing")
-    await expect(row(ada, receiver)).to_contain_text("1 message waits")
+    await expect(row(ada, receiver)).to_contain_text("1 message waiting")
     await row(ada, receiver).get_by_role("button", name="Deliveries").click()
     deliveries = ada.page.get_by_role("list", name="Deliveries to").get_by_role("listitem")
     await expect(deliveries.first).to_contain_text("flag.toggled")

@@ -2,8 +2,8 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type Environment } from "./client";
-import { environmentsQuery } from "./environments";
 import { ask } from "./problem";
+import { projectInFullQuery } from "./projects";
 import { saveShown } from "./shown";
 import { ifMatch } from "./states";
 
@@ -18,7 +18,7 @@ interface NewOrder {
 /** Puts the environments in another order, which is shown at once. Orders are sent one after another. */
 export function useOrderEnvironments(projectId: string) {
   const cache = useQueryClient();
-  const { queryKey } = environmentsQuery(projectId);
+  const { queryKey } = projectInFullQuery(projectId);
   return useMutation({
     scope: { id: `order of ${projectId}` },
     mutationFn: ({ shown, ordered }: NewOrder) => {
@@ -31,7 +31,8 @@ export function useOrderEnvironments(projectId: string) {
         (tag) => ask(client.PUT(ORDER, { params, body, ...ifMatch(tag) })),
       );
     },
-    onMutate: ({ ordered }) => void cache.setQueryData(queryKey, [...ordered]),
+    onMutate: ({ ordered }) =>
+      void cache.setQueryData(queryKey, (known) => known && { ...known, environments: [...ordered] }),
     onSettled: () => cache.invalidateQueries({ queryKey }),
   });
 }

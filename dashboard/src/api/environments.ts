@@ -3,15 +3,13 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
+import { projectInFullQuery } from "./projects";
 import { ifMatch, loadState, type State, type Tagged } from "./states";
 
 const BASE = "/api/projects/{project_id}/environments";
 
 export function environmentsQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["environments", projectId],
-    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal })),
-  });
+  return queryOptions({ ...projectInFullQuery(projectId), select: ({ environments }) => environments });
 }
 
 export function useCreateEnvironment(projectId: string) {

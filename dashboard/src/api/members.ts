@@ -4,7 +4,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import { projectChangesQuery } from "./changes";
 import { client } from "./client";
 import { ask } from "./problem";
-import { projectsQuery } from "./projects";
+import { projectInFullQuery, projectsQuery } from "./projects";
 import { ifMatch, loadState, type State, type Tagged } from "./states";
 import type { components } from "./schema";
 
@@ -12,7 +12,7 @@ type Schemas = components["schemas"];
 export type Member = Schemas["MemberOut"];
 export type Role = Member["role"];
 export type Permission = Schemas["Permission"];
-export type OwnPermissions = Schemas["OwnPermissionsOut"];
+export type { OwnPermissions } from "./projects";
 /** The role in the project, and those in single environments by their keys. */
 export type Roles = Pick<Member, "role" | "environments">;
 
@@ -28,11 +28,8 @@ export function membersQuery(projectId: string) {
 
 export function permissionsQuery(projectId: string) {
   return queryOptions({
-    queryKey: ["permissions", projectId],
-    queryFn: ({ signal }) =>
-      ask(
-        client.GET("/api/projects/{project_id}/permissions", { params: { path: { project_id: projectId } }, signal }),
-      ),
+    ...projectInFullQuery(projectId),
+    select: ({ permissions }) => permissions,
     refetchInterval: REFRESH_MILLISECONDS,
   });
 }

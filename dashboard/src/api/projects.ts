@@ -3,18 +3,40 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type Project } from "./client";
 import { ask } from "./problem";
+import type { components } from "./schema";
 import { ifMatch, type Tagged } from "./states";
+
+export type OwnPermissions = components["schemas"]["OwnPermissionsOut"];
+
+const ONE = "/api/projects/{project_id}";
 
 export const projectsQuery = queryOptions({
   queryKey: ["projects"],
   queryFn: ({ signal }) => ask(client.GET("/api/projects", { signal })),
 });
 
-export function projectQuery(projectId: string) {
+/**
+ * What every page of a project needs, in one request: the project, its environments, and what the account may do.
+ * `projectQuery`, `environmentsQuery` and `permissionsQuery` are parts of it.
+ */
+export function projectInFullQuery(projectId: string) {
   return queryOptions({
     queryKey: ["project", projectId],
-    queryFn: ({ signal }) => ask(client.GET("/api/projects/{project_id}", { params: at(projectId), signal })),
+    queryFn: async ({ signal }) => {
+      const query = { environments: true, permissions: true };
+      const {
+        // The release before, which may answer during an upgrade, does not return these.
+        environments = await ask(client.GET(`${ONE}/environments`, { params: at(projectId), signal })),
+        permissions = await ask(client.GET(`${ONE}/permissions`, { params: at(projectId), signal })),
+        ...project
+      } = await ask(client.GET(ONE, { params: { ...at(projectId), query }, signal }));
+      return { project, environments: environments ?? [], permissions: permissions as OwnPermissions };
+    },
   });
+}
+
+export function projectQuery(projectId: string) {
+  return queryOptions({ ...projectInFullQuery(projectId), select: ({ project }) => project });
 }
 
 export function useCreateProject() {
@@ -29,7 +51,7 @@ export function useUpdateProject(projectId: string) {
   const keep = useKeep();
   return useMutation({
     mutationFn: ({ tag, ...body }: { name?: string; description?: string | null } & Tagged) =>
-      ask(client.PUT("/api/projects/{project_id}", { params: at(projectId), body, ...ifMatch(tag) })),
+      ask(client.PUT(ONE, { params: at(projectId), body, ...ifMatch(tag) })),
     onSuccess: keep,
   });
 }
@@ -38,7 +60,7 @@ export function useRegenerateKey(projectId: string) {
   const keep = useKeep();
   return useMutation({
     mutationFn: ({ tag }: Tagged) =>
-      ask(client.POST("/api/projects/{project_id}/regenerate-key", { params: at(projectId), ...ifMatch(tag) })),
+      ask(client.POST(`${ONE}/regenerate-key`, { params: at(projectId), ...ifMatch(tag) })),
     onSuccess: keep,
   });
 }
@@ -46,8 +68,7 @@ export function useRegenerateKey(projectId: string) {
 export function useDeleteProject(projectId: string) {
   const cache = useQueryClient();
   return useMutation({
-    mutationFn: ({ tag }: Tagged) =>
-      ask(client.DELETE("/api/projects/{project_id}", { params: at(projectId), ...ifMatch(tag) })),
+    mutationFn: ({ tag }: Tagged) => ask(client.DELETE(ONE, { params: at(projectId), ...ifMatch(tag) })),
     onSuccess: () => cache.invalidateQueries({ queryKey: projectsQuery.queryKey, refetchType: "all" }),
   });
 }
@@ -59,7 +80,7 @@ function at(projectId: string) {
 function useKeep() {
   const cache = useQueryClient();
   return (project: Project) => {
-    cache.setQueryData(projectQuery(project.id).queryKey, project);
+    cache.setQueryData(projectInFullQuery(project.id).queryKey, (known) => known && { ...known, project });
     return cache.invalidateQueries({ queryKey: projectsQuery.queryKey });
   };
 }

@@ -4,11 +4,10 @@ import type { QueryClient } from "@tanstack/react-query";
 import { concernedBy, type Concerned, type OfFlag } from "../lib/recentChanges";
 import type { Change } from "./changes";
 import type { FlagPath } from "./client";
-import { environmentsQuery } from "./environments";
 import { flagQuery, flagsQuery, keepFlag } from "./flags";
 import { keepRow, PROJECT_FLAGS } from "./projectFlagCache";
 import { flagsOfKeyQuery } from "./projectFlags";
-import { projectQuery } from "./projects";
+import { projectInFullQuery } from "./projects";
 import { keepRules, rulesByFlagQuery, rulesQuery } from "./rules";
 import { segmentsQuery } from "./segments";
 
@@ -49,15 +48,14 @@ export async function loadAgain(
 
 /** Marks what is not a flag as outdated, such as segments; all of it, if it is not known what has changed. */
 function loadOthers(cache: QueryClient, projectId: string, kinds: readonly string[] | null): void {
-  const keys = {
-    environment: environmentsQuery(projectId).queryKey,
-    project: projectQuery(projectId).queryKey,
-    segment: segmentsQuery(projectId).queryKey,
-    metric: ["metrics", projectId],
-    view: ["views", projectId],
-  };
-  for (const [kind, queryKey] of Object.entries(keys)) {
-    if (!kinds || kinds.includes(kind)) void cache.invalidateQueries({ queryKey });
+  const places: readonly (readonly [readonly string[], readonly unknown[]])[] = [
+    [["project", "environment"], projectInFullQuery(projectId).queryKey],
+    [["segment"], segmentsQuery(projectId).queryKey],
+    [["metric"], ["metrics", projectId]],
+    [["view"], ["views", projectId]],
+  ];
+  for (const [of, queryKey] of places) {
+    if (!kinds || of.some((kind) => kinds.includes(kind))) void cache.invalidateQueries({ queryKey });
   }
 }
 

@@ -643,7 +643,9 @@ export interface paths {
         };
         /**
          * Get Project
-         * @description One project.
+         * @description One project, and with it what a client needs first: its environments, and what you may do.
+         *
+         *     The ETag is that of the project alone.
          *
          *     Requires the permission `project:read`.
          */
@@ -2886,6 +2888,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/flags/{flag_key}/evaluations/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Summarise Flag Evaluations
+         * @description Count how often the flag with a key was on and off in each environment. The time is at most 31 days.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["summarise_flag_evaluations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments/{env_id}/evaluations/changes": {
         parameters: {
             query?: never;
@@ -4780,6 +4804,21 @@ export interface components {
             uri: string;
         };
         /**
+         * EnvironmentCountOut
+         * @description The number of times that the flag was on and off in an environment.
+         */
+        EnvironmentCountOut: {
+            /**
+             * Environment Id
+             * Format: uuid
+             */
+            environment_id: string;
+            /** On */
+            on: number;
+            /** Off */
+            off: number;
+        };
+        /**
          * EnvironmentItem
          * @description An environment in a list.
          */
@@ -5513,6 +5552,31 @@ export interface components {
              * @enum {string}
              */
             sort?: "name" | "changed" | "evaluated";
+        };
+        /**
+         * FlagSummaryOut
+         * @description The evaluations of the flags with a key, by environment.
+         */
+        FlagSummaryOut: {
+            /**
+             * Since
+             * Format: date-time
+             * @description Rounded down to a whole hour.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            since: string;
+            /**
+             * Until
+             * Format: date-time
+             * @description Rounded up to a whole hour.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            until: string;
+            /**
+             * Environments
+             * @description All environments, the oldest first.
+             */
+            environments: components["schemas"]["EnvironmentCountOut"][];
         };
         /**
          * FlagTraceOut
@@ -7194,6 +7258,46 @@ export interface components {
              * @description In the order of the environments, the oldest first.
              */
             flags: components["schemas"]["FlagInBriefOut"][];
+        };
+        /**
+         * ProjectInFullOut
+         * @description A project, and what else was asked for.
+         */
+        ProjectInFullOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Description */
+            description: string | null;
+            /**
+             * Sdk Key
+             * @description Null if your role does not have the permission `keys:read`.
+             * @example sdk_Zp3w…
+             */
+            sdk_key: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+            /**
+             * Environments
+             * @description Its environments, the oldest first. Only with `environments=true`.
+             */
+            environments?: components["schemas"]["EnvironmentItem"][] | null;
+            /** @description Your permissions in it. Only with `permissions=true`. */
+            permissions?: components["schemas"]["OwnPermissionsOut"] | null;
         };
         /**
          * ProjectOut
@@ -10020,7 +10124,12 @@ export interface operations {
     };
     get_project: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to return its environments, too. */
+                environments?: boolean;
+                /** @description Whether to return your permissions in it, too. */
+                permissions?: boolean;
+            };
             header?: never;
             path: {
                 project_id: string;
@@ -10037,9 +10146,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProjectOut"];
+                    "application/json": components["schemas"]["ProjectInFullOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -15134,6 +15244,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SummaryOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    summarise_flag_evaluations: {
+        parameters: {
+            query?: {
+                /** @description Only at or after this time. */
+                since?: string | null;
+                /** @description Only before this time. */
+                until?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                flag_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FlagSummaryOut"];
                 };
             };
             400: components["responses"]["400"];

@@ -150,11 +150,13 @@ it("names the flag of a release, and describes its steps and guards", () => {
       guards: [{ metric: "checkout-error", action: "turn_off", tolerates: 0 }],
     },
   });
-  expect(`${verbOf(made)} ${subjectOf(made, new Map([["f", "New checkout"]]))}`).toBe("made a release of New checkout");
+  expect(`${verbOf(made)} ${subjectOf(made, new Map([["f", "New checkout"]]))}`).toBe(
+    "created a release of New checkout",
+  );
   expect(fieldChanges(made)).toEqual([
     { field: "name", before: null, after: "Slow start" },
     { field: "state", before: null, after: "scheduled" },
-    { field: "steps", before: null, after: "Rollout 5% (1 hour after the step before)" },
+    { field: "steps", before: null, after: "Rollout 5% (1 hour after the previous step)" },
     { field: "guards", before: null, after: "checkout-error: turn off" },
   ]);
   const applied = change({ action: "release.step_applied", before: { step: 0 }, after: { step: 1 } });

@@ -91,7 +91,7 @@ describe("the steps of a release", () => {
     expect(conditionInWords({ step: { changes: {}, after_seconds: 60 }, place: 0 })).toBe(
       "1 minute after it was created",
     );
-    expect(conditionInWords({ step: { changes: {}, after_seconds: 0 }, place: 0 })).toBe("at once");
+    expect(conditionInWords({ step: { changes: {}, after_seconds: 0 }, place: 0 })).toBe("immediately");
     expect(conditionInWords({ step: { changes: {}, after_seconds: 0 }, place: 1 })).toBe("right after step 1");
   });
 });

@@ -6,7 +6,9 @@ import { getRouteApi } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense } from "react";
 import { flagQuery } from "../api/flags";
 import { rulesQuery } from "../api/rules";
+import { EnvironmentStrip } from "../components/flags/EnvironmentStrip";
 import { FlagHeading } from "../components/flags/FlagHeading";
+import { Near } from "../components/shared/Near";
 import { PageSkeleton, RowsSkeleton } from "../components/shared/PageSkeleton";
 import { Prerequisites } from "../components/flags/Prerequisites";
 import { ProblemPage } from "../components/shared/ProblemPage";
@@ -27,10 +29,8 @@ import classes from "./FlagPage.module.css";
 const FlagReleases = lazy(() => import("../components/releases/FlagReleases"));
 const FlagHistory = lazy(() => import("../components/history/FlagHistory"));
 const FlagChanges = lazy(() => import("../components/changes/FlagChanges"));
-const Users = lazy(() => import("../components/history/Users"));
 const FlagUse = lazy(() => import("../components/flags/FlagUse"));
-const EnvironmentStrip = lazy(() => import("../components/flags/EnvironmentStrip"));
-const SdkDifferences = lazy(() => import("../components/flags/SdkDifferences"));
+const MoreOfFlag = lazy(() => import("../components/flags/MoreOfFlag"));
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/flags/$flagId");
 
@@ -53,9 +53,7 @@ export function FlagPage() {
     <FlagHeading {...place} rulesInForce={rules ? rulesInForceOf(rules) : null} changedAt={changedAt(flag, rules)}>
       {environments.length > 1 && (
         <div className={classes.environments}>
-          <Suspense>
-            <EnvironmentStrip {...place} tab={search.tab} />
-          </Suspense>
+          <EnvironmentStrip {...place} tab={search.tab} />
         </div>
       )}
       <Tabs
@@ -79,14 +77,9 @@ export function FlagPage() {
                 <RuleList {...place} rules={rules} />
                 <Variants {...place} rules={rules ?? []} />
                 <Prerequisites {...place} rules={rules ?? []} />
-                {isLive && (
-                  <Suspense>
-                    <SdkDifferences path={path} />
-                  </Suspense>
-                )}
-                <Suspense fallback={<RowsSkeleton rows={4} />}>
-                  <Users {...place} />
-                </Suspense>
+                <Near>
+                  <MoreOfFlag {...place} />
+                </Near>
               </div>
             </PartRefusal>
             {isLive && <Simulator {...place} rules={rules ?? []} />}

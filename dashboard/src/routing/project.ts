@@ -2,8 +2,9 @@
 
 import { createRoute, notFound } from "@tanstack/react-router";
 import { environmentsQuery } from "../api/environments";
-import { permissionsQuery } from "../api/members";
-import { projectQuery } from "../api/projects";
+import { flagQuery, flagsQuery } from "../api/flags";
+import { projectInFullQuery } from "../api/projects";
+import { rulesByFlagQuery, rulesQuery } from "../api/rules";
 import { NotFound } from "../components/shared/ProblemPage";
 import { ProjectFrame } from "../components/projects/ProjectFrame";
 import type { ChangesSearch } from "../lib/changesFilter";
@@ -20,11 +21,7 @@ const project = createRoute({
   getParentRoute: () => signedIn,
   path: "/projects/$projectId",
   loader: ({ params, context: { cache } }) =>
-    Promise.all([
-      cache.query({ ...projectQuery(params.projectId), staleTime: "static" }),
-      cache.query({ ...environmentsQuery(params.projectId), staleTime: "static" }),
-      cache.query({ ...permissionsQuery(params.projectId), staleTime: "static" }),
-    ]),
+    cache.query({ ...projectInFullQuery(params.projectId), staleTime: "static" }),
   component: ProjectFrame,
 });
 const projectHome = createRoute({
@@ -108,10 +105,21 @@ const environment = createRoute({
   },
   notFoundComponent: NotFound,
 });
+// A page of flags asks for them while its code loads.
+const pathOf = (params: { projectId: string; environmentId: string }) => ({
+  project_id: params.projectId,
+  env_id: params.environmentId,
+});
+const askFor = (...calls: Promise<unknown>[]) => void Promise.allSettled(calls); // the page shows what fails
 const flags = createRoute({
   getParentRoute: () => environment,
   path: "/",
   validateSearch: toFlagsSearch,
+  loader: ({ params, preload, context: { cache } }) => {
+    if (preload) return;
+    const path = pathOf(params);
+    askFor(cache.query(flagsQuery(path)), cache.query(rulesByFlagQuery(path)));
+  },
   component: lazyPage(() => import("../routes/Flags"), "Flags"),
 });
 const archivedFlags = createRoute({
@@ -123,6 +131,11 @@ const flag = createRoute({
   getParentRoute: () => environment,
   path: "/flags/$flagId",
   validateSearch: toFlagPage,
+  loader: ({ params, preload, context: { cache } }) => {
+    if (preload) return; // a link that is only pointed at
+    const path = { ...pathOf(params), flag_id: params.flagId };
+    askFor(cache.query(flagQuery(path)), cache.query(rulesQuery(path)));
+  },
   component: lazyPage(() => import("../routes/FlagPage"), "FlagPage"),
 });
 const flagByKey = createRoute({

@@ -8,7 +8,7 @@ export const bulk = {
     count >= most ? `${flags(count)} chosen, the maximum` : `${flags(count)} chosen`,
   chooseShown: (count: number, most: number) =>
     count > most ? `Choose the first ${most}` : `Choose all ${count} shown`,
-  none: "Choose none",
+  none: "Clear selection",
   actions: {
     enable: "Turn on",
     disable: "Turn off",

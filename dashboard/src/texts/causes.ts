@@ -1,14 +1,14 @@
 export const causes = {
   cause: "Cause",
-  searching: "Looking for the cause …",
-  failed: "The cause could not be looked up.",
+  searching: "Looking for the cause…",
+  failed: "The cause could not be determined.",
   possible: "The recorded results cannot be repeated. What has changed in the meantime:",
   unrecorded: "Nothing that is recorded explains this.",
   unavailable:
     "The cause is not available: one of the evaluations has been deleted, or there were too many changes since.",
   notExamined: "The cause has not been examined. Load this page again to continue.",
-  both: "The user and the flag changed, and each made the difference, or both together:",
-  hidden: "A change of a segment. To see it you need to read the audit trail of the whole project.",
+  both: "The user and the flag both changed. One of the changes, or both together, caused this:",
+  hidden: "A change of a segment. To see it, you need permission to read the audit trail of the whole project.",
   unknown: (names: string) => `Likely, but not certain: the history has not kept ${names}.`,
   attribute: (name: string, before: string, after: string) => `The user’s ${name} changed from ${before} to ${after}.`,
   given: (name: string, after: string) => `The user has a new attribute: ${name} is ${after}.`,

@@ -53,8 +53,8 @@ export const changes = {
   kept: { yes: "Yes", no: "No" },
   releaseStep: (changes: string, when: string) => `${changes} (${when})`,
   releaseAt: (moment: string) => `at ${moment}`,
-  releaseAtOnce: "at once",
-  releaseAfter: (span: string) => `${span} after the step before`,
+  releaseAtOnce: "immediately",
+  releaseAfter: (span: string) => `${span} after the previous step`,
   releaseGuard: (metric: string, action: string) => `${metric}: ${action.replace("_", " ")}`,
   fallthroughs: { rollout: "Rollout", off: "Off" } as Record<string, string>,
 };

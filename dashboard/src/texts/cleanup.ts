@@ -20,7 +20,7 @@ export const cleanup = {
   shortHistory: (day: string) =>
     `The history is shorter than this period: it begins on ${day}. An administrator can set how long it is kept.`,
   emptyHeading: "Nothing to clean up",
-  emptyText: "No flag fits this period and reason. Flags that are younger than the period are not listed.",
+  emptyText: "No flag matches this period and reason. Flags created within the period are not listed.",
   more: "Show more",
   forDays: (days: number) => `for ${days} days`,
   since: (day: string) => `since ${day}`,

@@ -66,5 +66,5 @@ export const creation = {
   alsoIn: "Also create it in",
   copyFrom: "Copy flags and rules from (optional)",
   noFlags: "No flags",
-  allOff: "All of them off",
+  allOff: "Turn all of them off",
 };

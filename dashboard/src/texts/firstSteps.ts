@@ -12,5 +12,5 @@ export const firstSteps = {
   evaluated: (user: string | null) => `Evaluated for ${user ?? "a user without id and email"}.`,
   history: "Show it in the history",
   on: "Turn the flag on",
-  onText: "The next evaluation has the new state, in every instance.",
+  onText: "The next evaluation returns the new state, on every instance.",
 };

@@ -10,7 +10,7 @@ export const members = {
     viewer: "Sees everything except SDK keys, and cannot change anything.",
   },
   roleInEnvironment: (name: string) => `Role in ${name}`,
-  asInProject: "As in the project",
+  asInProject: "Same as in the project",
   ownerEverywhere: "An owner has this role in all environments.",
   invite: "Invite",
   inviteDo: "Send invitation",

@@ -15,7 +15,7 @@ export const notifications = {
     critical: "Others change what is evaluated in a critical environment.",
     owned: "Others change a flag whose owner is your address, or its rules.",
     stale: "Flags that you own can be cleaned up. Sent once a week.",
-    webhooks: "A webhook that you may manage is turned off.",
+    webhooks: "A webhook that you can manage is turned off.",
     releases: "Your release is paused, stopped, late, failed or done, or one of its guards raises an alarm.",
   },
   choice: (kind: string, project: string) => `${kind}: ${project}`,

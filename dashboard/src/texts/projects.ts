@@ -24,7 +24,8 @@ export const settings = {
   environmentNew: "New environment",
   environmentEdit: "Edit environment",
   critical: "Critical",
-  criticalHint: "Mistakes here hurt users. The environment is marked, and turning a flag on there asks first.",
+  criticalHint:
+    "Mistakes here affect users. The environment is highlighted, and turning a flag on asks for confirmation.",
   environmentKeyHint: "Lowercase letters, digits, _ and -",
   environmentDrag: "Drag to reorder",
   environmentPlace: (name: string, place: number, count: number) => `${name} is now ${place} of ${count}.`,

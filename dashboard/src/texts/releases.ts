@@ -42,7 +42,7 @@ export const releases = {
   },
   step: (place: number) => `Step ${place + 1}`,
   late: "late",
-  foldedInto: (step: number) => `Applied together with step ${step + 1}, because the times of both had passed`,
+  foldedInto: (step: number) => `Applied together with step ${step + 1}, because both were due`,
   turnOn: "Turn on",
   turnOff: "Turn off",
   share: (percentage: number) => (percentage === 0 ? "Everyone (rollout 0%)" : `${percentage}% of users`),
@@ -55,7 +55,7 @@ export const releases = {
   switchRule: (rule: string, on: boolean) => `${on ? "Turn on" : "Turn off"} the rule ${rule}`,
   and: ", and ",
   afterCreation: (span: string) => `${span} after it was created`,
-  atOnce: "at once",
+  atOnce: "immediately",
   afterStepAtOnce: (step: number) => `right after step ${step}`,
   afterStep: (span: string, step: number) => `${span} after step ${step}`,
   leastUsers: (users: number) => `after ${many(users, "new user", "new users")}`,
@@ -72,7 +72,7 @@ export const releases = {
   cancelRelease: "Cancel release",
   keepRelease: "Keep release",
   cancelHeading: (name: string) => `Cancel ${name}?`,
-  cancelText: "No further step is applied, and nothing is watched any more. The flag stays as it is now.",
+  cancelText: "No further steps are applied, and metrics are no longer watched. The flag stays as it is.",
   notDone: { pause: "It was not paused", resume: "It was not resumed", cancel: "It was not cancelled" },
   cancelled: "The release was cancelled.",
 
@@ -120,7 +120,7 @@ export const releases = {
   thresholdActions: {
     turn_off: "Turns the flag off when it is passed",
     pause: "Pauses the release when it is passed",
-    notify: "Only tells when it is passed",
+    notify: "Only notifies when it is passed",
   } satisfies Record<GuardAction, string>,
   above: (limit: string) => `above ${limit}`,
   below: (limit: string) => `below ${limit}`,
@@ -141,7 +141,7 @@ export const releases = {
   evidenceNow: (value: string) => `Now: ${value}`,
   moreThan: (value: string) => `more than ${value}`,
   lessThan: (value: string) => `less than ${value}`,
-  moment: "Moment",
+  moment: "Time",
   byStep: "By step",
   allSteps: "All steps",
   compared: (arm: string, control: string) => `${arm} compared to ${control.toLowerCase()}`,
@@ -163,7 +163,7 @@ export const releases = {
 
   // Schedules
   newSchedule: "Schedule a change",
-  scheduleHeading: (flag: string) => `Schedule a change of ${flag}`,
+  scheduleHeading: (flag: string) => `Schedule a change to ${flag}`,
   scheduleText: "The change is made in your name at this time, with your current permissions.",
   what: "What",
   theFlag: "The flag",

@@ -19,12 +19,12 @@ export const requestMetrics = {
     p95: "95th percentile",
     p99: "99th percentile",
   } satisfies Record<Measure, string>,
-  by: "Divide by",
+  by: "Group by",
   all: "Nothing",
   span: "Time",
   spans: { 1: "Last hour", 24: "Last day", 168: "Last week" },
-  noPoints: "Nothing was reported in this time.",
+  noPoints: "Nothing was reported in this period.",
   omitted: (values: number) =>
-    `${values.toLocaleString("en")} more ${values === 1 ? "value has" : "values have"} no line.`,
+    `${values.toLocaleString("en")} more ${values === 1 ? "value is" : "values are"} not shown.`,
   unknown: "not reported",
 };

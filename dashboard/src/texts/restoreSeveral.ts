@@ -2,7 +2,7 @@
 export const restoreSeveral = {
   choose: (change: string) => `Choose: ${change}`,
   chooseSeveral: "Choose several",
-  chooseNone: "Choose none",
+  chooseNone: "Clear selection",
   chosen: (count: number, most: number) => (count > most ? `${count} chosen; at most ${most}` : `${count} chosen`),
   restoreSeveral: (count: number) => `Restore ${count}…`,
   restoreCount: (count: number) => `Restore ${count}`,

@@ -3,7 +3,7 @@
 export const servingInstances = {
   intro: "The processes that serve from this database. The figures are a few seconds old.",
   none: "No instance is known",
-  noneText: "The database lists no instance at the moment. This page looks again every few seconds.",
+  noneText: "The database lists no instance at the moment. This page checks again every few seconds.",
   well: (all: number) => (all === 1 ? "1 instance is healthy." : `All ${all} instances are healthy.`),
   attention: (count: number, all: number) =>
     count === 1 ? `1 of ${all} instances needs attention.` : `${count} of ${all} instances need attention.`,
@@ -11,14 +11,14 @@ export const servingInstances = {
   started: "started",
   workers: (count: number) => (count === 1 ? "1 process" : `${count} workers`),
   state: "State",
-  states: { live: "Live", leaving: "Stopping", lapsed: "Not in touch", none: "Serves alone" },
+  states: { live: "Live", leaving: "Stopping", lapsed: "Not responding", none: "Serves alone" },
   behindTag: "Behind",
   busyTag: "Slow event loop",
   explained: {
     lapsed:
       "Its lease has lapsed: it is cut off from the database or has stopped unexpectedly. Evaluations there may be stale.",
     behind: "It has not loaded the newest changes. See /ready and the log of this instance.",
-    busy: "Requests there wait for others. Look at its load, or add instances.",
+    busy: "Requests to this instance have to wait. Check its load, or add instances.",
   },
   lease: "Lease",
   expires: (seconds: number) => `renewed, ${seconds.toFixed(1)} s left`,

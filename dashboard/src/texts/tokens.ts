@@ -53,7 +53,7 @@ export const tokens = {
   revoke: "Revoke",
   revokeOf: (name: string) => `Revoke ${name}`,
   revokeHeading: (name: string) => `Revoke ${name}?`,
-  revokeText: "Everything that uses this token gets a 401 from now on. A new token has another secret.",
+  revokeText: "Everything that uses this token immediately gets a 401. To replace it, create another token first.",
   revokeExpiredText: "This token has expired and no longer works. It is removed from the list.",
   changes: "Changes to access tokens",
 };

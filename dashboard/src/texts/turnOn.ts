@@ -1,7 +1,7 @@
 /** The question before a flag is turned on in a critical environment. */
 export const turnOn = {
   heading: (flag: string, environment: string) => `Turn on ${flag} in ${environment}?`,
-  text: "This affects your users immediately. Turning it off again never asks.",
+  text: "This affects your users immediately. You can turn it off again without confirmation.",
   action: "Turn on",
   notCounted: (reason: string) => `The affected users could not be counted: ${reason}`,
 };

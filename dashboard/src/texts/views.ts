@@ -11,5 +11,5 @@ export const views = {
   renameHeading: "Rename the view",
   saveAction: "Save view",
   hint: "All members of the project see it, in every environment.",
-  consequence: "It disappears for all members of the project. No flag changes.",
+  consequence: "It is deleted for all members of the project. No flag changes.",
 };

@@ -1,4 +1,4 @@
-"""Ids in paths, where anything but a UUID is not found, and in bodies and queries, where it is invalid."""
+"""Ids and keys in paths, where anything but a UUID is not found, and in bodies and queries, where it is invalid."""
 
 import re
 from typing import Annotated
@@ -11,6 +11,7 @@ from flagstaff.api.schemas import at_most
 from flagstaff.identity.access_tokens.access_tokens import ENVIRONMENTS_MAX
 from flagstaff.projects.access import FlagPath
 from flagstaff.values.errors import not_found
+from flagstaff.values.keys import FLAG_KEY_PATTERN, KEY_MAX_LENGTH, check_flag_key
 
 _uuid = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -53,6 +54,21 @@ EnvironmentIds = Annotated[
     at_most(ENVIRONMENTS_MAX),
     AfterValidator(check_environments),
     Field(json_schema_extra={"minItems": 1, "maxItems": ENVIRONMENTS_MAX, "uniqueItems": True}),
+]
+
+
+def _read_flag_key(given: str) -> str:
+    try:
+        return check_flag_key(given)
+    except ValueError:
+        raise not_found("flag") from None
+
+
+FlagKeyInPath = Annotated[
+    str,
+    Path(),
+    PlainValidator(_read_flag_key),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": KEY_MAX_LENGTH, "pattern": FLAG_KEY_PATTERN}),
 ]
 
 

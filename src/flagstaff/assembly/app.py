@@ -29,7 +29,13 @@ from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.copying import comparisons_routes, copies_routes, restores_routes
 from flagstaff.flags import bulk_actions_routes, condition_work_routes, flags_routes, project_flags_routes
 from flagstaff.flags.targeting import rules_routes, segments_routes
-from flagstaff.history import history_routes, summaries_routes, unknown_metrics_routes, user_history_routes
+from flagstaff.history import (
+    flag_summaries_routes,
+    history_routes,
+    summaries_routes,
+    unknown_metrics_routes,
+    user_history_routes,
+)
 from flagstaff.hooks import deliveries_routes, webhooks_routes
 from flagstaff.http.bodies import BodyLimit
 from flagstaff.http.compression import Compression
@@ -161,6 +167,7 @@ def create_api() -> FastAPI:
         restores_routes,
         history_routes,
         summaries_routes,
+        flag_summaries_routes,
         user_history_routes,
         applications_routes,
         administration_routes,

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 from flagstaff.audit.changes import Actor
-from flagstaff.database.database import Database
+from flagstaff.database.database import Connection, Database
 from flagstaff.evaluation.history.filters import EvaluationFilter
 from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
 from flagstaff.evaluation.history.users import DistinctUsers
@@ -19,11 +20,13 @@ from flagstaff.history.store.summaries import VARIANT, Kind
 from flagstaff.history.store.sums import FlagSums, TooManyCellsError, sum_by_interval
 from flagstaff.history.store.user_sums import UserSums, sum_users
 from flagstaff.metrics.events import EventBatch
-from flagstaff.projects.access import FlagPath, open_environment, open_flag
+from flagstaff.projects import environments_store
+from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_project
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import invalid_field
-from flagstaff.values.intervals import intervals_of, moment_of
+from flagstaff.values.intervals import Intervals, intervals_of, moment_of
 
+LONGEST_FLAG_SUMMARY = timedelta(days=31)
 MAX_CELLS = 100_000  # flags times intervals in one answer
 _TOO_MANY_CELLS = "is too short for this many flags; use a longer interval, a shorter time range or flag_key"
 
@@ -90,6 +93,23 @@ def _flag_interval(minute: int, kinds: Iterable[tuple[Kind, int]]) -> FlagInterv
             interval.off += times
         interval.reasons[outcome.reason(percentage, detail)] = times
     return interval
+
+
+class EnvironmentCount(NamedTuple):
+    """How often a flag was on and off in an environment."""
+
+    environment_id: UUID
+    on: int
+    off: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlagSummary:
+    """How often the flags with a key were on and off in each environment, the oldest first."""
+
+    since: datetime
+    until: datetime
+    environments: Sequence[EnvironmentCount]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +193,27 @@ class History:
                     await sum_users(connection, number, flag_key, users)
         return Summary(asked.since, asked.until, interval, sums, users)
 
+    async def summarise_flag(
+        self, actor: Actor, project_id: UUID, flag_key: str, *, since: datetime | None, until: datetime | None
+    ) -> FlagSummary:
+        """Count how often the flag with a key was on and off in each environment; by default in the last day.
+
+        `since` is rounded down and `until` up to whole hours.
+
+        Raises:
+            Error: INVALID for more than 31 days.
+        """
+        end = until or self.now()
+        if since is not None and end - since > LONGEST_FLAG_SUMMARY:
+            raise invalid_field("since", f"must be at most {LONGEST_FLAG_SUMMARY.days} days before until")
+        asked = intervals_of(since, end, timedelta(hours=1))
+        async with self.database.read() as connection:
+            await open_project(connection, actor, project_id, Permission.EVALUATIONS_READ)
+            ids = [each.id for each in await environments_store.list_environments(connection, project_id)]
+        async with self._summaries, self.database.read_history() as connection:
+            counts = [await _count(connection, each, flag_key, asked) for each in ids]
+        return FlagSummary(asked.since, asked.until, counts)
+
     async def _list(
         self, environment_id: UUID, wanted: EvaluationFilter, *, limit: int, before: bytes | None
     ) -> EvaluationsPage:
@@ -182,3 +223,14 @@ class History:
                 return EvaluationsPage([], None)
             page = await list_evaluations(connection, number, wanted, limit=limit, before=before)
         return EvaluationsPage(page.items, page.next_before)
+
+
+async def _count(connection: Connection, environment_id: UUID, flag_key: str, asked: Intervals) -> EnvironmentCount:
+    """How often the flag with a key was on and off in an environment."""
+    number = await batches.find_environment_number(connection, environment_id)
+    if number is None:
+        return EnvironmentCount(environment_id, 0, 0)
+    minutes = range(asked.start, asked.stop)
+    sums = await sum_by_interval(connection, number, minutes, asked.step, flag_key=flag_key, max_cells=MAX_CELLS)
+    found = [_flag_interval(minute, kinds) for _, intervals in sums.take() for minute, kinds in intervals]
+    return EnvironmentCount(environment_id, sum(each.on for each in found), sum(each.off for each in found))

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 from fastapi import APIRouter, Depends
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -15,35 +15,22 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import GivenId, Id, check_environments
 from flagstaff.api.lists import AwareDatetime, Listing, ListPart
 from flagstaff.api.operations import reads, writes
-from flagstaff.api.schemas import Body, EnvironmentKey, Moment, Name, Text, Update, Uuid, at_most, optional
+from flagstaff.api.schemas import Body, EnvironmentKey, Name, Text, Update, Uuid, at_most, optional
 from flagstaff.copying.clones_service import Clones
 from flagstaff.http.operations import SMALL_BODY, TEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
 from flagstaff.http.services import service
 from flagstaff.projects.environments_service import Environments
+from flagstaff.projects.part_schemas import EnvironmentItem, view_item
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.projects.projects import LAST_POSITION, Environment
-from flagstaff.values.moments import format_moment
 
 ORDERED_MAX = 1_000
 """Environments in an order: more than a project has, unless the operator has raised the quota very far."""
 
 router = APIRouter(prefix="/api/projects/{project_id}/environments", tags=["Environments"])
-
-
-class EnvironmentItem(BaseModel):
-    """An environment in a list."""
-
-    id: Uuid
-    name: str
-    key: str
-    created_at: Moment
-    critical: bool = Field(
-        description="Whether the dashboard warns before changes. Unless it is set, environments with the key "
-        "production or prod are critical."
-    )
 
 
 class EnvironmentOut(EnvironmentItem, TaggedOut):
@@ -104,18 +91,8 @@ class EnvironmentOrderOut(TaggedOut):
     environment_ids: list[Uuid]
 
 
-def _item(environment: Environment) -> dict[str, Any]:
-    return {
-        "id": environment.id,
-        "name": environment.name,
-        "key": environment.key,
-        "created_at": format_moment(environment.created_at),
-        "critical": environment.critical,
-    }
-
-
 def _view(environment: Environment) -> dict[str, Any]:
-    return {**_item(environment), "project_id": environment.project_id}
+    return {**view_item(environment), "project_id": environment.project_id}
 
 
 def _order_view(environments: Sequence[Environment]) -> dict[str, Any]:
@@ -123,7 +100,7 @@ def _order_view(environments: Sequence[Environment]) -> dict[str, Any]:
 
 
 _POSITION: Any = tuple[Annotated[int, msgspec.Meta(ge=0, le=LAST_POSITION)], AwareDatetime, UUID]
-_listing = Listing(_item, lambda environment: (environment.position, environment.created_at, environment.id), _POSITION)
+_listing = Listing(view_item, lambda each: (each.position, each.created_at, each.id), _POSITION)
 
 
 Service = Annotated[Environments, Depends(service(Environments))]

@@ -1,10 +1,8 @@
 """HTTP of the members of a project."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -16,9 +14,10 @@ from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, json_response, no_content
 from flagstaff.http.services import service
-from flagstaff.projects.members import Member, Role
+from flagstaff.projects.members import Member
 from flagstaff.projects.members_service import Members
-from flagstaff.projects.permissions import PERMISSIONS, Permission
+from flagstaff.projects.part_schemas import OwnPermissionsOut, view_own_permissions
+from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.values.moments import format_moment
 
@@ -42,18 +41,6 @@ class MemberUpdate(Update):
 
     role: RoleName = optional()
     environments: EnvironmentRoles = optional()
-
-
-class OwnPermissionsOut(BaseModel):
-    """Your role, and what it allows in the whole project and in each of its environments by key."""
-
-    role: RoleName
-    permissions: list[Permission]
-    environments: dict[str, list[Permission]]
-    roles: dict[Role, list[Permission]] = Field(description="What each role allows, the same in every project.")
-
-
-_ROLES = {role: [each for each in Permission if each in allowed] for role, allowed in PERMISSIONS.items()}
 
 
 def _view(member: Member) -> dict[str, Any]:
@@ -136,11 +123,4 @@ async def remove_member(
 @reads(Permission.PROJECT_READ)
 async def list_own_permissions(project_id: Id, actor: CurrentActor, members: Service) -> Response:
     """List your permissions in a project, and those of each role."""
-    found = await members.list_own_permissions(actor, project_id)
-    view: Mapping[str, Any] = {
-        "role": found.member.role,
-        "permissions": found.permissions,
-        "environments": found.environments,
-        "roles": _ROLES,
-    }
-    return json_response(view)
+    return json_response(view_own_permissions(await members.list_own_permissions(actor, project_id)))

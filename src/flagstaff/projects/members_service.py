@@ -1,6 +1,6 @@
 """Members of a project and their roles. When a method returns, every later request sees what it did."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -15,20 +15,11 @@ from flagstaff.projects import environments_store, members_store, projects_store
 from flagstaff.projects.access import open_membership
 from flagstaff.projects.environment_roles import require_environment_roles
 from flagstaff.projects.members import Member, Role
-from flagstaff.projects.permissions import Permission, may, require_grant
+from flagstaff.projects.permissions import OwnPermissions, Permission, own_permissions, require_grant
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import Project
 from flagstaff.values.errors import Code, Error
 from flagstaff.values.quotas import Quota
-
-
-@dataclass(frozen=True, slots=True)
-class OwnPermissions:
-    """The permissions of the actor in the whole project, and in each of its environments by key."""
-
-    member: Member
-    permissions: list[Permission]
-    environments: Mapping[str, list[Permission]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +47,7 @@ class Members:
         async with self.database.read() as connection:
             _, member = await open_membership(connection, actor, project_id, Permission.PROJECT_READ)
             keys = [each.key for each in await environments_store.list_environments(connection, project_id)]
-        return OwnPermissions(
-            member,
-            [each for each in Permission if may(member, each)],
-            {key: [each for each in Permission if may(member, each, key)] for key in keys},
-        )
+        return own_permissions(member, keys)
 
     async def update_member(
         self,

@@ -194,6 +194,24 @@ def require_of_token(limits: Limits | None, permission: Permission, *, anywhere:
         raise forbidden(permission, "in all projects" if is_placed and not anywhere else "in the whole project")
 
 
+@dataclass(frozen=True, slots=True)
+class OwnPermissions:
+    """The permissions of a member in the whole project, and in each of its environments by key."""
+
+    member: Member
+    permissions: list[Permission]
+    environments: Mapping[str, list[Permission]]
+
+
+def own_permissions(member: Member, environments: Iterable[str]) -> OwnPermissions:
+    """The permissions of a member in a project with environments of these keys."""
+    return OwnPermissions(
+        member,
+        [each for each in Permission if may(member, each)],
+        {key: [each for each in Permission if may(member, each, key)] for key in environments},
+    )
+
+
 def may_grant(member: Member, role: Role) -> bool:
     """Whether a member may give and take a role: only owners make owners."""
     return may(member, _needed_to_grant(role))

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 from starlette.responses import Response
 
@@ -17,6 +17,7 @@ from flagstaff.http.operations import SMALL_BODY, TEXT_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import no_content
 from flagstaff.http.services import service
+from flagstaff.projects.part_schemas import EnvironmentItem, OwnPermissionsOut, view_item, view_own_permissions
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.projects.projects import Project
@@ -37,6 +38,17 @@ class ProjectOut(TaggedOut):
     )
     created_at: Moment
     updated_at: Moment
+
+
+class ProjectInFullOut(ProjectOut):
+    """A project, and what else was asked for."""
+
+    environments: list[EnvironmentItem] | None = Field(
+        default=None, description="Its environments, the oldest first. Only with `environments=true`."
+    )
+    permissions: OwnPermissionsOut | None = Field(
+        default=None, description="Your permissions in it. Only with `permissions=true`."
+    )
 
 
 class NewProject(Body):
@@ -110,13 +122,31 @@ async def list_projects(part: ListPart, actor: CurrentActor, projects: Service) 
 
 @router.get(
     "/{project_id}",
-    response_model=ProjectOut,
-    responses=problems(401, 404, 503),
+    response_model=ProjectInFullOut,
+    responses=problems(400, 401, 404, 503),
 )
 @reads(Permission.PROJECT_READ)
-async def get_project(project_id: Id, actor: CurrentActor, projects: Service) -> Response:
-    """One project."""
-    return tagged_response(_view(await projects.get_project(actor, project_id)))
+async def get_project(
+    project_id: Id,
+    actor: CurrentActor,
+    projects: Service,
+    *,
+    environments: Annotated[bool, Query(description="Whether to return its environments, too.")] = False,
+    permissions: Annotated[bool, Query(description="Whether to return your permissions in it, too.")] = False,
+) -> Response:
+    """One project, and with it what a client needs first: its environments, and what you may do.
+
+    The ETag is that of the project alone.
+    """
+    if not (environments or permissions):
+        return tagged_response(_view(await projects.get_project(actor, project_id)))
+    found = await projects.get_project_in_full(actor, project_id)
+    more: dict[str, Any] = {}
+    if environments:
+        more["environments"] = [view_item(each) for each in found.environments]
+    if permissions:
+        more["permissions"] = view_own_permissions(found.permissions)
+    return tagged_response(_view(found.project), more=more)
 
 
 @router.put(

@@ -16,13 +16,29 @@ from flagstaff.identity.second_factors.second_factors_store import has_second_fa
 from flagstaff.projects import environments_store, members_store, projects_store
 from flagstaff.projects.access import find_reach, hold_token, limit, open_membership, require_second_factor
 from flagstaff.projects.members import Member
-from flagstaff.projects.permissions import Permission, may, record_check, require_of_token
+from flagstaff.projects.permissions import (
+    OwnPermissions,
+    Permission,
+    may,
+    own_permissions,
+    record_check,
+    require_of_token,
+)
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import DEFAULT_ENVIRONMENTS, Environment, Project, is_critical
 from flagstaff.values.keys import new_sdk_key
 from flagstaff.values.lists import WHOLE, Window
 from flagstaff.values.moments import later_than
 from flagstaff.values.quotas import Quota
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectInFull:
+    """A project with its environments, the oldest first, and what the actor may do in it."""
+
+    project: Project
+    environments: list[Environment]
+    permissions: OwnPermissions
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +110,14 @@ class Projects:
         """One project."""
         async with self.database.read() as connection:
             return _shown(*await open_membership(connection, actor, project_id, Permission.PROJECT_READ))
+
+    async def get_project_in_full(self, actor: Actor, project_id: UUID) -> ProjectInFull:
+        """One project with its environments and the actor's permissions."""
+        async with self.database.read() as connection:
+            project, member = await open_membership(connection, actor, project_id, Permission.PROJECT_READ)
+            environments = await collect(await environments_store.list_environments(connection, project_id))
+        keys = [each.key for each in environments]
+        return ProjectInFull(_shown(project, member), environments, own_permissions(member, keys))
 
     async def update_project(
         self, actor: Actor, project_id: UUID, precondition: Precondition[Project] = ANY_STATE, **values: str | None

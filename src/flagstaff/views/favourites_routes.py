@@ -2,37 +2,19 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path
-from pydantic import PlainValidator, WithJsonSchema
+from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
-from flagstaff.api.ids import Id
+from flagstaff.api.ids import FlagKeyInPath, Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
-from flagstaff.values.errors import not_found
-from flagstaff.values.keys import FLAG_KEY_PATTERN, KEY_MAX_LENGTH, check_flag_key
 from flagstaff.views.favourites_service import Favourites
 
 router = APIRouter(prefix="/api/projects/{project_id}/favourites", tags=["Flags"])
-
-
-def _read_key(given: str) -> str:
-    try:
-        return check_flag_key(given)
-    except ValueError:
-        raise not_found("flag") from None
-
-
-Key = Annotated[
-    str,
-    Path(),
-    PlainValidator(_read_key),
-    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": KEY_MAX_LENGTH, "pattern": FLAG_KEY_PATTERN}),
-]
 
 
 Service = Annotated[Favourites, Depends(service(Favourites))]
@@ -51,7 +33,7 @@ async def list_favourites(project_id: Id, actor: CurrentActor, favourites: Servi
     responses=problems(401, 404, 409, 503),
 )
 @writes(Permission.FLAGS_READ, reports_revision=True)
-async def add_favourite(project_id: Id, flag_key: Key, actor: CurrentActor, favourites: Service) -> Response:
+async def add_favourite(project_id: Id, flag_key: FlagKeyInPath, actor: CurrentActor, favourites: Service) -> Response:
     """Make a flag one of your favourites. At least one environment must have a flag with this key."""
     await favourites.add_favourite(actor, project_id, flag_key)
     return no_content()
@@ -59,7 +41,9 @@ async def add_favourite(project_id: Id, flag_key: Key, actor: CurrentActor, favo
 
 @router.delete("/{flag_key}", status_code=204, responses=problems(401, 404, 503))
 @writes(Permission.FLAGS_READ, reports_revision=True)
-async def remove_favourite(project_id: Id, flag_key: Key, actor: CurrentActor, favourites: Service) -> Response:
+async def remove_favourite(
+    project_id: Id, flag_key: FlagKeyInPath, actor: CurrentActor, favourites: Service
+) -> Response:
     """Make a flag none of your favourites. Nothing changes if it is none."""
     await favourites.remove_favourite(actor, project_id, flag_key)
     return no_content()

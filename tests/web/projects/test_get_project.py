@@ -30,3 +30,30 @@ async def test_a_project_is_read_by_its_id_in_either_case(ada: Caller) -> None:
         answer = await ada.get(f"/api/projects/{project_id}")
         assert answer.status_code == 200
         assert answer.json() == project
+
+
+async def test_environments_and_permissions_come_only_if_they_are_asked_for(ada: Caller) -> None:
+    project = await ada.create_project()
+    path = project_path(project)
+    environments = (await ada.get(f"{path}/environments")).json()
+    permissions = (await ada.get(f"{path}/permissions")).json()
+
+    for query, more in (
+        ("", {}),
+        ("environments=false", {}),
+        ("environments=true", {"environments": environments}),
+        ("permissions=true", {"permissions": permissions}),
+        ("environments=true&permissions=true", {"environments": environments, "permissions": permissions}),
+    ):
+        answer = await ada.get(f"{path}?{query}")
+        assert answer.json() == project | more, query
+        assert answer.headers["etag"].removeprefix("W/") == f'"{project["updated_at"]}"'
+
+
+async def test_asking_for_more_with_anything_but_a_truth_value_is_refused(ada: Caller) -> None:
+    path = project_path(await ada.create_project())
+
+    for field in ("environments", "permissions"):
+        answer = await ada.get(f"{path}?{field}=all")
+        assert answer.status_code == 400
+        assert [each["field"] for each in answer.json()["errors"]] == [field]

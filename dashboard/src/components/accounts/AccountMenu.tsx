@@ -2,6 +2,7 @@
 
 import { type MantineColorScheme, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { signOut } from "../../api/accounts";
 import { ownAccountQuery } from "../../api/ownAccount";
 import { currentSession } from "../../lib/session";
@@ -13,12 +14,19 @@ import classes from "./AccountMenu.module.css";
 
 export function AccountMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const { data: own } = useQuery(ownAccountQuery);
+  const [isNear, setNear] = useState(false);
+  const { data: own } = useQuery({ ...ownAccountQuery, enabled: isNear });
+  const onNear = () => setNear(true);
   const email = currentSession()?.email ?? "";
   return (
     <Menu position="bottom-end" width={248} shadow="md" radius="md">
       <Menu.Target>
-        <UnstyledButton className={classes.button} aria-label={t.shell.account}>
+        <UnstyledButton
+          className={classes.button}
+          aria-label={t.shell.account}
+          onPointerEnter={onNear}
+          onFocus={onNear}
+        >
           {email.slice(0, 1).toUpperCase()}
         </UnstyledButton>
       </Menu.Target>

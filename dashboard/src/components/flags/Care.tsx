@@ -4,7 +4,7 @@ import { Text } from "@mantine/core";
 import type { Flag } from "../../api/client";
 import { care } from "../../texts/care";
 
-export default function Care({ flag: { owner, keep } }: { flag: Pick<Flag, "owner" | "keep"> }) {
+export function Care({ flag: { owner, keep } }: { flag: Pick<Flag, "owner" | "keep"> }) {
   return (
     <Text size="sm" c="dimmed" className="break">
       {[...(owner === null ? [] : [care.ownedBy(owner)]), ...(keep ? [care.kept] : [])].join(" · ")}

@@ -2,10 +2,9 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useRef } from "react";
-import { summaryQuery } from "../../api/history";
+import { useEffect, useRef } from "react";
+import { flagSummaryQuery } from "../../api/flagSummaries";
 import { type FlagInBrief, flagsOfKeyQuery } from "../../api/projectFlags";
-import { countsOf } from "../../lib/counts";
 import type { FlagPlace } from "../../lib/flagPlace";
 import { audienceOf, flagIn } from "../../lib/projectFlags";
 import { type Tab, toFlagPage } from "../../lib/search";
@@ -17,8 +16,6 @@ import { environmentStrip as texts } from "../../texts/environmentStrip";
 import { EnvironmentBadge } from "../projects/EnvironmentBadge";
 import classes from "./EnvironmentStrip.module.css";
 
-/** Each environment's last day is a request. */
-const MOST_LAST_DAYS = 12;
 const ENVIRONMENT = "/projects/$projectId/environments/$environmentId";
 
 interface Props extends Pick<FlagPlace, "project" | "environment" | "flag"> {
@@ -26,9 +23,10 @@ interface Props extends Pick<FlagPlace, "project" | "environment" | "flag"> {
   readonly tab: Tab | undefined;
 }
 
-export default function EnvironmentStrip({ project, environment, flag, tab }: Props) {
+export function EnvironmentStrip({ project, environment, flag, tab }: Props) {
   const environments = useEnvironments();
   const { data: row } = useQuery(flagsOfKeyQuery(project.id, flag.key));
+  const { data: lastDay } = useQuery(flagSummaryQuery(project.id, flag.key));
   const strip = useRef<HTMLElement>(null);
   useEffect(() => showCurrent(strip.current), [environment.id]);
   return (
@@ -43,12 +41,9 @@ export default function EnvironmentStrip({ project, environment, flag, tab }: Pr
               flag={row && flagIn(row, each)}
               isKnown={row !== undefined}
               isHere={each.id === environment.id}
+              lastDay={lastDay?.environments.find(({ environment_id: id }) => id === each.id)}
               tab={tab}
-            >
-              {environments.length <= MOST_LAST_DAYS && (
-                <LastDay projectId={project.id} environmentId={each.id} flagKey={flag.key} />
-              )}
-            </Tile>
+            />
           </div>
         ))}
       </div>
@@ -62,10 +57,11 @@ interface TileProps extends Pick<Props, "environment" | "tab"> {
   readonly flag: FlagInBrief | null | undefined;
   readonly isKnown: boolean;
   readonly isHere: boolean;
-  readonly children: ReactNode;
+  /** How often the flag was on and off; undefined if that is not known. */
+  readonly lastDay: { readonly on: number; readonly off: number } | undefined;
 }
 
-function Tile({ projectId, environment, flagKey, flag, isKnown, isHere, tab, children }: TileProps) {
+function Tile({ projectId, environment, flagKey, flag, isKnown, isHere, lastDay, tab }: TileProps) {
   const params = { projectId, environmentId: environment.id };
   const isLive = flag?.archived_at === null;
   const state = flag ? (isLive ? (flag.enabled ? t.on : t.off) : texts.archived) : texts.missing;
@@ -80,7 +76,7 @@ function Tile({ projectId, environment, flagKey, flag, isKnown, isHere, tab, chi
           {isKnown && state}
         </span>
         <span className={classes.words}>{isLive && inWords(flag)}</span>
-        <span className={classes.words}>{isLive && children}</span>
+        <span className={classes.words}>{isLive && lastDay && lastDayInWords(lastDay)}</span>
       </>
     ),
   };
@@ -98,10 +94,7 @@ function inWords(flag: FlagInBrief): string {
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
 
-function LastDay({ projectId, environmentId, flagKey }: Record<"projectId" | "environmentId" | "flagKey", string>) {
-  const path = { project_id: projectId, env_id: environmentId };
-  const { data, isPlaceholderData } = useQuery(summaryQuery(path, "day", { flagKey }));
-  if (!data || isPlaceholderData) return null; // that of another flag says nothing about this one
-  const { all, on } = countsOf(data, flagKey);
+function lastDayInWords({ on, off }: { readonly on: number; readonly off: number }): string {
+  const all = on + off;
   return all === 0 ? texts.notEvaluated : texts.lastDay(compact.format(all), percent.format(on / all));
 }

@@ -7,7 +7,7 @@ import { notifyRefused } from "../../lib/notify";
 import { flagList as texts } from "../../texts/flagList";
 import { FavouriteStar } from "./FavouriteStar";
 
-export default function FavouriteButton({ flag }: { flag: Flag }) {
+export function FavouriteButton({ flag }: { flag: Flag }) {
   const { data } = useQuery(favouritesQuery(flag.project_id));
   const { mutate } = useMarkFavourite(flag.project_id, (key, error) => notifyRefused(texts.notFavourite(key), error));
   if (!data) return null;

@@ -8,9 +8,9 @@ import { useTyped } from "../../lib/useTyped";
 import { t } from "../../texts";
 import { flagList as texts } from "../../texts/flagList";
 import classes from "./FlagFilters.module.css";
+import { ViewsMenu } from "./ViewsMenu";
 
 const MoreFilters = lazy(() => import("./MoreFilters"));
-const ViewsMenu = lazy(() => import("./ViewsMenu"));
 
 interface Props {
   readonly projectId: string;
@@ -49,9 +49,7 @@ export function FlagFilters({ projectId, search, onChange, onClear, input, tags,
           if (event.key === "Escape" && typed === "") event.currentTarget.blur();
         }}
       />
-      <Suspense fallback={<Skeleton h={36} w={84} />}>
-        <ViewsMenu projectId={projectId} search={search} onChange={onChange} />
-      </Suspense>
+      <ViewsMenu projectId={projectId} search={search} onChange={onChange} />
       <Popover
         position="bottom-end"
         width={300}

@@ -20,13 +20,13 @@ import { EditMenu } from "../shared/EditMenu";
 import { IconArchive } from "../shared/icons";
 import { EnvironmentBadge } from "../projects/EnvironmentBadge";
 import classes from "./FlagHeading.module.css";
+import { Care } from "./Care";
+import { FavouriteButton } from "./FavouriteButton";
+import { Propagation } from "./Propagation";
 import { Tags } from "./Tags";
 import { StateSwitch } from "./StateSwitch";
 import { When } from "../shared/When";
 
-const Propagation = lazy(() => import("./Propagation"));
-const Care = lazy(() => import("./Care"));
-const FavouriteButton = lazy(() => import("./FavouriteButton"));
 const EditFlagForm = lazy(() => import("./EditFlagForm"));
 const ArchiveDialog = lateDialog(() => import("./ArchiveDialog").then((module) => module.ArchiveDialog));
 const ArchivedState = lazy(() => import("./ArchivedState"));
@@ -65,9 +65,7 @@ export function FlagHeading({ environment, path, flag, rulesInForce, changedAt, 
             {t.shell.criticalNotice}
           </Text>
         )}
-        <Suspense>
-          <Propagation path={path} />
-        </Suspense>
+        <Propagation path={path} />
       </div>
       <EnvironmentBadge environment={environment} />
     </section>
@@ -82,19 +80,13 @@ export function FlagHeading({ environment, path, flag, rulesInForce, changedAt, 
           <div className={classes.key}>
             <code>{flag.key}</code>
             <CopyIcon text={flag.key} label={t.flag.copyKey} />
-            <Suspense>
-              <FavouriteButton flag={flag} />
-            </Suspense>
+            <FavouriteButton flag={flag} />
             <Text component="span" size="xs" c="dimmed">
               {t.flag.created} <When at={flag.created_at} />, {t.flag.changed} <When at={changedAt} />
             </Text>
           </div>
           <Tags tags={flag.tags} />
-          {(flag.owner ?? flag.keep) && (
-            <Suspense>
-              <Care flag={flag} />
-            </Suspense>
-          )}
+          {(flag.owner ?? flag.keep) && <Care flag={flag} />}
           {flag.description && (
             <Spoiler maxHeight={DESCRIPTION_HEIGHT} showLabel={t.flag.showMore} hideLabel={t.flag.showLess} mt={4}>
               <Text className={classes.description}>{flag.description}</Text>

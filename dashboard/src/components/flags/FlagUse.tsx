@@ -2,6 +2,7 @@
 
 import { SegmentedControl, Stack, Tabs, Text, Title } from "@mantine/core";
 import { useState } from "react";
+import type { CodeLanguage } from "../../lib/highlighting";
 import type { FlagPlace } from "../../lib/flagPlace";
 import type { MadeKeys } from "../../lib/madeKeys";
 import { NO_KEY } from "../../lib/snippets";
@@ -10,6 +11,19 @@ import { usage as texts } from "../../texts/usage";
 import { CodeBlock } from "../shared/CodeBlock";
 import { Signs } from "./Signs";
 import { UsageKey } from "./UsageKey";
+
+const CODE: Record<Language, CodeLanguage> = {
+  curl: "bash",
+  python: "python",
+  node: "javascript",
+  browser: "javascript",
+  go: "go",
+  java: "java",
+  rust: "rust",
+  ruby: "ruby",
+  php: "php",
+  dotnet: "csharp",
+};
 
 type Props = FlagPlace & { readonly madeKeys: MadeKeys };
 
@@ -82,7 +96,7 @@ function Program({ language, way, onWay, madeKeys, ...place }: ProgramProps) {
       )}
       <Text size="sm">{texts.hints[way === "unleash" && !isLocal(language, way) ? "unleashBrowser" : way]}</Text>
       {install !== "" && <CodeBlock code={install} label={texts.install(name)} />}
-      <CodeBlock code={code} label={texts.code(name)} />
+      <CodeBlock code={code} label={texts.code(name)} language={CODE[language]} />
       <UsageKey {...place} kind={kind} isOwn={ownKey !== null} made={made} onMade={madeKeys.add} />
     </Stack>
   );

@@ -6,6 +6,7 @@ import type { Rule } from "../../api/client";
 import { flagsQuery } from "../../api/flags";
 import { draftOfFlag, type FlagPlace } from "../../lib/flagPlace";
 import { useDialog } from "../../lib/useDialog";
+import { useNear } from "../../lib/useNear";
 import { t } from "../../texts";
 import { Dialog } from "../shared/Dialog";
 import { EditButton } from "../shared/EditButton";
@@ -22,12 +23,13 @@ type Props = Pick<FlagPlace, "path" | "flag"> & { readonly rules: readonly Rule[
 export function Prerequisites({ path, flag, rules }: Props) {
   const editing = useDialog(draftOfFlag(flag, "prerequisites"));
   // All flags, because each of them may need this one; not again and again, because they are many.
-  const { data: flags, error, refetch } = useQuery({ ...flagsQuery(path), refetchInterval: false });
+  const [place, isNear] = useNear<HTMLElement>();
+  const { data: flags, error, refetch } = useQuery({ ...flagsQuery(path), refetchInterval: false, enabled: isNear });
   const hasAny = flag.prerequisites.length > 0;
   const title = hasAny ? t.prerequisites.edit : t.prerequisites.add;
   const isNeeded = flags?.some((each) => each.prerequisites.some(({ flag_key: key }) => key === flag.key)) ?? false;
   return (
-    <section aria-label={t.prerequisites.heading}>
+    <section ref={place} aria-label={t.prerequisites.heading}>
       <SectionHeading
         title={t.prerequisites.heading}
         intro={introOf(hasAny, isNeeded)}

@@ -11,7 +11,7 @@ import { useGuard } from "../../lib/useGuard";
 import { connection } from "../../texts/connection";
 import { connections as texts } from "../../texts/connections";
 
-export default function Propagation({ path: { project_id, env_id } }: { path: EnvironmentPath }) {
+export function Propagation({ path: { project_id, env_id } }: { path: EnvironmentPath }) {
   const { reason } = useGuard({ needs: "evaluations:read" });
   const query = useMemo(() => connectionsQuery({ project_id, env_id }), [project_id, env_id]);
   const { data, dataUpdatedAt } = useQuery({ ...query, enabled: reason === null });

@@ -10,7 +10,7 @@ import { Unfold } from "../shared/Unfold";
 
 const REFERENCE = "/docs#/SDKs/list_sdk_differences";
 
-export default function SdkDifferences({ path }: { path: FlagPath }) {
+export function SdkDifferences({ path }: { path: FlagPath }) {
   const { data } = useQuery(differencesQuery(path));
   if (!data || data.length === 0) return null;
   const isOff = data.some(({ effect }) => effect === "off");

@@ -24,7 +24,7 @@ interface Props {
   readonly onChange: (search: FlagsSearch) => void;
 }
 
-export default function ViewsMenu({ projectId, search, onChange }: Props) {
+export function ViewsMenu({ projectId, search, onChange }: Props) {
   const { data: views = [] } = useQuery(viewsQuery(projectId));
   const { data: own } = useQuery(permissionsQuery(projectId));
   const opener = useRef<HTMLButtonElement>(null);

@@ -12,7 +12,7 @@ import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 import classes from "./Users.module.css";
 
-export default function Users({ path, flag }: Pick<FlagPlace, "path" | "flag">) {
+export function Users({ path, flag }: Pick<FlagPlace, "path" | "flag">) {
   const { data: summary, error, refetch } = useQuery(usersQuery(path, flag.key));
   return (
     <section aria-label={t.users.heading}>

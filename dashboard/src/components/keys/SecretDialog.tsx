@@ -65,7 +65,7 @@ function Shown({ text, label, copy, secret, command, onClose }: Secret & { reado
         <CopyButton text={secret} label={copy} />
       </Group>
       <Text size="sm">{tokenTexts.tryIt}</Text>
-      <CodeBlock code={command} label={tokenTexts.tryIt} />
+      <CodeBlock code={command} label={tokenTexts.tryIt} language="bash" />
       <Group justify="flex-end">
         <Button onClick={onClose}>{tokenTexts.done}</Button>
       </Group>

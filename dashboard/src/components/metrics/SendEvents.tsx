@@ -60,6 +60,7 @@ export function SendEvents({ project, environments, metrics }: Props) {
         </Group>
         <CodeBlock
           label={texts.call(name)}
+          language={language === "curl" ? "bash" : language}
           code={eventCall(language, {
             address: window.location.origin,
             key: project.sdk_key ?? NO_KEY,

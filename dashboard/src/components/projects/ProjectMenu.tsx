@@ -1,6 +1,7 @@
 import { Menu, Skeleton } from "@mantine/core";
 import { IconCheck, IconGrid } from "../shared/icons";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { projectQuery, projectsQuery } from "../../api/projects";
 import { t } from "../../texts";
 import { HeaderMenu } from "../shell/HeaderMenu";
@@ -9,13 +10,15 @@ import { MenuItemLink } from "../shared/links";
 
 export function ProjectMenu({ projectId }: { projectId: string }) {
   const { data: project, isError } = useQuery(projectQuery(projectId));
-  const { data: projects } = useQuery(projectsQuery);
+  const [isNear, setNear] = useState(false);
+  const { data: projects } = useQuery({ ...projectsQuery, enabled: isNear });
   if (!project) return isError ? null : <Skeleton h={22} w={110} mx={6} />;
   return (
     <HeaderMenu
       label={t.shell.switchProject(project.name)}
       current={<span className={classes.name}>{project.name}</span>}
       shrink
+      onNear={() => setNear(true)}
     >
       <Menu.Label>{t.shell.projects}</Menu.Label>
       {projects?.map((each) => (

@@ -81,6 +81,7 @@ export default function StepByStep({ path, flag }: Props) {
         label={texts.call(texts.languages[language])}
         text={texts.stepByStepText}
         needs="flags:write"
+        language={language === "curl" ? "bash" : language}
         command={(token) => releaseCall(language, window.location.origin, path, body, token)}
       >
         <SegmentedControl

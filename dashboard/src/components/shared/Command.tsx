@@ -3,6 +3,7 @@
 import { Group, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Permission } from "../../api/members";
+import type { CodeLanguage } from "../../lib/highlighting";
 import { currentSession } from "../../lib/session";
 import { t } from "../../texts";
 import { CodeBlock } from "./CodeBlock";
@@ -15,18 +16,20 @@ interface Props {
   readonly needs: Permission;
   /** The call with a token; null stands for the variable that contains it. */
   readonly command: (token: string | null) => string;
+  /** By default that of a shell. */
+  readonly language?: CodeLanguage;
   readonly children: ReactNode;
   /** What the call would do. */
   readonly effect?: ReactNode;
 }
 
-export function Command({ label, text, needs, command, children, effect }: Props) {
+export function Command({ label, text, needs, command, language = "bash", children, effect }: Props) {
   return (
     <Stack gap="xs" w="100%">
       <Text size="sm" c="dimmed">
         {text}
       </Text>
-      <CodeBlock code={command(null)} label={label} />
+      <CodeBlock code={command(null)} label={label} language={language} />
       <Group gap="sm" align="flex-end">
         {children}
         <CopyButton text={command(null)} label={t.rules.copyCommand} />

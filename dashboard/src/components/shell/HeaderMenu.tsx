@@ -11,13 +11,21 @@ interface Props {
   readonly current: ReactNode;
   readonly children: ReactNode;
   readonly shrink?: boolean;
+  /** Called before the menu can be opened, so that what it shows is loaded by then. */
+  readonly onNear?: () => void;
 }
 
-export function HeaderMenu({ label, current, children, shrink = false }: Props) {
+export function HeaderMenu({ label, current, children, shrink = false, onNear }: Props) {
   return (
     <Menu position="bottom-start" width={260} shadow="md" radius="md">
       <Menu.Target>
-        <UnstyledButton className={classes.button} data-shrink={shrink || undefined} aria-label={label}>
+        <UnstyledButton
+          className={classes.button}
+          data-shrink={shrink || undefined}
+          aria-label={label}
+          onPointerEnter={onNear}
+          onFocus={onNear}
+        >
           {current}
           <IconSelector size={14} className={classes.chevron} />
         </UnstyledButton>

@@ -4,5 +4,5 @@ import { CodeBlock } from "../shared/CodeBlock";
 import { webhooks as texts } from "../../texts/webhooks";
 
 export function MessageBody({ body }: { readonly body: string }) {
-  return <CodeBlock code={JSON.stringify(JSON.parse(body), null, 2)} label={texts.body} />;
+  return <CodeBlock code={JSON.stringify(JSON.parse(body), null, 2)} label={texts.body} language="json" />;
 }

@@ -1,0 +1,84 @@
+/**
+ * How the build divides the code into files, so that a page loads few of them. `main` has what every page needs, and what
+ * the list of flags and a flag's page share with others; `flag` has the rest of a flag's page, `live` what follows
+ * changes, and `dialogs` what many dialogs use. Everything else is in a file for each set of modules that the same pages
+ * use.
+ */
+
+import { readdirSync } from "node:fs";
+
+interface Chunking {
+  readonly getModuleInfo: (
+    id: string,
+  ) => { readonly importedIds: readonly string[]; readonly dynamicallyImportedIds: readonly string[] } | null;
+}
+
+const SOURCES = `${import.meta.dirname.replaceAll("\\", "/")}/src/`;
+const MAIN = `${SOURCES}main.tsx`;
+const LIST = `${SOURCES}routes/Flags.tsx`;
+const FLAG = `${SOURCES}routes/FlagPage.tsx`;
+/** What else uses parts of a flag's page, without it: other pages, and what they load later. */
+const BESIDE_FLAG = [
+  ...readdirSync(`${SOURCES}routes`, { recursive: true })
+    .map((name) => `${SOURCES}routes/${String(name).replaceAll("\\", "/")}`)
+    .filter((path) => path.endsWith(".tsx") && path !== FLAG),
+  `${SOURCES}components/flags/TurnOnDialog.tsx`,
+  `${SOURCES}components/requestMetrics/RequestMetrics.tsx`,
+];
+/** The library's core, and the fields and forms of both. Other libraries follow those of our modules that import them. */
+const LIBRARY =
+  /[\\/]@mantine[\\/](form|hooks[\\/]esm[\\/]use-resize-observer|core[\\/]esm[\\/](core|components[\\/](FloatingIndicator|Input|InputBase|NativeSelect|SegmentedControl|TextInput)))[\\/]/;
+/** What many pages and dialogs use, but others of them do not. */
+const PARTS = {
+  accounts: /[\\/](AccountForm|PasswordInput)[\\/.]/,
+  changes: /[\\/]src[\\/].*[\\/](Chang|chang|Restor|restor|ChartLink|markers)[^\\/]*$/,
+  choices: /[\\/]@mantine[\\/]core[\\/]esm[\\/]components[\\/](Combobox|ScrollArea)[\\/]/,
+};
+const MANY = 8;
+
+/** Our modules that a module needs, directly or through others, and those that they load later. */
+function needsOf(id: string, chunking: Chunking, needed = new Set<string>(), later = new Set<string>()) {
+  if (needed.has(id) || !id.startsWith(SOURCES)) return { needed, later };
+  needed.add(id);
+  const info = chunking.getModuleInfo(id);
+  for (const each of info?.dynamicallyImportedIds ?? []) later.add(each);
+  for (const each of info?.importedIds ?? []) needsOf(each, chunking, needed, later);
+  return { needed, later };
+}
+
+/** Everything that is loaded later than `main`. */
+function entriesOf(chunking: Chunking): ReadonlySet<string> {
+  const entries = new Set(needsOf(MAIN, chunking).later);
+  for (const entry of entries) for (const each of needsOf(entry, chunking).later) entries.add(each); // it grows meanwhile
+  return entries;
+}
+
+function divide(chunking: Chunking) {
+  const list = needsOf(LIST, chunking).needed;
+  const flag = needsOf(FLAG, chunking).needed;
+  const main = needsOf(MAIN, chunking).needed;
+  const share = (ids: ReadonlySet<string>, others: Iterable<string>) => {
+    for (const other of others) for (const id of needsOf(other, chunking).needed) if (ids.has(id)) main.add(id);
+  };
+  share(
+    list,
+    [...entriesOf(chunking)].filter((entry) => entry !== LIST),
+  );
+  share(flag, BESIDE_FLAG);
+  return { main, flag };
+}
+
+let divided: ReturnType<typeof divide> | undefined;
+
+function fileOf(id: string, chunking: Chunking): string | null {
+  divided ??= divide(chunking);
+  return divided.main.has(id) || LIBRARY.test(id) ? "main" : null;
+}
+
+export const groups = [
+  { debugName: "main", name: fileOf, priority: 4 },
+  { debugName: "flag", name: (id: string) => (divided?.flag.has(id) ? "flag" : null), priority: 3 },
+  { name: "live", test: `${SOURCES}api/live.ts`, priority: 2 },
+  ...Object.entries(PARTS).map(([name, test]) => ({ name, test, minShareCount: MANY, priority: 2 })),
+  { name: "dialogs", minShareCount: MANY, priority: 1 },
+];

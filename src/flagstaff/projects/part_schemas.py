@@ -1,0 +1,56 @@
+"""How responses show parts of a project: an environment in a list, and one's own permissions."""
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from flagstaff.api.schemas import Moment, RoleName, Uuid
+from flagstaff.projects.members import Role
+from flagstaff.projects.permissions import PERMISSIONS, OwnPermissions, Permission
+from flagstaff.projects.projects import Environment
+from flagstaff.values.moments import format_moment
+
+_ROLES = {role: [each for each in Permission if each in allowed] for role, allowed in PERMISSIONS.items()}
+
+
+class EnvironmentItem(BaseModel):
+    """An environment in a list."""
+
+    id: Uuid
+    name: str
+    key: str
+    created_at: Moment
+    critical: bool = Field(
+        description="Whether the dashboard warns before changes. Unless it is set, environments with the key "
+        "production or prod are critical."
+    )
+
+
+class OwnPermissionsOut(BaseModel):
+    """Your role, and what it allows in the whole project and in each of its environments by key."""
+
+    role: RoleName
+    permissions: list[Permission]
+    environments: dict[str, list[Permission]]
+    roles: dict[Role, list[Permission]] = Field(description="What each role allows, the same in every project.")
+
+
+def view_item(environment: Environment) -> dict[str, Any]:
+    """An environment as lists have it."""
+    return {
+        "id": environment.id,
+        "name": environment.name,
+        "key": environment.key,
+        "created_at": format_moment(environment.created_at),
+        "critical": environment.critical,
+    }
+
+
+def view_own_permissions(own: OwnPermissions) -> dict[str, Any]:
+    """One's permissions as OwnPermissionsOut describes them."""
+    return {
+        "role": own.member.role,
+        "permissions": own.permissions,
+        "environments": own.environments,
+        "roles": _ROLES,
+    }
