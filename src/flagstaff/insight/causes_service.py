@@ -11,7 +11,7 @@ from flagstaff.audit import changes_store
 from flagstaff.audit.changes import Actor, NumberedChange
 from flagstaff.audit.changes_store import Reading
 from flagstaff.audit.recorded_values import read_resource
-from flagstaff.concurrency.pacing import collect, in_pieces
+from flagstaff.concurrency.pacing import collect, in_pieces, within
 from flagstaff.database.database import Connection, Database
 from flagstaff.evaluation.history.answer_changes import Answer
 from flagstaff.evaluation.history.records import RecordedEvaluation
@@ -110,7 +110,9 @@ class CauseFinder:
             elif found and perf_counter() >= stop_at:
                 found.append(NOT_EXAMINED)
             else:
-                found.append(await in_pieces(find_cause(states, each)))
+                cause = await in_pieces(within(stop_at - perf_counter(), find_cause(states, each)))
+                # Asked for again as the first, it has all of the time. The first has had it.
+                found.append(cause or (NOT_EXAMINED if found else UNAVAILABLE))
         return found
 
     async def _read_trail(

@@ -442,7 +442,7 @@ async def find(ada: Caller, environment: Json, flagstaff: Flagstaff, evaluate: E
 
 async def test_after_the_time_of_a_request_the_rest_is_not_examined(find: Find) -> None:
     assert await find() == [Kind.CHANGE] * 3
-    assert await find(seconds=0) == [Kind.CHANGE, Kind.NOT_EXAMINED, Kind.NOT_EXAMINED]
+    assert await find(seconds=0) == [Kind.UNAVAILABLE, Kind.NOT_EXAMINED, Kind.NOT_EXAMINED]
 
 
 @pytest.mark.parametrize("bounds", [{"changes": 1}, {"characters": 0}])
