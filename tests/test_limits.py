@@ -163,7 +163,10 @@ TESTS: dict[str, list[str]] = {
     ],
     "work-of-drafts": ["web/test_condition_work.py::test_a_draft_beyond_the_budget_is_refused_at_its_condition"],
     "work-at-once": ["web/test_condition_work.py::test_an_explanation_beyond_the_budget_pauses_between_conditions"],
-    "restored-together": ["web/changes/test_restore_changes.py::test_a_body_that_makes_no_sense_is_refused_by_name"],
+    "restored-together": [
+        "web/changes/test_restore_changes.py::test_a_body_that_makes_no_sense_is_refused_by_name",
+        "web/changes/test_restore_changes.py::test_changes_that_are_too_long_together_are_refused_by_name",
+    ],
     "causes": [
         "web/history/test_find_causes.py::test_a_body_that_makes_no_sense_is_refused_by_name",
         "web/history/test_find_causes.py::test_after_too_many_changes_a_cause_is_not_available",

@@ -103,6 +103,25 @@ async def test_an_explanation_of_a_thousand_flags_is_made_in_pieces(
         assert holds.longest_in_units < LONGEST_UNITS
 
 
+async def test_flags_with_hundreds_of_rules_are_put_back_in_pieces(
+    flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
+) -> None:
+    for key in ("first", "second"):
+        flag = await ada.create_flag(environment, key=key)
+        for number in range(400):
+            await ada.create_rule(flag, rule_value=f"user-{number}")
+        assert (await ada.delete(flag_path(flag))).status_code == 204
+    path = f"{project_path(project)}/changes"
+    listed = (await ada.get(path, params={"action": "flag.deleted"})).json()["items"]
+    assert ada.token
+    for options in ({"dry_run": True}, {}):
+        content = json.dumps({"changes": [each["id"] for each in listed], **options}).encode()
+        async with watch_holds() as holds:
+            status, _ = await ask(flagstaff.edge.asgi, "POST", f"{path}/restore", token=ada.token, content=content)
+        assert status == 200
+        assert holds.longest_in_units < LONGEST_UNITS
+
+
 async def test_an_explanation_for_thousands_of_attributes_does_not_block_the_others(
     flagstaff: Flagstaff, ada: Caller, environment: Json
 ) -> None:

@@ -4054,7 +4054,7 @@ export interface components {
             after_evaluation_id: string;
             /**
              * Kind
-             * @description `change`: of a flag, rule or segment. `user`: another id, email or attribute, or the time. `change_and_user`: either both together, or each would have sufficed. `possible`: the recorded results could not be repeated, so these are only what has changed in the meantime. `unrecorded`: nothing recorded explains it. `unavailable`: an evaluation has been deleted, or there have been too many changes since. `not_examined`: the time of the request was over; ask again.
+             * @description `change`: of a flag, rule or segment. `user`: another id, email or attribute, or the time. `change_and_user`: either both together, or each would have sufficed. `possible`: the recorded results could not be repeated, so these are only what has changed in the meantime. `unrecorded`: nothing recorded explains it. `unavailable`: an evaluation has been deleted, or what has changed since takes too long to replay. `not_examined`: the time of the request was over; ask again.
              * @enum {string}
              */
             kind: "change" | "user" | "change_and_user" | "possible" | "unrecorded" | "unavailable" | "not_examined";

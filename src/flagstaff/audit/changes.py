@@ -229,6 +229,8 @@ def altered_values(before: Resource | None, after: Resource | None) -> list[tupl
 
 
 def _as_json(value: Any) -> Any:
+    if isinstance(value, str):  # a segment has thousands, and the other checks take most of the time
+        return value
     match value:
         case datetime():
             return format_moment(value)

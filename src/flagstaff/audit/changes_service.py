@@ -185,6 +185,8 @@ async def _resolve(connection: Connection, project_id: UUID, wanted: ProjectChan
     match wanted.environment:
         case str() as key:
             environment_ids = await changes_store.find_environment_ids(connection, project_id, key)
+            if not environment_ids:
+                return None
         case UUID() as environment_id:
             environment_ids = [environment_id]
     return ChangeFilter(account_id, wanted.actions, wanted.flag_key, environment_ids, wanted.since, wanted.until)

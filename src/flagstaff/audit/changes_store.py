@@ -295,6 +295,11 @@ async def find_project_change(connection: AsyncConnection, project_id: UUID, num
     return _from_row(row).change if row is not None else None
 
 
+async def count_characters(connection: AsyncConnection, number: int) -> int:
+    """The characters of the states before and after a change."""
+    return int((await connection.execute(sa.select(_characters).where(_columns.id == number))).scalar_one())
+
+
 async def find_latest_change(connection: AsyncConnection, project_id: UUID | None, resource_id: UUID) -> Change | None:
     """The latest change to a resource in a project, or in none."""
     wanted = _latest_in_none if project_id is None else _latest_in_project

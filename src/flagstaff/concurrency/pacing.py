@@ -70,6 +70,24 @@ async def in_pieces(work: Generator[None, None, T]) -> T:
         await pause()
 
 
+def within(seconds: float, work: Generator[None, None, T]) -> Generator[None, None, T | None]:
+    """Run a generator for this long at most, without the time in which it is interrupted.
+
+    Its value, or None if it has not ended by then.
+    """
+    while seconds > 0:
+        began = perf_counter()
+        try:
+            next(work)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+        seconds -= perf_counter() - began
+        yield
+    work.close()
+    return None
+
+
 def finish(work: Generator[None, None, T]) -> T:
     """Run a generator to its end at once, where nothing else waits, and return its value."""
     while True:

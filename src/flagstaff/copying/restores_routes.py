@@ -16,7 +16,7 @@ from flagstaff.copying.restores import Alteration
 from flagstaff.copying.restores_service import RestoredChange, Restores
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
-from flagstaff.http.responses import json_parts_response, json_response
+from flagstaff.http.responses import encoded, json_parts_response, json_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import not_found
@@ -152,7 +152,8 @@ async def restore_change(
         actor, project_id, change_id, dry_run=asked.dry_run, if_unchanged=asked.if_unchanged
     )
     number = str(restored.number) if restored.number is not None else None
-    alterations = await collect(map(_view, restored.alterations))  # of a flag's thousand rules, for instance
+    # A flag has a thousand rules, for instance.
+    alterations = await collect(encoded(_view(each)) for each in restored.alterations)
     return json_response({"change_id": number, "alterations": alterations})
 
 
@@ -177,14 +178,15 @@ async def restore_changes(project_id: Id, body: RestoreAllBody, actor: CurrentAc
     items = await restores.restore_all(
         actor, project_id, body.changes, dry_run=body.dry_run, if_unchanged=body.if_unchanged
     )
-    return await json_parts_response(b'{"items":[', map(_view_restored, items), b"]}")
+    views = [await _view_restored(item) for item in items]
+    return await json_parts_response(b'{"items":[', views, b"]}")
 
 
-def _view_restored(item: RestoredChange) -> dict[str, Any]:
+async def _view_restored(item: RestoredChange) -> dict[str, Any]:
     number = item.restored.number
     return {
         "change_id": str(item.restores),
         "restored_by": None if number is None else str(number),
         "refusal": item.refusal and item.refusal.message,
-        "alterations": list(map(_view, item.restored.alterations)),
+        "alterations": await collect(encoded(_view(each)) for each in item.restored.alterations),
     }

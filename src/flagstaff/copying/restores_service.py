@@ -23,8 +23,17 @@ from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.targeting.segments_service import Segments
 from flagstaff.projects.access import open_member
 from flagstaff.projects.members import Member
-from flagstaff.values.errors import Code, Error, not_found
+from flagstaff.values.errors import Code, Error, invalid_field, not_found
 from flagstaff.values.moments import later_than
+
+RESOURCES_MAX = 5_000
+"""What several changes may alter together. SQLite's other writers wait for it, and they do so for five seconds."""
+CHARACTERS_MAX = 8_000_000
+"""The length of several changes together, with the states before and after them."""
+_TOO_MUCH = (
+    f"must not alter more than {RESOURCES_MAX:,} flags, rules and segments together, nor be longer than "
+    f"{CHARACTERS_MAX:,} characters; send fewer at a time"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +104,10 @@ class Restores:
 
         Raises:
             Error: as `restore`; the CONFLICT names the change, but a dry run tells of each one that cannot be put back.
+                INVALID if several alter too much.
         """
         items: list[RestoredChange] = []
+        resources = characters = 0
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             _, member = await open_member(connection, actor, project_id, for_update=True)
@@ -106,6 +117,10 @@ class Restores:
                     try:
                         async with attempt(transaction, keep=True):
                             altered = await self._put_back(connection, member, number, now, if_unchanged=if_unchanged)
+                        resources += len(altered)
+                        characters += await changes_store.count_characters(connection, number)
+                        if len(numbers) > 1 and (resources > RESOURCES_MAX or characters > CHARACTERS_MAX):
+                            raise invalid_field("changes", _TOO_MUCH)
                     except Error as error:
                         if error.code is not Code.CONFLICT:
                             raise
@@ -123,10 +138,11 @@ class Restores:
         made: defaultdict[UUID | None, list[Change]] = defaultdict(list)
         firsts: dict[int, tuple[UUID | None, int]] = {}  # where the first change of each restore is
         for item in items:
-            for each in item.restored.alterations:
+            its_changes = await collect(_change_of(actor, each, item.restores) for each in item.restored.alterations)
+            for each in its_changes:
                 of_environment = made[each.scope.environment_id]
                 firsts.setdefault(item.restores, (each.scope.environment_id, len(of_environment)))
-                of_environment.append(_change_of(actor, each, item.restores))
+                of_environment.append(each)
         batch = batch_of([each for changes in made.values() for each in changes], BatchKind.RESTORE)
         numbers = {environment: await record_all(transaction, changes, batch) for environment, changes in made.items()}
         recorded = []

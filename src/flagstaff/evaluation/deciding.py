@@ -40,6 +40,12 @@ class Decider:
         rules = decisions.rules()
         return (self._decided(key, decisions, rules) for key in keys)
 
+    def free(self) -> Iterator[None]:
+        """Free what the flags were compiled to step by step. Nothing is decided afterwards."""
+        while self._compiled:
+            self._compiled.popitem()
+            yield
+
     def _decided(self, key: str, decisions: Decisions, rules: Mapping[int, RuleMatch]) -> DecidedFlag:
         position = self._positions.get(key)
         if position is None:

@@ -6,6 +6,7 @@ difference, or the user, or both; and going back from the later state tells whic
 """
 
 from bisect import bisect_right
+from collections import OrderedDict
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -27,6 +28,7 @@ STATES_MAX = 500
 """Between two evaluations; each may have to be compiled."""
 POSSIBLE_MAX = 5
 ATTRIBUTES_MAX = 20
+_KEPT = 3  # compiled states: the first, the last and the one that is tried; a state can have thousands of rules
 _BESIDE = 10  # states that are tried before and after the one at the time of an evaluation
 
 
@@ -132,12 +134,9 @@ class _Replay:
         self._states = states
         self._result = result
         self._changes = changes
-        self._deciders: dict[int, Decider | None] = {}
-
-    @property
-    def attributes(self) -> set[str]:
+        self._deciders: OrderedDict[int, Decider | None] = OrderedDict()
+        self.attributes: set[str] = set()
         """The attributes that the flag looks at in one of the states that were decided."""
-        return {name for each in self._deciders.values() if each is not None for name in each.attributes}
 
     def find(self, subject: Subject, wanted: Answer, places: Iterable[int]) -> Generator[None, None, int | None]:
         """The first of some states in which a user has an answer."""
@@ -174,8 +173,13 @@ class _Replay:
     def free(self) -> Generator[None, None, None]:
         """Free the compiled states step by step, because freeing thousands of rules at once takes milliseconds."""
         while self._deciders:
-            self._deciders.popitem()
-            yield
+            yield from self._free_oldest()
+
+    def _free_oldest(self) -> Generator[None, None, None]:
+        _, decider = self._deciders.popitem(last=False)
+        yield
+        if decider is not None:
+            yield from decider.free()
 
     def _find_decisive(self, subject: Subject, start: int, end: int) -> Generator[None, None, int]:
         """The state from which on the user has the later answer, up to another state."""
@@ -199,11 +203,16 @@ class _Replay:
     def _answer(self, subject: Subject, place: int) -> Generator[None, None, Answer | None]:
         """The answer for a user in a state; None if there was no such flag."""
         key = self._result.flag_key
-        if place not in self._deciders:
+        if place in self._deciders:
+            self._deciders.move_to_end(place)
+        else:
+            if len(self._deciders) == _KEPT:
+                yield from self._free_oldest()
             self._deciders[place] = yield from self._prepare(place)
         decider = self._deciders[place]
         if decider is None:
             return None
+        self.attributes.update(decider.attributes)
         decided = yield from decider.decide(subject, [key])
         return Answer.of(next(decided).decision)
 

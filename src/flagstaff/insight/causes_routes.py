@@ -71,7 +71,7 @@ class CauseOut(BaseModel):
         description="`change`: of a flag, rule or segment. `user`: another id, email or attribute, or the time. "
         "`change_and_user`: either both together, or each would have sufficed. `possible`: the recorded results could "
         "not be repeated, so these are only what has changed in the meantime. `unrecorded`: nothing recorded explains "
-        "it. `unavailable`: an evaluation has been deleted, or there have been too many changes since. "
+        "it. `unavailable`: an evaluation has been deleted, or what has changed since takes too long to replay. "
         "`not_examined`: the time of the request was over; ask again."
     )
     change_ids: list[str] = Field(

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from time import perf_counter
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from flagstaff.audit import changes_store
 from flagstaff.audit.changes import Actor, NumberedChange
 from flagstaff.audit.changes_store import Reading
 from flagstaff.audit.recorded_values import read_resource
-from flagstaff.concurrency.pacing import collect, in_pieces
+from flagstaff.concurrency.pacing import collect, in_pieces, within
 from flagstaff.database.database import Connection, Database
 from flagstaff.evaluation.history.answer_changes import Answer
 from flagstaff.evaluation.history.records import RecordedEvaluation
@@ -40,11 +40,15 @@ class AskedResult:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds of a request: changes that it reads, their characters, and the time in which it replays."""
+    """The bounds of a request: changes that it reads, their characters, and the time in which it replays.
+
+    Of flags that need others, which need others and so on, it reads so many levels, one after another.
+    """
 
     changes: int = 2_000
     characters: int = 8_000_000
     seconds: float = 2.0
+    levels: int = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,9 @@ class CauseFinder:
             elif found and perf_counter() >= stop_at:
                 found.append(NOT_EXAMINED)
             else:
-                found.append(await in_pieces(find_cause(states, each)))
+                cause = await in_pieces(within(stop_at - perf_counter(), find_cause(states, each)))
+                # Asked for again as the first, it has all of the time. The first has had it.
+                found.append(cause or (NOT_EXAMINED if found else UNAVAILABLE))
         return found
 
     async def _read_trail(
@@ -128,7 +134,7 @@ class CauseFinder:
         done: set[str] = set()
         pending = {each.flag_key for each in known}
         async with self.database.read() as connection:
-            while pending:  # the flags, those that they have needed, and so on
+            for _ in range(self.bounds.levels):  # the flags, those that they have needed, and so on
                 found = await changes_store.list_since(connection, reading, environment, since, flag_keys=pending)
                 present = await collect(await flags_store.find_flags_by_key(connection, environment.id, pending))
                 done |= pending
@@ -137,6 +143,10 @@ class CauseFinder:
                 pending -= done
                 changes += found
                 flags += present
+                if not pending:
+                    break
+            else:
+                reading.complete_since = datetime.max.replace(tzinfo=UTC)  # of no flag is all known
             changes += await changes_store.list_since(connection, reading, environment, since, flag_keys=None)
             changes.sort(key=lambda each: each.number)
             flag_ids = {each.id for each in flags}

@@ -8,6 +8,7 @@ from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import NO_IDS, Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.members import join
+from tests.support.queries import reads
 from tests.support.sessions import PASSWORD
 
 NOT_A_CURSOR = "is not a cursor of this list; leave it out to start with the newest"
@@ -288,3 +289,13 @@ async def test_cursors_lead_through_all_pages_despite_concurrent_writes(ada: Cal
 
     assert paged == whole
     assert pages == 3
+
+
+async def test_an_environment_that_there_has_never_been_is_not_looked_for_in_all_changes(
+    flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
+) -> None:
+    for key, searched in ((environment["key"], True), ("nowhere", False)):
+        with reads(flagstaff.database) as statements:
+            answer = await ada.get(f"{project_path(project)}/changes", params={"environment": key})
+        assert (answer.status_code, bool(answer.json()["items"])) == (200, searched)
+        assert any("ORDER BY changes.id DESC" in each for each in statements) is searched

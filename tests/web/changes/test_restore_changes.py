@@ -148,3 +148,20 @@ async def test_what_was_changed_again_is_refused_if_that_is_wanted(
     assert answer.status_code == 409
     assert "It has been changed again since: name." in answer.json()["detail"]
     assert await states(ada, flags) == [True, False, True]
+
+
+@pytest.mark.one_database
+async def test_changes_that_are_too_long_together_are_refused_by_name(ada: Caller, project: Json) -> None:
+    segment = await ada.create_segment(project, key="s", conditions=[_naming("0" * 900)])
+    for letter in "abcdefghij":
+        path = f"{project_path(project)}/segments/{segment['id']}"
+        assert (await ada.put(path, json={"conditions": [_naming(letter * 900)]})).status_code == 200
+    ids = [each["id"] for each in await newest(ada, project, 10)]
+    for options in ({}, {"dry_run": True}):
+        refused = field_errors(await restore(ada, project, *ids, **options))["changes"]
+        assert refused.startswith("must not alter more than 5,000 flags, rules and segments together")
+    assert (await restore(ada, project, *ids[:2])).status_code == 200
+
+
+def _naming(letters: str) -> Json:
+    return {"attribute": "user_id", "operator": "in", "values": [f"{n}{letters}" for n in range(500)], "negate": False}

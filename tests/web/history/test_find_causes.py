@@ -442,9 +442,9 @@ async def find(ada: Caller, environment: Json, flagstaff: Flagstaff, evaluate: E
 
 async def test_after_the_time_of_a_request_the_rest_is_not_examined(find: Find) -> None:
     assert await find() == [Kind.CHANGE] * 3
-    assert await find(seconds=0) == [Kind.CHANGE, Kind.NOT_EXAMINED, Kind.NOT_EXAMINED]
+    assert await find(seconds=0) == [Kind.UNAVAILABLE, Kind.NOT_EXAMINED, Kind.NOT_EXAMINED]
 
 
-@pytest.mark.parametrize("bounds", [{"changes": 1}, {"characters": 0}])
+@pytest.mark.parametrize("bounds", [{"changes": 1}, {"characters": 0}, {"levels": 0}])
 async def test_after_too_many_changes_a_cause_is_not_available(find: Find, bounds: dict[str, int]) -> None:
     assert await find(**bounds) == [Kind.UNAVAILABLE] * 3
