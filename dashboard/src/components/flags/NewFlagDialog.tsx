@@ -1,11 +1,12 @@
 import { Checkbox, Group, Modal } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
-import type { EnvironmentPath } from "../../api/client";
+import { useState, useSyncExternalStore } from "react";
+import type { Environment, EnvironmentPath } from "../../api/client";
 import { useCreateFlag } from "../../api/flags";
 import { described } from "../../lib/described";
 import { proposeFlagKey } from "../../lib/proposeKey";
+import { onWantedOn, wantedOn, wantOn } from "../../lib/turningOn";
 import type { DialogProps } from "../../lib/useDialog";
 import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
@@ -16,20 +17,39 @@ import { DescriptionField, NameAndKeyFields } from "../shared/fields";
 type Props = DialogProps & { readonly path: EnvironmentPath };
 
 export function NewFlagDialog(props: Props) {
+  const isFront = useSyncExternalStore(onWantedOn, wantedOn) === null;
   return (
-    <Modal title={t.flags.new} opened={props.opened} onClose={props.onClose}>
+    <Modal
+      title={t.flags.new}
+      opened={props.opened}
+      onClose={props.onClose}
+      closeOnEscape={isFront}
+      trapFocus={isFront}
+    >
       <NewFlag {...props} />
     </Modal>
   );
 }
 
+/** Asks whether a new flag may be on at once. */
+function confirmed(name: string, critical: readonly Environment[]): Promise<boolean> {
+  const environment = critical.map((each) => each.name).join(", ");
+  return new Promise((resolve) => {
+    const flags = [{ name, path: null }];
+    wantOn({ flags, environment, turnOn: () => resolve(true), cancel: () => resolve(false) });
+  });
+}
+
 function NewFlag({ path, onClose }: Props) {
   const navigate = useNavigate();
   const create = useCreateFlag(path);
-  const others = useEnvironments().filter((each) => each.id !== path.env_id);
+  const environments = useEnvironments();
+  const others = environments.filter((each) => each.id !== path.env_id);
   const [alsoIn, setAlsoIn] = useState<string[]>([]);
   const form = useForm({ initialValues: { name: "", key: "", description: "", enabled: false } });
   const submit = async (values: typeof form.values) => {
+    const critical = environments.filter(({ id, critical }) => critical && [path.env_id, ...alsoIn].includes(id));
+    if (values.enabled && critical.length > 0 && !(await confirmed(values.name, critical))) return;
     const flag = await create.mutateAsync({ body: { ...described(values), rollout_percentage: 0 }, alsoIn });
     onClose();
     await navigate({
