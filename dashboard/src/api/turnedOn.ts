@@ -43,7 +43,9 @@ async function count(cache: QueryClient, { path, name }: TurnedOn): Promise<Coun
   }
 }
 
-async function countUsers(cache: QueryClient, path: FlagPath): Promise<Impact> {
+/** Null for an archived flag, which no answer has. */
+async function countUsers(cache: QueryClient, path: FlagPath): Promise<Impact | null> {
   const [flag, rules] = await Promise.all([cache.fetchQuery(flagQuery(path)), cache.fetchQuery(rulesQuery(path))]);
+  if (flag.archived_at !== null) return null;
   return cache.fetchQuery(impactQuery(path, JSON.stringify({ ...flag, enabled: true, rules })));
 }

@@ -74,6 +74,6 @@ export const rotation = {
   wasNeverUsed: "was never used",
   wasUsed: "was used",
   by: (caller: string) => ` by ${caller}`,
-  finish: "Finish rotation…",
-  finishOf: (name: string) => `Finish the rotation to ${name}`,
+  finish: "Finish rotation",
+  finishOf: (name: string) => `Finish rotation to ${name}`,
 };

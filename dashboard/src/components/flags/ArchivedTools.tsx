@@ -3,10 +3,10 @@
 import { Group } from "@mantine/core";
 import type { Flag, FlagPath } from "../../api/client";
 import { useDeleteFlag, useUnarchiveFlag } from "../../api/archive";
+import { askIfCritical } from "../../api/switching";
 import { notifyRefused } from "../../lib/notify";
-import { wantOn } from "../../lib/turningOn";
 import { useDialog } from "../../lib/useDialog";
-import { useEnvironments } from "../../lib/useHere";
+import { useHere } from "../../lib/useHere";
 import { t } from "../../texts";
 import { archive as texts } from "../../texts/archive";
 import { DeleteDialog } from "../shared/ConfirmDialog";
@@ -23,16 +23,12 @@ export function ArchivedTools({ path, flag, onUnarchived, onDeleted }: Props) {
   const deletion = useDialog();
   const { mutate: unarchive, isPending } = useUnarchiveFlag(path);
   const { mutateAsync: deleteFlag } = useDeleteFlag(path, flag.name);
-  const environment = useEnvironments().find(({ id }) => id === path.env_id);
+  const { environment } = useHere();
   const putBack = () =>
     unarchive(undefined, {
       onSuccess: () => onUnarchived?.(),
       onError: (error) => notifyRefused(texts.notUnarchived(flag.name), error),
     });
-  const askOrPutBack = () => {
-    if (!flag.enabled || !environment?.critical) return putBack();
-    wantOn({ flags: [{ path: null, name: flag.name }], environment: environment.name, turnOn: putBack });
-  };
   const remove = async (tag: string | null) => {
     await deleteFlag({ tag });
     onDeleted();
@@ -45,7 +41,7 @@ export function ArchivedTools({ path, flag, onUnarchived, onDeleted }: Props) {
         size="xs"
         label={texts.unarchiveOf(flag.name)}
         loading={isPending}
-        onClick={askOrPutBack}
+        onClick={() => askIfCritical(path, environment, { flag, enabled: flag.enabled }, putBack)}
       >
         {texts.unarchive}
       </GuardedButton>
