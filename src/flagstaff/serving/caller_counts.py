@@ -23,13 +23,17 @@ _OF_NO_CALLER = frozenset({Code.UNAUTHENTICATED, Code.LIMITED})
 
 
 class Tally:
-    """The requests on a connection since it was collected, all with this head and for this environment."""
+    """The requests of a caller on a connection since it was collected, the last with this head in this environment.
 
-    __slots__ = ("caller", "environment", "head", "requests")
+    `named` is what in a head names the caller.
+    """
+
+    __slots__ = ("caller", "environment", "head", "named", "requests")
 
     def __init__(self) -> None:
         self.caller: Caller | None = None
         self.head: object = None
+        self.named: object = None
         self.environment: EnvironmentSnapshot | None = None
         self.requests = 0
 
@@ -55,10 +59,10 @@ class CallerCounts:
         self._of_key: Counter[tuple[UUID, UUID | None]] = Counter()
         self._tallies: set[Tally] = set()
 
-    def begin(self, tally: Tally, head: object, environment: EnvironmentSnapshot, caller: Caller) -> None:
+    def begin(self, tally: Tally, environment: EnvironmentSnapshot, caller: Caller) -> None:
         """Let a tally count the requests of this caller."""
         self._settle(tally)
-        tally.caller, tally.head, tally.environment = caller, head, environment
+        tally.caller, tally.environment = caller, environment
         self._tallies.add(tally)
 
     def end(self, tally: Tally) -> None:

@@ -49,15 +49,15 @@ def test_a_user_agent_is_short_and_can_be_stored() -> None:
 
 
 async def test_a_connection_counts_without_a_look_up_until_something_changes(environment: EnvironmentSnapshot) -> None:
-    counts, tally, head = counting(), Tally(), object()
-    counts.begin(tally, head, environment, caller())
+    counts, tally = counting(), Tally()
+    counts.begin(tally, environment, caller())
     tally.requests += 3
     assert await counts.take(10) == {caller(): 3}
-    assert tally.head is None  # so the next request says again whose it is
+    assert tally.environment is None  # so the next request says again whose it is
     assert await counts.take(10) == {}
-    counts.begin(tally, head, environment, caller())
+    counts.begin(tally, environment, caller())
     tally.requests += 2
-    counts.begin(tally, head, environment, caller("another"))
+    counts.begin(tally, environment, caller("another"))
     tally.requests += 1
     assert await counts.take(10) == {caller(): 2, caller("another"): 1}
 

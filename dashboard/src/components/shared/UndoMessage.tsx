@@ -77,7 +77,7 @@ function UndoMessage({ cache, message, made, onUsed }: Props) {
 async function findTurnedOn(cache: QueryClient, { projectId, changes }: MadeChanges): Promise<TurnedOnFlags | null> {
   const environments = await cache.ensureQueryData(environmentsQuery(projectId));
   if (!environments.some((each) => each.critical)) return null;
-  const { items } = await restoreChanges(projectId, changes, { dry_run: true });
+  const { items } = await restoreChanges(projectId, changes, { dry_run: true, if_unchanged: true });
   return turnedOnBy(
     items.flatMap((each) => each.alterations),
     projectId,

@@ -225,8 +225,11 @@ class FastPathProtocol(BoundedProtocol):
     def _count(self, head: Head, access: Access, environment: EnvironmentSnapshot, client: Hashable) -> None:
         tally = self._tally
         if tally.head is not head or tally.environment is not environment:
-            caller = caller_of(head.prepared.endpoint.protocol, access, environment, head.user_agent, client)
-            self.fast_path.callers.begin(tally, head, environment, caller)
+            named = head.prepared.start, head.sdk_key, head.user_agent, client
+            if tally.environment is not environment or tally.named != named:
+                caller = caller_of(head.prepared.endpoint.protocol, access, environment, head.user_agent, client)
+                self.fast_path.callers.begin(tally, environment, caller)
+            tally.head, tally.named = head, named
         tally.requests += 1
 
     def _answer_otherwise(self, answer: Problem, head: Head, request_id: str, marks: Marks) -> None:
