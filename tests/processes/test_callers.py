@@ -42,6 +42,7 @@ async def test_the_counts_of_all_workers_add_up_also_those_of_a_stop(store: Stor
                 caller.headers["user-agent"] = "late"
                 assert (await caller.evaluate(key)).status_code == 200
         token = ada.headers["authorization"]
+        assert await server.stop() == 0
     async with ServerProcess(store, ENVIRON) as again, RemoteCaller(again.url) as ada:
         ada.headers["authorization"] = token
         assert await list_callers(ada, environment) == {"shop/1.0": 3 * WORKERS, "late": WORKERS}

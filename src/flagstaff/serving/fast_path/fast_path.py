@@ -199,8 +199,7 @@ class FastPathProtocol(BoundedProtocol):
         try:
             answered = endpoint.answer(access, body, head.conditions, client)
         except Error as error:
-            if environment := environment_of_refused(access, error):
-                self._count(head, access, environment, client)
+            self._count_refused(error, head, access, client)
             self._answer_otherwise(endpoint.form(problem_of(error, request_id)), head, request_id, marks)
             return True
         except Exception:  # noqa: BLE001 - the route meets it too, and its edge knows what to log and to say
@@ -208,8 +207,10 @@ class FastPathProtocol(BoundedProtocol):
         if answered is None:
             return False
         tag, answer, environment = answered
-        self._count(head, access, environment, client)
-        revision = environment.revision
+        tally, revision = self._tally, environment.revision
+        if tally.head is not head or tally.environment is not environment:
+            self._begin_tally(head, access, environment, client)
+        tally.requests += 1
         if answer is None:
             headers = tag_header(tag), revision_header(revision)
             self._answer_otherwise(Problem(304, headers, b""), head, request_id, marks)
@@ -222,15 +223,18 @@ class FastPathProtocol(BoundedProtocol):
         self.transport.write(b"".join((fast_path.start(self.server_state), own, head.prepared.tail, answer)))
         return True
 
-    def _count(self, head: Head, access: Access, environment: EnvironmentSnapshot, client: Hashable) -> None:
-        tally = self._tally
-        if tally.head is not head or tally.environment is not environment:
-            named = head.prepared.start, head.sdk_key, head.user_agent, client
-            if tally.environment is not environment or tally.named != named:
-                caller = caller_of(head.prepared.endpoint.protocol, access, environment, head.user_agent, client)
-                self.fast_path.callers.begin(tally, environment, caller)
-            tally.head, tally.named = head, named
-        tally.requests += 1
+    def _count_refused(self, error: Error, head: Head, access: Access, client: Hashable) -> None:
+        if environment := environment_of_refused(access, error):
+            self._begin_tally(head, access, environment, client)
+            self._tally.requests += 1
+
+    def _begin_tally(self, head: Head, access: Access, environment: EnvironmentSnapshot, client: Hashable) -> None:
+        """Have the connection's tally count requests with this head for this environment."""
+        tally, named = self._tally, (head.prepared.start, head.sdk_key, head.user_agent, client)
+        if tally.environment is not environment or tally.named != named:
+            caller = caller_of(head.prepared.endpoint.protocol, access, environment, head.user_agent, client)
+            self.fast_path.callers.begin(tally, environment, caller)
+        tally.head, tally.named = head, named
 
     def _answer_otherwise(self, answer: Problem, head: Head, request_id: str, marks: Marks) -> None:
         """Answer with another status than 200."""
