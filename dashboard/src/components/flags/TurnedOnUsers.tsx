@@ -11,12 +11,13 @@ import classes from "./SelectionBar.module.css";
 
 export function TurnedOnUsers({ flags }: { flags: readonly TurnedOn[] }) {
   const { data } = useQuery(turnedOnQuery(useQueryClient(), flags));
+  const [first, ...others] = data ?? [];
   const left = data ? flags.length - data.length : 0;
   return (
     <Text component="div" size="sm" c="dimmed" mt="xs" role="status">
       {!data && texts.asking}
-      {data?.length === 1 && inWords(data[0] as Counted)}
-      {data && data.length > 1 && (
+      {first && others.length === 0 && inWords(first)}
+      {data && others.length > 0 && (
         // Focusable, because scrollable content must be scrollable by keyboard.
         <ul className={classes.list} tabIndex={0} aria-label={turnOn.users}>
           {data.map((each) => (

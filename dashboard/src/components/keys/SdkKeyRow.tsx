@@ -90,6 +90,7 @@ type RevokeProps = DialogProps & Omit<Props, "replaced">;
 
 /** Says who uses a key, and revokes it. */
 function RevokeDialog({ projectId, environment, sdkKey, onRevoked, ...dialog }: RevokeProps) {
+  const hasExpired = expiryOf(sdkKey, useNow()) === "expired";
   const { mutateAsync: revoke } = useRevokeSdkKey(projectId);
   const revokeIt = async () => {
     await revoke(sdkKey.id);
@@ -104,7 +105,7 @@ function RevokeDialog({ projectId, environment, sdkKey, onRevoked, ...dialog }: 
   return (
     <ConfirmDialog
       title={tokenTexts.revokeHeading(sdkKey.name)}
-      consequence={expiryOf(sdkKey, Date.now()) === "expired" ? texts.revokeExpiredText : use}
+      consequence={hasExpired ? texts.revokeExpiredText : use}
       action={tokenTexts.revoke}
       onConfirm={revokeIt}
       {...dialog}

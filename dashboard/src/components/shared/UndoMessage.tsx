@@ -75,7 +75,7 @@ function UndoMessage({ cache, message, made, onUsed }: Props) {
 
 /** The flags that an undo turns on in critical environments; null if there are none. */
 async function findTurnedOn(cache: QueryClient, { projectId, changes }: MadeChanges): Promise<TurnedOnFlags | null> {
-  const environments = await cache.ensureQueryData(environmentsQuery(projectId));
+  const environments = await cache.query({ ...environmentsQuery(projectId), staleTime: "static" });
   if (!environments.some((each) => each.critical)) return null;
   const { items } = await restoreChanges(projectId, changes, { dry_run: true, if_unchanged: true });
   return turnedOnBy(
