@@ -7,6 +7,7 @@ export const turnOn = {
     `This turns on ${count === 1 ? "a flag" : `${count.toLocaleString("en")} flags`} in ${environment}, which affects your users immediately.`,
   users: "Affected users",
   action: "Turn on",
+  create: "Create and turn on",
   newFlag: "The flag is not evaluated yet, so its result is new for every user.",
   notCounted: (reason: string) => `The affected users could not be counted: ${reason}`,
   moreNotCounted: (count: number) => `The users of ${count.toLocaleString("en")} more are not counted.`,

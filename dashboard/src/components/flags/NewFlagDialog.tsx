@@ -1,43 +1,27 @@
-import { Checkbox, Group, Modal } from "@mantine/core";
+import { Alert, Checkbox, Group, Modal } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useNavigate } from "@tanstack/react-router";
-import { useState, useSyncExternalStore } from "react";
-import type { Environment, EnvironmentPath } from "../../api/client";
+import { useState } from "react";
+import type { EnvironmentPath } from "../../api/client";
 import { useCreateFlag } from "../../api/flags";
 import { described } from "../../lib/described";
 import { proposeFlagKey } from "../../lib/proposeKey";
-import { onWantedOn, wantedOn, wantOn } from "../../lib/turningOn";
 import type { DialogProps } from "../../lib/useDialog";
 import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
 import { creation as texts } from "../../texts/compare";
+import { turnOn } from "../../texts/turnOn";
 import { DialogForm } from "../shared/DialogForm";
 import { DescriptionField, NameAndKeyFields } from "../shared/fields";
 
 type Props = DialogProps & { readonly path: EnvironmentPath };
 
 export function NewFlagDialog(props: Props) {
-  const isFront = useSyncExternalStore(onWantedOn, wantedOn) === null;
   return (
-    <Modal
-      title={t.flags.new}
-      opened={props.opened}
-      onClose={props.onClose}
-      closeOnEscape={isFront}
-      trapFocus={isFront}
-    >
+    <Modal title={t.flags.new} opened={props.opened} onClose={props.onClose}>
       <NewFlag {...props} />
     </Modal>
   );
-}
-
-/** Asks whether a new flag may be on at once. */
-function confirmed(name: string, critical: readonly Environment[]): Promise<boolean> {
-  const environment = critical.map((each) => each.name).join(", ");
-  return new Promise((resolve) => {
-    const flags = [{ name, path: null }];
-    wantOn({ flags, environment, turnOn: () => resolve(true), cancel: () => resolve(false) });
-  });
 }
 
 function NewFlag({ path, onClose }: Props) {
@@ -47,9 +31,14 @@ function NewFlag({ path, onClose }: Props) {
   const others = environments.filter((each) => each.id !== path.env_id);
   const [alsoIn, setAlsoIn] = useState<string[]>([]);
   const form = useForm({ initialValues: { name: "", key: "", description: "", enabled: false } });
+  const [askedAbout, setAskedAbout] = useState("");
+  const turnedOnIn = environments
+    .filter(({ id, critical }) => form.values.enabled && critical && [path.env_id, ...alsoIn].includes(id))
+    .map((each) => each.name)
+    .join(", ");
+  const isAsked = turnedOnIn !== "" && askedAbout === turnedOnIn;
   const submit = async (values: typeof form.values) => {
-    const critical = environments.filter(({ id, critical }) => critical && [path.env_id, ...alsoIn].includes(id));
-    if (values.enabled && critical.length > 0 && !(await confirmed(values.name, critical))) return;
+    if (turnedOnIn !== "" && !isAsked) return setAskedAbout(turnedOnIn);
     const flag = await create.mutateAsync({ body: { ...described(values), rollout_percentage: 0 }, alsoIn });
     onClose();
     await navigate({
@@ -58,7 +47,7 @@ function NewFlag({ path, onClose }: Props) {
     });
   };
   return (
-    <DialogForm form={form} action={t.flags.create} onSubmit={submit} onClose={onClose}>
+    <DialogForm form={form} action={isAsked ? turnOn.create : t.flags.create} onSubmit={submit} onClose={onClose}>
       <NameAndKeyFields
         form={form}
         propose={proposeFlagKey}
@@ -75,6 +64,11 @@ function NewFlag({ path, onClose }: Props) {
             ))}
           </Group>
         </Checkbox.Group>
+      )}
+      {isAsked && (
+        <Alert role="alert" color="alarm" variant="light" py="xs">
+          {turnOn.turnsOn(1, turnedOnIn)} {turnOn.newFlag}
+        </Alert>
       )}
     </DialogForm>
   );
