@@ -9,6 +9,7 @@ import { keyNameOf, nameOf, SORTS, type Sort, sorted } from "../../lib/callers";
 import { callers as texts } from "../../texts/callers";
 import { Sheet } from "../shared/Sheet";
 import { When } from "../shared/When";
+import classes from "./Callers.module.css";
 
 const ANY = "";
 const PROJECT = "project";
@@ -54,27 +55,26 @@ function Table({ callers, keys }: TableProps) {
   return (
     <Sheet
       label={texts.heading}
-      columns={[
-        texts.caller,
-        texts.protocol,
-        texts.network,
-        texts.key,
-        texts.perMinute,
-        texts.lastDay,
-        texts.first,
-        texts.last,
-      ]}
+      columns={[texts.caller, ...texts.columns]}
       rows={callers.map((each) => ({
         key: [each.protocol, each.sdk_key_id, each.is_others, each.network, each.user_agent].join(" "),
         cells: [
-          nameOf(each),
-          texts.protocols[each.protocol],
-          each.network === null ? texts.noNetwork : <code key="network">{each.network}</code>,
-          keyNameOf(each, keys),
-          each.requests_per_minute.toLocaleString("en"),
-          each.requests_last_24_hours.toLocaleString("en"),
-          <When key="first" at={each.first_used_at} />,
-          <When key="last" at={each.last_used_at} />,
+          <span key="agent" className={classes.agent}>
+            {nameOf(each)}
+          </span>,
+          ...[
+            texts.protocols[each.protocol],
+            each.network === null ? texts.noNetwork : <code key="network">{each.network}</code>,
+            keyNameOf(each, keys),
+            each.requests_per_minute.toLocaleString("en"),
+            each.requests_last_24_hours.toLocaleString("en"),
+            <When key="first" at={each.first_used_at} />,
+            <When key="last" at={each.last_used_at} />,
+          ].map((cell, place) => (
+            <span key={texts.columns[place]} className={classes.short}>
+              {cell}
+            </span>
+          )),
         ],
       }))}
     />

@@ -33,11 +33,15 @@ function Rotation({ projectId, environment, oldKey, newKey, onClose, onRevoke }:
     <Stack gap="md">
       <Text>{texts.moveText}</Text>
       <section aria-label={texts.newKey}>
-        <Title order={3}>{texts.named(texts.newKey, newKey.hint)}</Title>
+        <Title order={3} size="h4">
+          {texts.named(texts.newKey, newKey.hint)}
+        </Title>
         <KeyUse {...place} sdkKey={newKey} />
       </section>
       <section aria-label={texts.oldKey}>
-        <Title order={3}>{texts.named(texts.oldKey, oldKey.hint)}</Title>
+        <Title order={3} size="h4">
+          {texts.named(texts.oldKey, oldKey.hint)}
+        </Title>
         <KeyUse {...place} sdkKey={oldKey} />
       </section>
       <Verdict {...place} sdkKey={oldKey} />

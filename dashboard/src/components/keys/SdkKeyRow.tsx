@@ -98,6 +98,7 @@ function RevokeDialog({ projectId, environment, sdkKey, onRevoked, ...dialog }: 
   };
   const use = (
     <>
+      <Text c="dimmed">{texts.hint(sdkKey.hint)}</Text>
       <KeyUse {...{ projectId, environment, sdkKey }} />
       <Text mt="xs">{texts.revokeText}</Text>
     </>
