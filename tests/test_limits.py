@@ -132,6 +132,14 @@ TESTS: dict[str, list[str]] = {
     "connected-applications": [
         "unit/runtime/test_applications.py::test_instances_that_are_known_stay_known_however_many_others_come"
     ],
+    "callers": [
+        "web/applications/test_list_callers.py::test_a_key_has_so_many_callers_and_the_rest_are_counted_together",
+        "web/applications/test_list_callers.py::test_an_environment_has_so_many_callers",
+        "web/applications/test_list_callers.py::test_a_long_or_odd_user_agent_is_shortened_and_kept",
+        "web/applications/test_list_callers.py::test_callers_go_after_thirty_days_and_with_their_environment",
+        "unit/runtime/test_caller_counts.py::test_so_many_callers_of_a_key_wait_and_the_rest_are_others",
+        "unit/runtime/test_caller_counts.py::test_so_many_callers_wait_in_all",
+    ],
     "missing-flags": [
         "unit/runtime/test_applications.py::test_only_so_many_missing_flags_are_noted_as_asked_for_within_an_hour"
     ],

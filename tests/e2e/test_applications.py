@@ -4,7 +4,7 @@ import asyncio
 
 from playwright.async_api import Locator, expect
 
-from tests.e2e.accessibility import AXE, check, stays_within
+from tests.e2e.accessibility import AXE, UNBROKEN, check, stays_within
 from tests.e2e.people import POLL_SECONDS, Person, environment_page
 from tests.support.api import Json
 from tests.support.clients import open_client
@@ -66,7 +66,7 @@ async def test_without_applications_it_says_what_to_do(ada: Person) -> None:
     environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}
     await ada.page.goto(page_of(environment))
     await ada.sees_heading("Applications")
-    await expect(ada.page.get_by_text("Point one of Unleash's SDKs at this server")).to_be_visible()
+    await expect(ada.page.get_by_text("No application has requested flags yet")).to_be_visible()
     await expect(ada.page.get_by_text("Every flag that was requested exists.")).to_be_visible()
     await expect(ada.page.get_by_text("quiet", exact=True)).to_be_visible()
 
@@ -76,7 +76,7 @@ async def test_the_first_application_shows_by_itself(ada: Person) -> None:
     environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}
     await ada.page.clock.install()
     await ada.page.goto(page_of(environment))
-    await ada.sees("Point one of Unleash's SDKs at this server")
+    await ada.sees("No application has requested flags yet")
     await speak(ada, (await create_key(ada.api, {"id": flag["project_id"]}))["key"])
     await until_stored(ada, environment)
     await ada.page.clock.fast_forward("00:16")
@@ -103,6 +103,38 @@ async def test_it_lists_who_has_the_present_state_and_what_was_reported(ada: Per
         for scheme in ("light", "dark"):
             await ada.page.emulate_media(color_scheme=scheme)
             await check(ada, f"the page of applications, {scheme}")
+    await ada.page.set_viewport_size({"width": 320, "height": 700})
+    await stays_within(ada)
+
+
+async def test_it_lists_who_asks_by_last_use_rate_and_key(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    project = {"id": flag["project_id"]}
+    environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}
+    shop, web = [await create_key(ada.api, project, name=name) for name in ("Shop", "Web")]
+    for key, agent, times in ((shop, "checkout/2.1", 3), (web, UNBROKEN, 1)):
+        for _ in range(times):
+            answer = await ada.api.post(
+                "/sdk/v1/evaluate",
+                json={"environment": "production", "context": {"user_id": "ada"}},
+                headers={"x-sdk-key": key["key"], "user-agent": agent},
+            )
+            assert answer.status_code == 200
+    await ada.page.goto(page_of(environment))
+    callers = table(ada, "Callers")
+    await expect(callers.filter(has_text="checkout/2.1")).to_contain_text("Evaluate")
+    await expect(callers.filter(has_text="checkout/2.1")).to_contain_text("127.0.0.0/24")
+    await expect(callers.filter(has_text="checkout/2.1")).to_contain_text(f"Shop (…{shop['hint']})")
+    await expect(callers.filter(has_text="checkout/2.1")).to_contain_text("just now")
+    await ada.page.get_by_label("Sort by").select_option("Requests in 24 hours")
+    await expect(callers.nth(0)).to_contain_text("checkout/2.1")
+    await ada.page.get_by_label("SDK key").select_option(f"Web (…{web['hint']})")
+    await expect(callers.filter(has_text="checkout/2.1")).to_have_count(0)
+    await expect(callers.filter(has_text=UNBROKEN)).to_have_count(1)
+    if AXE.is_file():
+        for scheme in ("light", "dark"):
+            await ada.page.emulate_media(color_scheme=scheme)
+            await check(ada, f"the callers, {scheme}")
     await ada.page.set_viewport_size({"width": 320, "height": 700})
     await stays_within(ada)
 

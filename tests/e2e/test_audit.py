@@ -33,10 +33,33 @@ async def test_a_toggle_is_undone(ada: Person, flag: Json) -> None:
     switch = ada.page.get_by_role("region", name="State").get_by_role("switch")
     await switch.click()
     await ada.sees("New checkout was turned off.")
+    question = ada.page.get_by_role("dialog", name="Turn on new-checkout in Production?")
     await ada.press("Undo")
+    await expect(question).to_contain_text("No user was seen in the last 24 hours")
+    await question.get_by_role("button", name="Cancel").click()
+    await expect(question).to_have_count(0)
+    assert (await state_of(ada, flag))["enabled"] is False
+    await ada.press("Undo")
+    await ada.confirm_turning_on()
     await ada.sees("Undone.")
     await expect(switch).to_be_checked()
     assert (await state_of(ada, flag))["enabled"] is True
+
+
+async def test_a_restore_says_for_how_many_users_it_turns_a_flag_on(ada: Person, flag: Json) -> None:
+    await ada.api.put(flag_path(flag), json={"enabled": False})
+    await ada.page.goto(audit_page(flag))
+    restore = ada.page.get_by_role("button", name="Restore: ").first
+    await restore.click()
+    dialog = ada.page.get_by_role("dialog")
+    await expect(dialog.get_by_role("note")).to_contain_text("This turns on a flag in Production")
+    await expect(dialog.get_by_role("note")).to_contain_text("No user was seen in the last 24 hours")
+    await dialog.get_by_role("button", name="Restore").click()
+    await expect(dialog).to_have_count(0)
+    assert (await state_of(ada, flag))["enabled"] is True
+    await restore.click()  # of the restore, which turns the flag off again
+    await expect(dialog.get_by_role("button", name="Restore")).to_be_enabled()
+    await expect(dialog.get_by_role("note")).to_have_count(0)
 
 
 async def test_a_moved_rule_and_a_deleted_rule_are_undone(ada: Person, flag: Json) -> None:
@@ -106,6 +129,7 @@ async def test_an_archived_flag_and_a_deleted_flag_are_undone(ada: Person, flag:
     await ada.page.get_by_role("dialog").get_by_role("button", name="Archive", exact=True).click()
     await ada.sees("New checkout was archived.")
     await ada.press("Undo")
+    await ada.confirm_turning_on()
     await expect(ada.page.get_by_role("link", name="New checkout")).to_be_visible()
     await ada.api.post(f"{flag_path(flag)}/archive")
     await ada.page.goto(f"{here}/archived")
@@ -117,6 +141,19 @@ async def test_an_archived_flag_and_a_deleted_flag_are_undone(ada: Person, flag:
     await expect(ada.page.get_by_role("link", name="New checkout")).to_be_visible()
     assert (await state_of(ada, flag))["archived_at"] is not None
     assert len((await ada.api.get(f"{flag_path(flag)}/rules")).json()) == 1
+
+
+async def test_unarchiving_a_flag_that_is_on_asks(ada: Person, flag: Json) -> None:
+    here = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]})
+    await ada.api.post(f"{flag_path(flag)}/archive")
+    await ada.page.goto(f"{here}/archived")
+    await ada.press("Unarchive New checkout")
+    question = ada.page.get_by_role("dialog", name="Turn on New checkout in Production?")
+    await expect(question).to_contain_text("its result is new for every user")
+    assert (await state_of(ada, flag))["archived_at"] is not None
+    await ada.confirm_turning_on()
+    await ada.sees("New checkout was unarchived.")
+    assert (await state_of(ada, flag))["archived_at"] is None
 
 
 async def test_what_was_changed_again_is_not_undone_and_the_reason_is_shown(ada: Person, flag: Json) -> None:

@@ -24,6 +24,7 @@ async def test_chosen_flags_are_changed_at_once_after_a_list_of_them_and_changed
     dialog = page.get_by_role("dialog", name="Turn flags on")
     await expect(dialog.get_by_role("list", name="1 flag will change")).to_have_text("Base base")
     await expect(dialog.get_by_role("list", name="1 flag needs no change")).to_have_text("Alone alone")
+    await expect(dialog.get_by_role("note")).to_contain_text("No user was seen in the last 24 hours")
     await dialog.get_by_role("button", name="Turn on 1 flag").click()
     await expect(page.get_by_role("switch", name="Base", exact=True)).to_be_checked()
     await page.get_by_role("button", name="Undo").click()

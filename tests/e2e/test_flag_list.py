@@ -206,6 +206,27 @@ async def test_a_flag_of_production_is_not_turned_on_by_keys_unasked(ada: Person
     assert [flag["enabled"] for flag in (await ada.api.get(flags)).json()] == [False, False]
 
 
+async def test_a_new_flag_that_is_on_at_once_asks_in_production_only(ada: Person) -> None:
+    project = await ada.api.create_project()
+    form = ada.page.get_by_role("dialog", name="New flag")
+    staging = await ada.api.get_environment(project, "staging")
+    flags = f"/api{environment_page(staging)}/flags"
+    await ada.page.goto(environment_page(staging))
+    await ada.press("New flag")
+    await form.get_by_label("Name").fill("Dark mode")
+    await form.get_by_label("Turn on immediately").check()
+    await form.get_by_label("Production").check()  # the flag is created there as well
+    await form.get_by_role("button", name="Create flag").click()
+    await expect(form.get_by_role("alert")).to_contain_text("This turns on a flag in Production")
+    await expect(form.get_by_role("button", name="Create and turn on")).to_be_visible()
+    assert (await ada.api.get(flags)).json() == []
+    await form.get_by_label("Production").uncheck()
+    await expect(form.get_by_role("alert")).to_have_count(0)
+    await form.get_by_role("button", name="Create flag").click()
+    await ada.sees_heading("Dark mode")
+    assert [flag["enabled"] for flag in (await ada.api.get(flags)).json()] == [True]
+
+
 async def test_a_flag_is_turned_on_even_if_its_users_cannot_be_counted(ada: Person) -> None:
     async def refuse(route: Route) -> None:
         problem = {"type": "x", "title": "x", "status": 503, "detail": "The database is away.", "request_id": "1"}

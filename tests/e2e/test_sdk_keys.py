@@ -89,8 +89,8 @@ async def test_a_key_is_made_by_keyboard_shown_once_used_and_revoked(ada: Person
     for text in ("Browser", "In Staging", f"Ends in {key[-4:]}", "Never expires", "Never used", ada.email):
         await expect(row(ada, "Checkout page")).to_contain_text(text)
     await page.get_by_role("button", name="Revoke Checkout page").press("Enter")
-    await expect(dialog).to_contain_text("Never used.")
-    await expect(dialog).to_contain_text("No SDK instance was seen in Staging in the last hour.")
+    await expect(dialog).to_contain_text("Used in the last 24 hours by:")
+    await expect(dialog).to_contain_text("from 127.0.0.0/24 (Evaluate)")
     await expect(dialog).to_contain_text("Applications that use this key get a 401 immediately")
     await dialog.get_by_role("button", name="Revoke").press("Enter")
     await ada.sees("No SDK keys yet")
@@ -98,6 +98,56 @@ async def test_a_key_is_made_by_keyboard_shown_once_used_and_revoked(ada: Person
     assert (await ada.api.evaluate(key, "staging")).status_code == 401
     await ada.press("Changes to SDK keys")
     await ada.sees("revoked the SDK key")
+
+
+async def test_a_key_is_rotated_while_its_use_is_watched_and_then_revoked(ada: Person, project: Json) -> None:
+    page, dialog = ada.page, ada.page.get_by_role("dialog")
+    expires_at = (datetime.now(UTC) + timedelta(days=90)).isoformat()
+    old = await create_key(ada.api, project, name="Checkout", kind="browser", expires_at=expires_at)
+    await use(ada, old["key"], "shop/1.0")
+    await page.goto(page_of(project))
+    await page.get_by_role("button", name="Rotate Checkout").press("Enter")
+    await expect(dialog.get_by_role("textbox", name="Name")).to_have_value("Checkout")
+    await expect(dialog.get_by_label("Expiry")).to_have_value("90")
+    await dialog.get_by_role("textbox", name="Name").fill("Checkout, new")
+    await dialog.get_by_role("button", name="Create the new key").press("Enter")
+    await expect(dialog).to_contain_text(f"Put it in the place of the key that ends in {old['hint']}")
+    new = await dialog.get_by_role("region", name="The new SDK key").inner_text()
+    await dialog.get_by_role("button", name="I have stored the new key").press("Enter")
+    dialog = page.get_by_role("dialog", name="Move applications from Checkout")
+    await expect(dialog.get_by_role("region", name="New key")).to_contain_text("Never used.")
+    in_use = dialog.get_by_role("region", name="Old key")
+    await expect(in_use).to_contain_text("shop/1.0 from 127.0.0.0/24 (Evaluate)")
+    await expect(dialog).to_contain_text("The old key is still in use, last just now.")
+    await use(ada, new, "shop/2.0")
+    await expect(dialog.get_by_role("region", name="New key")).to_contain_text("shop/2.0 from", timeout=20_000)
+    if AXE.is_file():
+        await check(ada, "a rotation")
+    await dialog.get_by_role("button", name="Close, revoke later").press("Enter")
+    await expect(dialog).to_have_count(0)
+
+    await page.reload()  # it is not forgotten
+    replacing = row(ada, "Replaces Checkout")
+    await expect(replacing).to_contain_text("Checkout, new")
+    await expect(replacing).to_contain_text("was used just now by shop/1.0 from 127.0.0.0/24 (Evaluate).")
+    (made,) = (each for each in (await ada.api.get(keys_path(project))).json() if each["replaces"] == old["id"])
+    assert (made["kind"], made["environment"]) == ("browser", "production")
+    await page.get_by_role("button", name="Finish rotation to Checkout, new").press("Enter")
+    await dialog.get_by_role("button", name="Revoke the old key…").press("Enter")
+    dialog = page.get_by_role("dialog", name="Revoke Checkout?")
+    await expect(dialog).to_contain_text("shop/1.0 from 127.0.0.0/24 (Evaluate)")
+    await expect(dialog).to_contain_text("Applications that use this key get a 401 immediately")
+    await dialog.get_by_role("button", name="Revoke").press("Enter")
+    await expect(row(ada, "Checkout")).to_have_count(1)
+    await expect(row(ada, "Replaces")).to_have_count(0)
+    assert [(await ada.api.evaluate(each)).status_code for each in (old["key"], new)] == [401, 200]
+
+
+async def use(person: Person, key: str, user_agent: str) -> None:
+    """Ask for flags."""
+    body = {"environment": "production", "context": {"user_id": "ada"}}
+    headers = {"x-sdk-key": key, "user-agent": user_agent}
+    assert (await person.api.post("/sdk/v1/evaluate", json=body, headers=headers)).status_code == 200
 
 
 async def test_keys_that_have_expired_or_soon_will_are_marked(ada: Person, project: Json) -> None:

@@ -3046,6 +3046,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/environments/{env_id}/callers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Callers
+         * @description List who asked for flags in the last 30 days, those that asked last first: at most 1,000.
+         *
+         *     Requests whose SDK key is not valid, or that a limit refuses, are not counted, and neither are refused requests
+         *     with the project's own key.
+         *
+         *     Requires the permission `evaluations:read`.
+         */
+        get: operations["list_callers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/accounts": {
         parameters: {
             query?: never;
@@ -3650,8 +3675,18 @@ export interface components {
              * Format: uuid
              */
             resource_id: string;
+            /**
+             * Environment Id
+             * @description The environment of a flag or a rule; null for a segment.
+             */
+            environment_id: string | null;
             /** Flag Key */
             flag_key: string | null;
+            /**
+             * Turns On
+             * @description Whether this turns a flag on: it is on afterwards, and was off, archived or not there before.
+             */
+            turns_on: boolean;
             /** Fields */
             fields: components["schemas"]["FieldAlterationOut"][];
         };
@@ -3985,6 +4020,57 @@ export interface components {
              * @description The ids of the changes, one for each flag that was changed. The others already were so.
              */
             changes: string[];
+        };
+        /**
+         * CallerOut
+         * @description A protocol, an SDK key, a user agent and a network from which requests come.
+         */
+        CallerOut: {
+            /** @description `evaluate`, `ofrep` or `unleash` for evaluations on the server, by OFREP and in Unleash's SDKs, `unleash_frontend` for Unleash's frontend API, `stream` for open streams, `events` for events of metrics. */
+            protocol: components["schemas"]["SdkProtocol"];
+            /**
+             * Sdk Key Id
+             * @description Null for the project's own key. The key may have been revoked.
+             */
+            sdk_key_id: string | null;
+            /**
+             * User Agent
+             * @description The first 200 characters of what the caller says it is; may be empty.
+             */
+            user_agent: string;
+            /**
+             * Network
+             * @description The /24 or, with IPv6, the /48 of its address; null if it has none. Addresses are not kept.
+             */
+            network: string | null;
+            /**
+             * Is Others
+             * @description Whether it stands for all further callers with this protocol and key: 200 of a key and 1,000 of an environment are told apart.
+             */
+            is_others: boolean;
+            /**
+             * Requests Per Minute
+             * @description In about the last five minutes.
+             */
+            requests_per_minute: number;
+            /**
+             * Requests Last 24 Hours
+             * @description In the present hour and the 23 before it.
+             */
+            requests_last_24_hours: number;
+            /**
+             * First Used At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            first_used_at: string;
+            /**
+             * Last Used At
+             * Format: date-time
+             * @description To within a few seconds. An open stream is in use, to within a minute.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            last_used_at: string;
         };
         /**
          * CandidateOut
@@ -4597,6 +4683,11 @@ export interface components {
              * @description When the key was last used, to within a few minutes.
              */
             last_used_at: string | null;
+            /**
+             * Replaces
+             * @description The id of the key that it replaces, which may have been revoked since.
+             */
+            replaces: string | null;
             /** Key */
             key: string;
         };
@@ -6589,6 +6680,11 @@ export interface components {
              * @description When the key expires; by default never.
              */
             expires_at?: string | null;
+            /**
+             * Replaces
+             * @description The id of the key of the same environment that this one replaces. Revoke that key when applications no longer use it.
+             */
+            replaces?: string | null;
         };
         /**
          * NewSegment
@@ -8136,7 +8232,18 @@ export interface components {
              * @description When the key was last used, to within a few minutes.
              */
             last_used_at: string | null;
+            /**
+             * Replaces
+             * @description The id of the key that it replaces, which may have been revoked since.
+             */
+            replaces: string | null;
         };
+        /**
+         * SdkProtocol
+         * @description The way in which a caller asks.
+         * @enum {string}
+         */
+        SdkProtocol: "evaluate" | "ofrep" | "unleash" | "unleash_frontend" | "stream" | "events";
         /**
          * SecondFactorLogin
          * @description The challenge from `POST /auth/login`, and a proof of the second factor: exactly one of the other fields.
@@ -15477,6 +15584,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UsageOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_callers: {
+        parameters: {
+            query?: {
+                /** @description Only at or after this time. */
+                since?: string | null;
+                /** @description Only those with this SDK key. */
+                sdk_key_id?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallerOut"][];
                 };
             };
             400: components["responses"]["400"];

@@ -23,6 +23,13 @@ export function momentOf({ expires_at: choice, date }: ExpiryDraft, now: number)
   return end.toISOString();
 }
 
+/** The choice that makes something work for about as long as it was to work that exists. */
+export function likeExpiryOf(made: { readonly created_at: string; readonly expires_at: string | null }): ExpiryDraft {
+  if (made.expires_at === null) return { expires_at: "never", date: "" };
+  const days = (Date.parse(made.expires_at) - Date.parse(made.created_at)) / DAY_MILLISECONDS;
+  return { expires_at: days <= 60 ? "30" : days <= 228 ? "90" : "365", date: "" };
+}
+
 export function expiryOf(
   { expires_at: at }: { readonly expires_at: string | null },
   now: number,

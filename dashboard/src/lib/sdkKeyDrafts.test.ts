@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import type { Environment } from "../api/client";
 import type { OwnPermissions } from "../api/members";
-import { environmentsWith, sdkKeyOf } from "./sdkKeyDrafts";
+import type { SdkKey } from "../api/sdkKeys";
+import { environmentsWith, rotatedKeyOf, rotationOf, sdkKeyOf } from "./sdkKeyDrafts";
 
 const NOW = Date.parse("2026-11-20T10:00:00Z");
 const environments = ["production", "staging"].map((key) => ({ key, name: key })) as Environment[];
@@ -24,4 +25,26 @@ it("offers the environments in which the account may create keys", () => {
   expect(environmentsWith(own, "keys:rotate", environments).map(({ key }) => key)).toEqual(["staging"]);
   expect(environmentsWith(own, "project:read", environments)).toHaveLength(2);
   expect(environmentsWith(undefined, "keys:rotate", environments)).toHaveLength(2);
+});
+
+it("replaces a key by one of the same kind that works for about as long", () => {
+  const old = {
+    id: "old",
+    name: "Shop",
+    environment: "staging",
+    kind: "browser",
+    created_at: "2026-01-01T00:00:00Z",
+    expires_at: "2026-04-01T00:00:00Z",
+  } as SdkKey;
+  expect(rotationOf(old)).toEqual({ name: "Shop", expires_at: "90", date: "" });
+  expect(rotationOf({ ...old, expires_at: null }).expires_at).toBe("never");
+  expect(rotationOf({ ...old, expires_at: "2026-01-20T00:00:00Z" }).expires_at).toBe("30");
+  expect(rotationOf({ ...old, expires_at: "2027-01-01T00:00:00Z" }).expires_at).toBe("365");
+  expect(rotatedKeyOf(old, { name: "Shop 2", expires_at: "30", date: "" }, NOW)).toEqual({
+    name: "Shop 2",
+    environment: "staging",
+    kind: "browser",
+    expires_at: "2026-12-20T10:00:00.000Z",
+    replaces: "old",
+  });
 });

@@ -2,8 +2,8 @@
 
 import type { Environment } from "../api/client";
 import type { OwnPermissions, Permission } from "../api/members";
-import type { NewSdkKey } from "../api/sdkKeys";
-import { type ExpiryDraft, momentOf } from "./expiry";
+import type { NewSdkKey, SdkKey } from "../api/sdkKeys";
+import { type ExpiryDraft, likeExpiryOf, momentOf } from "./expiry";
 import { reasonAgainst } from "./roles";
 
 export interface SdkKeyDraft extends ExpiryDraft {
@@ -15,6 +15,19 @@ export interface SdkKeyDraft extends ExpiryDraft {
 
 export function sdkKeyOf({ name, environment, kind, ...expiry }: SdkKeyDraft, now: number): NewSdkKey {
   return { name, environment, kind, expires_at: momentOf(expiry, now) };
+}
+
+export type RotationDraft = Pick<SdkKeyDraft, "name" | "expires_at" | "date">;
+
+/** A key like this one, which works for as long. */
+export function rotationOf(key: SdkKey): RotationDraft {
+  return { name: key.name, ...likeExpiryOf(key) };
+}
+
+/** A key that replaces another one. */
+export function rotatedKeyOf(old: SdkKey, { name, ...expiry }: RotationDraft, now: number): NewSdkKey {
+  const { environment, kind, id } = old;
+  return { name, environment, kind, expires_at: momentOf(expiry, now), replaces: id };
 }
 
 /** The environments in which an account has a permission; all while that is not known yet. */

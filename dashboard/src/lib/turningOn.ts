@@ -1,13 +1,19 @@
-/** Flags that somebody wants to turn on in a critical environment, about which the frame of the pages asks first. */
+/** Flags that somebody wants to turn on in critical environments, about which the frame of the pages asks first. */
 
 import type { FlagPath } from "../api/client";
 
-export interface TurningOn {
-  readonly path: FlagPath;
+export interface TurnedOn {
+  /** Null if the flag does not exist yet, or does not exist any more. */
+  readonly path: FlagPath | null;
   readonly name: string;
-  /** The name of the environment. */
+}
+
+export interface TurningOn {
+  readonly flags: readonly TurnedOn[];
+  /** The names of the environments. */
   readonly environment: string;
   readonly turnOn: () => void;
+  readonly cancel?: () => void;
 }
 
 const listeners = new Set<() => void>();
@@ -17,7 +23,7 @@ export function wantedOn(): TurningOn | null {
   return wanted;
 }
 
-/** Asks about a flag, or with null about none. */
+/** Asks about flags, or with null about none. */
 export function wantOn(next: TurningOn | null): void {
   wanted = next;
   for (const listener of listeners) listener();

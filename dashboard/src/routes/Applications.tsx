@@ -1,12 +1,14 @@
-/** Applications that evaluate flags themselves: which state they have, what they report, and what is asked for. */
+/** Everything that asks for flags, the applications that evaluate flags themselves, and what is asked for. */
 
 import { Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useMemo } from "react";
 import { REFRESH_MILLISECONDS, reportsQuery, usageQuery } from "../api/applications";
+import { callersQuery } from "../api/callers";
 import { useOutage } from "../api/connection";
 import { type Connection, connectionsQuery } from "../api/connections";
 import { permissionsQuery } from "../api/members";
+import { Callers } from "../components/applications/Callers";
 import { Empty } from "../components/shared/Empty";
 import { IconGroup } from "../components/shared/icons";
 import { Page } from "../components/shared/Page";
@@ -18,6 +20,7 @@ import { reasonAgainst } from "../lib/roles";
 import { useHere } from "../lib/useHere";
 import { t } from "../texts";
 import { applications as texts } from "../texts/applications";
+import { callers as callerTexts } from "../texts/callers";
 import { connection } from "../texts/connection";
 
 const RequestMetrics = lazy(() => import("../components/requestMetrics/RequestMetrics"));
@@ -42,16 +45,23 @@ function Contents() {
   const instances = useQuery(connected);
   const reports = useQuery(reportsQuery(path));
   const usage = useQuery(usageQuery(path));
-  const failed = [instances, reports, usage].find(({ data, error }) => error && !data);
+  const callers = useQuery(callersQuery(path));
+  const failed = [instances, reports, usage, callers].find(({ data, error }) => error && !data);
   if (failed?.error) return <LoadFailed error={failed.error} onRetry={failed.refetch} />;
-  if (!instances.data || !reports.data || !usage.data) return <RowsSkeleton rows={4} height={64} />;
+  if (!instances.data || !reports.data || !usage.data || !callers.data) return <RowsSkeleton rows={4} height={64} />;
   const { current, total, connections } = instances.data;
-  const isQuiet = total === 0 && reports.data.flags.length === 0;
+  const isLocal = total > 0 || reports.data.flags.length > 0;
+  const isQuiet = !isLocal && callers.data.length === 0;
   return (
     <Stack gap="xl">
       {isQuiet ? (
         <Empty icon={<IconGroup size={22} />} title={texts.emptyHeading} text={texts.emptyText} />
       ) : (
+        <Part title={callerTexts.heading} intro={callerTexts.intro} without={callerTexts.none}>
+          {callers.data.length > 0 && <Callers projectId={project_id} callers={callers.data} />}
+        </Part>
+      )}
+      {isLocal && (
         <>
           <Part title={texts.instances} intro={outage ? connection.unknown : texts.instancesIntro(current, total)}>
             {total > 0 && <Instances connections={connections} now={instances.dataUpdatedAt} />}

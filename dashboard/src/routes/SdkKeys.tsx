@@ -62,6 +62,7 @@ export function SdkKeys() {
               projectId={project.id}
               environment={environments.find(({ key }) => key === each.environment)}
               sdkKey={each}
+              replaced={keys.find(({ id }) => id === each.replaces)}
               onRevoked={() => create.current?.focus()}
             />
           ))}

@@ -1,13 +1,14 @@
 export const applications = {
   heading: "Applications",
-  intro: "Applications that evaluate flags themselves, with Unleash's SDKs, and flags that were requested by name.",
+  intro:
+    "Everything that requests flags, the applications that evaluate flags themselves with Unleash's SDKs, and flags that were requested by name.",
   more: (count: number) => `The API returns ${count.toLocaleString("en")} more.`,
-  instances: "Instances",
+  instances: "Instances of Unleash’s SDKs",
   instancesIntro: (current: number, total: number) =>
     `${current.toLocaleString("en")} of ${total.toLocaleString("en")} instances seen in the last hour are up to date.`,
-  emptyHeading: "No application evaluates flags itself",
+  emptyHeading: "No application has requested flags yet",
   emptyText:
-    "Point one of Unleash's SDKs at this server, with an SDK key of the environment. Its instances appear here within seconds. Applications that ask the server to evaluate are in the history.",
+    "Create an SDK key for the environment, and request flags with it: by evaluate, by OFREP, or with one of Unleash's SDKs. Callers appear here within seconds.",
   application: "Application",
   instance: "Instance",
   sdk: "SDK",

@@ -1,7 +1,7 @@
 export const sdkKeys = {
   heading: "SDK keys",
   intro:
-    "Applications use SDK keys to request flags. Each key is for one environment. To replace a key, create another one, change the application, and revoke the old one.",
+    "Applications use SDK keys to request flags. Each key is for one environment. To replace a key without an interruption, rotate it.",
   new: "New SDK key",
   create: "Create SDK key",
   emptyHeading: "No SDK keys yet",
@@ -25,13 +25,10 @@ export const sdkKeys = {
   secretLabel: "The new SDK key",
   copySecret: "Copy SDK key",
   revokeText: "Applications that use this key get a 401 immediately, and fall back to their defaults.",
-  instancesOf: (application: string, count: number) =>
-    `${application} (${count.toLocaleString("en")} ${count === 1 ? "instance" : "instances"})`,
-  moreApplications: (count: number) => `and ${count.toLocaleString("en")} more`,
-  usedBy: (instances: string) => `Used by SDK instances seen in the last hour: ${instances}.`,
-  maybeUsedBy: (environment: string, instances: string, keys: number) =>
-    `SDK instances seen in ${environment} in the last hour: ${instances}. Which of the environment's ${keys.toLocaleString("en")} keys each of them uses is not recorded.`,
-  noInstances: (environment: string) => `No SDK instance was seen in ${environment} in the last hour.`,
+  users: "Used in the last 24 hours by:",
+  noUsers: "No caller has used this key in the last 24 hours.",
+  usersNotKnown: (reason: string) => `It is not shown who uses this key: ${reason}`,
+  lastly: "last",
   revokeExpiredText: "This key has expired and no longer works. It is removed from the list.",
   changes: "Changes to SDK keys",
   ownHeading: "The project’s key",
@@ -48,4 +45,35 @@ export const sdkKeys = {
     `Applications that use the current key of ${name} will immediately get a 401 from evaluate in every environment. They fall back to off until they use the new key.`,
   regenerateDo: "Regenerate and revoke the old key",
   regenerated: "The key was regenerated. The old key no longer works.",
+};
+
+/** The assistant that replaces a key. */
+export const rotation = {
+  rotate: "Rotate…",
+  rotateOf: (name: string) => `Rotate ${name}`,
+  heading: (name: string) => `Rotate ${name}`,
+  text: (kind: string, environment: string) =>
+    `This creates a new key of the kind ${kind} for ${environment}. Both keys work until you revoke the old one, so applications are not interrupted.`,
+  create: "Create the new key",
+  whereTo: (hint: string) =>
+    `Put it in the place of the key that ends in ${hint}, in every application that uses that.`,
+  next: "I have stored the new key",
+  moveHeading: (name: string) => `Move applications from ${name}`,
+  moveText:
+    "Give applications the new key, and watch here who still uses the old one. You can close this: the list of keys shows it as well.",
+  newKey: "New key",
+  oldKey: "Old key",
+  named: (which: string, hint: string) => `${which}, ends in ${hint}`,
+  later: "Close, revoke later",
+  revokeOld: "Revoke the old key…",
+  stillUsed: "The old key is still in use, last",
+  stillUsedText:
+    "If you revoke it now, applications that use it get a 401 immediately, and fall back to their defaults.",
+  unused: "The old key has not been used in the last 24 hours. You can revoke it.",
+  replaces: (name: string, hint: string) => `Replaces ${name} (ends in ${hint}), which`,
+  wasNeverUsed: "was never used",
+  wasUsed: "was used",
+  by: (caller: string) => ` by ${caller}`,
+  finish: "Finish rotation",
+  finishOf: (name: string) => `Finish rotation to ${name}`,
 };

@@ -18,7 +18,7 @@ from flagstaff.api.invalid import add_problem_handlers
 from flagstaff.api.operations import list_operations
 from flagstaff.api.revisions import RevisionHeader
 from flagstaff.api.unused_tags import UnusedTags
-from flagstaff.applications import applications_routes, exports_routes, request_metrics_routes
+from flagstaff.applications import applications_routes, callers_routes, exports_routes, request_metrics_routes
 from flagstaff.assembly import health
 from flagstaff.assembly.docs import add_docs
 from flagstaff.assembly.health import Shared
@@ -75,6 +75,7 @@ from flagstaff.projects import (
 )
 from flagstaff.projects.idempotency_service import Idempotency
 from flagstaff.releases import releases_routes, results_routes
+from flagstaff.serving.caller_counts import CallerCounts
 from flagstaff.serving.evaluate import ENDPOINT as EVALUATE_ENDPOINT
 from flagstaff.serving.evaluate import Evaluate
 from flagstaff.serving.evaluate_route import EvaluateRoute
@@ -170,6 +171,7 @@ def create_api() -> FastAPI:
         flag_summaries_routes,
         user_history_routes,
         applications_routes,
+        callers_routes,
         administration_routes,
         instance_routes,
         instances_routes,
@@ -231,7 +233,7 @@ def create_app(
         api.router.default, find_registration=Shared(partial(find_registration, services[Instance]))
     )
     api.state.services = services
-    evaluate_route = cut_off(EvaluateRoute(evaluate, services[Limits], read_your_writes))
+    evaluate_route = cut_off(EvaluateRoute(evaluate, services[Limits], read_your_writes, services[CallerCounts]))
     protocols = {start: cut_off(route) for start, route in protocols.items()}
     keyed = IdempotencyKeys(NestingBound(api), services[Idempotency])
     demanding = SecondFactorRequirement(RevisionHeader(UnusedTags(keyed)), services[Instance])

@@ -1,16 +1,24 @@
 """Builds what serves applications that evaluate flags themselves, and stores what they report."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from flagstaff.applications.applications_service import ApplicationReports
+from flagstaff.applications.callers_service import WRITE_SECONDS, Callers
 from flagstaff.applications.exports_service import Exports
 from flagstaff.applications.local_flags import LocalFlagsCache
 from flagstaff.applications.local_flags_service import LocalFlagsSource
 from flagstaff.applications.reports_collector import Applications, Noted
 from flagstaff.applications.request_metrics_service import RequestMetrics
-from flagstaff.assembly.foundation import Foundation
+from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.history.store.reports import CountsBound
+from flagstaff.http.limits import Limits
+from flagstaff.serving.caller_counts import CallerCounts
+from flagstaff.values.errors import Error
+
+_PURGE_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +29,32 @@ class LocalApplications:
     reports: ApplicationReports
     collector: Applications
     exports: Exports
+    callers: Callers
+    caller_counts: CallerCounts
+
+    async def write_callers(self) -> None:
+        """Store who asked for flags since the last time; raises Error UNAVAILABLE."""
+        await self.callers.write(self.caller_counts)
+
+    async def write_last_callers(self) -> None:
+        """The same before the process stops. What cannot be stored is lost."""
+        with suppress(Error):
+            await self.write_callers()
+
+    def purge_callers(self, foundation: Foundation, passed_time: Callable[[], datetime]) -> None:
+        """Delete old callers from time to time."""
+        foundation.periodic_tasks.append(
+            PeriodicTask(
+                "callers-purge",
+                _PURGE_SECONDS,
+                lambda: self.callers.purge(passed_time()),
+                "deletes old callers",
+                by_one_worker=True,
+            )
+        )
 
 
-def build_applications(foundation: Foundation) -> LocalApplications:
+def build_applications(foundation: Foundation, limits: Limits) -> LocalApplications:
     """The flags that applications get, and what they report."""
     database, settings, supervisor = foundation.database, foundation.settings, foundation.supervisor
     reports = ApplicationReports(
@@ -37,9 +68,14 @@ def build_applications(foundation: Foundation) -> LocalApplications:
         return await reports.store(noted.connections, noted.reports, noted.asked)
 
     collector = Applications(store, supervisor, foundation.now)
-    exports = Exports(database)
-    foundation.services += [reports, RequestMetrics(database, foundation.now), exports]
+    exports, callers, counts = Exports(database), Callers(database, foundation.now), CallerCounts(limits.client)
+    foundation.services += [reports, RequestMetrics(database, foundation.now), exports, callers, counts]
     foundation.metrics.add_counter(
         "reports_dropped", "Reported counts that were not stored.", lambda: collector.dropped
     )
-    return LocalApplications(LocalFlagsCache(LocalFlagsSource(database).load, supervisor), reports, collector, exports)
+    local_flags = LocalFlagsCache(LocalFlagsSource(database).load, supervisor)
+    applications = LocalApplications(local_flags, reports, collector, exports, callers, counts)
+    foundation.periodic_tasks.append(
+        PeriodicTask("callers-write", WRITE_SECONDS, applications.write_callers, "stores who asks for flags")
+    )
+    return applications

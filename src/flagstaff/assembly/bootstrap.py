@@ -71,11 +71,12 @@ class Flagstaff:
         mails = build_mails(foundation)
         self.limits = build_limits(foundation)
         self.cluster = Cluster(foundation, confirm_seconds)
-        self.applications = build_applications(foundation)
+        self.applications = build_applications(foundation, self.limits.requests)
         self.serving = build_serving(foundation, self.cluster.is_following, self.limits.sdk_key, self.applications)
         self.cluster.join(self.serving.snapshots, self.serving.sdk_keys, self.serving.count_connections)
         self.history = build_history(foundation, self.applications.reports)
         passed_time = self.history.passed_time.now
+        self.applications.purge_callers(foundation, passed_time)
         self.identity = build_identity(foundation, mails, passwords, passed_time)
         self.sdk_keys = build_projects(foundation, mails, passed_time)
         self.hooks = build_hooks(foundation, mails)
@@ -166,6 +167,7 @@ class Flagstaff:
             self.hooks.finish(0),
             self.history.flush(),
             self.applications.collector.stop(_DRAIN_SECONDS),
+            self.applications.write_last_callers(),
         )
 
     async def _close_database(self) -> None:
@@ -175,7 +177,8 @@ class Flagstaff:
 
     async def _write_last_used(self) -> None:
         await self.identity.write_last_used()
-        await self.sdk_keys.write_last_used(self.serving.sdk_keys.take_used())
+        serving = self.serving
+        await self.sdk_keys.write_last_used(serving.sdk_keys.take_used() | serving.streams.open_keys())
 
     def _answers_evaluations(self) -> bool:
         return self.foundation.settings.when_cut_off != "refuse" or not self.cluster.lease.has_lapsed()

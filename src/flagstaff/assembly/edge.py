@@ -66,13 +66,14 @@ class Edge:
         )
         evaluate = Evaluate(sdk_keys=sdk_keys, limiter=limits.evaluate, evaluations=evaluations)
         translations, read_your_writes = Translations(supervisor), ReadYourWrites(served.snapshots, supervisor)
-        key_access = KeyAccess(sdk_keys.find, limits)
+        callers = applications.caller_counts
+        key_access = KeyAccess(sdk_keys.find, limits, callers)
         ofrep = Ofrep(sdk_keys, key_access, evaluations, translations, read_your_writes)
         streaming = StreamingRoute(key_access, applications.local_flags, served.streams, applications.collector)
         stream_tokens = StreamTokens(foundation.secret_key, foundation.now)
         protocols: Protocols = {  # longer ones come first
             STREAMS_PATH: OfrepStreamRoute(sdk_keys, key_access, stream_tokens, served.streams),
-            EVENTS_PATH: EventsRoute(sdk_keys, limits, events),
+            EVENTS_PATH: EventsRoute(sdk_keys, limits, events, callers),
             "/ofrep/": OfrepRoute(ofrep, stream_tokens),
             "/unleash/api/frontend": FrontendRoute(key_access, evaluations, translations),
             STREAMING: streaming,
@@ -95,6 +96,7 @@ class Edge:
         self._fast_path = FastPath(
             (evaluate_endpoint(evaluate), ofrep_endpoint(ofrep, key_access)),
             limits=limits,
+            callers=callers,
             lease=lease,
             refuses_when_cut_off=refuses,
             request_ids=request_ids,

@@ -18,6 +18,7 @@ from flagstaff.serving.known_sdk_keys import SdkKeys
 from flagstaff.serving.streams import Streams
 
 _RETRY_SECONDS = 1.0
+_STREAMS_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,12 @@ def build_serving(
             trusted_proxies=settings.trusted_proxies,
         ),
     )
+
+    async def count_streams() -> None:
+        for caller in streams.open_callers():
+            applications.caller_counts.add(caller, 0)
+
+    foundation.periodic_tasks.append(PeriodicTask("callers-streams", _STREAMS_SECONDS, count_streams))
     foundation.periodic_tasks.append(
         PeriodicTask("snapshot-retry", _RETRY_SECONDS, snapshots.retry, "loads stale projects again")
     )

@@ -36,6 +36,15 @@ class Alteration:
         """The fields that are altered."""
         return [FieldAlteration(*each) for each in altered_values(self.before, self.after)]
 
+    @property
+    def turns_on(self) -> bool:
+        """Whether it is of a flag that is on after it, and was off, archived or not there before."""
+        return _is_on(self.after) and not _is_on(self.before)
+
+
+def _is_on(resource: Flag | Rule | Segment | None) -> bool:
+    return isinstance(resource, Flag) and resource.enabled and resource.archived_at is None
+
 
 def values_before(change: Change, now: Mapping[str, Any], *, if_unchanged: bool) -> dict[str, Any]:
     """The values before a change of the fields that it has altered, as the domain has them.

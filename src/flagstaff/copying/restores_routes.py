@@ -85,7 +85,11 @@ class AlterationOut(BaseModel):
 
     action: str = Field(examples=["flag.updated"])
     resource_id: Uuid
+    environment_id: Uuid | None = Field(description="The environment of a flag or a rule; null for a segment.")
     flag_key: str | None
+    turns_on: bool = Field(
+        description="Whether this turns a flag on: it is on afterwards, and was off, archived or not there before."
+    )
     fields: list[FieldAlterationOut]
 
 
@@ -115,7 +119,9 @@ def _view(alteration: Alteration) -> dict[str, Any]:
     return {
         "action": alteration.action,
         "resource_id": alteration.after.id,
+        "environment_id": alteration.scope.environment_id,
         "flag_key": alteration.scope.flag_key,
+        "turns_on": alteration.turns_on,
         "fields": alteration.fields,
     }
 

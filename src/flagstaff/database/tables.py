@@ -339,6 +339,7 @@ sdk_keys = sa.Table(
     sa.Column("created_at", Moment, nullable=False),
     sa.Column("expires_at", Moment),
     sa.Column("last_used_at", Moment),
+    sa.Column("replaces_id", sa.Uuid),  # of the key that it replaces, which may have been revoked since
 )
 
 flags = sa.Table(
@@ -867,6 +868,38 @@ connections = sa.Table(
     sa.Column("revision", sa.BigInteger, nullable=False),
     sa.Column("seen_at", Moment, nullable=False, index=True),
     sa.Column("streams", sa.Boolean, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# Who asks for flags; see history/callers.py. The id is a digest of the caller, and the zero id stands for the project's
+# own key. `slot` is the last five minutes with a request, counted from 1970; it has the requests in these and in those
+# before.
+callers = sa.Table(
+    "callers",
+    metadata,
+    sa.Column("id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("environment_id", sa.Uuid, nullable=False, index=True),
+    sa.Column("key_id", sa.Uuid, nullable=False),
+    sa.Column("protocol", sa.Text, nullable=False),
+    sa.Column("user_agent", sa.Text, nullable=False),
+    sa.Column("network", sa.Text, nullable=False),
+    sa.Column("first_at", Moment, nullable=False),
+    sa.Column("last_at", Moment, nullable=False, index=True),
+    sa.Column("slot", sa.Integer, nullable=False),
+    sa.Column("in_slot", sa.BigInteger, nullable=False),
+    sa.Column("before_slot", sa.BigInteger, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# The requests of a caller in an hour, which is counted from 1970.
+caller_hours = sa.Table(
+    "caller_hours",
+    metadata,
+    sa.Column("caller", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("hour", sa.Integer, primary_key=True, autoincrement=False, index=True),
+    sa.Column("requests", sa.BigInteger, nullable=False),
     schema=HISTORY,
     sqlite_with_rowid=False,
 )

@@ -36,7 +36,8 @@ class KeyKind(StrEnum):
 class SdkKey:
     """An SDK key of an environment, without its secret, of which `hint` are the last characters.
 
-    `creator_email` is None if the account does not exist any more. `last_used_at` is known to within minutes.
+    `creator_email` is None if the account does not exist any more. `last_used_at` is known to within minutes. The key
+    that it replaces may have been revoked.
     """
 
     id: UUID
@@ -51,6 +52,7 @@ class SdkKey:
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None = None
+    replaces_id: UUID | None = None
 
     def has_expired(self, now: datetime) -> bool:
         """Whether the key is not accepted any more at this moment."""

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
-from flagstaff.api.ids import Id
+from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, EnvironmentKey, GivenMoment, Moment, Name, Uuid, converted
 from flagstaff.http.operations import SMALL_BODY
@@ -41,9 +41,15 @@ class NewSdkKey(Body):
     kind: Kind
     expires_at: GivenMoment | None = Field(default=None, description="When the key expires; by default never.")
 
+    replaces: GivenId | None = Field(
+        default=None,
+        description="The id of the key of the same environment that this one replaces. Revoke that key when "
+        "applications no longer use it.",
+    )
+
     def wanted(self) -> WantedKey:
         """The key for the service."""
-        return WantedKey(self.name, self.environment, KeyKind(self.kind), self.expires_at)
+        return WantedKey(self.name, self.environment, KeyKind(self.kind), self.expires_at, self.replaces)
 
 
 class SdkKeyOut(TaggedOut):
@@ -58,6 +64,7 @@ class SdkKeyOut(TaggedOut):
     created_at: Moment
     expires_at: Moment | None
     last_used_at: Moment | None = Field(description="When the key was last used, to within a few minutes.")
+    replaces: Uuid | None = Field(description="The id of the key that it replaces, which may have been revoked since.")
 
 
 class CreatedSdkKeyOut(SdkKeyOut):
@@ -77,6 +84,7 @@ def _view(key: SdkKey) -> dict[str, Any]:
         "created_at": format_moment(key.created_at),
         "expires_at": format_moment(key.expires_at) if key.expires_at else None,
         "last_used_at": format_moment(key.last_used_at) if key.last_used_at else None,
+        "replaces": key.replaces_id,
     }
 
 

@@ -27,12 +27,16 @@ from flagstaff.values.quotas import Quota
 
 @dataclass(frozen=True, slots=True)
 class WantedKey:
-    """A key to create: the environment by its key, and None for the expiry means never."""
+    """A key to create: the environment by its key, and None for the expiry means never.
+
+    With `replaces_id`, it takes the place of another key of the environment, which still has to be revoked.
+    """
 
     name: str
     environment: str
     kind: KeyKind
     expires_at: datetime | None
+    replaces_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,8 @@ class SdkKeys:
         """Create a key; returned together with its text, which is not stored.
 
         Raises:
-            Error: INVALID for an unknown environment or an expiry in the past, FORBIDDEN, CONFLICT without room.
+            Error: INVALID for an unknown environment, an expiry in the past or a key to replace that is not one of the
+                environment's, FORBIDDEN, CONFLICT without room.
         """
         now = self.now()
         if wanted.expires_at is not None and wanted.expires_at <= now:
@@ -79,6 +84,8 @@ class SdkKeys:
             connection = transaction.connection
             _, member = await open_member(connection, actor, project_id, for_update=True)
             environment = await _open_environment(connection, member, project_id, wanted.environment)
+            if wanted.replaces_id is not None:
+                await _require_replaceable(connection, project_id, environment, wanted.replaces_id)
             await self._make_room(transaction, actor, project_id)
             text = new_environment_key(project_id, environment.key)
             key = SdkKey(
@@ -93,6 +100,7 @@ class SdkKeys:
                 creator_email=actor.email,
                 created_at=now,
                 expires_at=wanted.expires_at,
+                replaces_id=wanted.replaces_id,
             )
             await sdk_keys_store.create_key(connection, key, hash_sdk_key(text))
             await record(transaction, change_of(actor, "sdk_key.created", now, _scope(key), after=key))
@@ -139,6 +147,14 @@ async def _open_environment(connection: Connection, member: Member, project_id: 
         raise invalid_field("environment", "must be the key of an environment of the project")
     require(member, Permission.KEYS_ROTATE, key)
     return environment
+
+
+async def _require_replaceable(
+    connection: Connection, project_id: UUID, environment: Environment, key_id: UUID
+) -> None:
+    present = await sdk_keys_store.list_keys(connection, project_id)
+    if not any(key.id == key_id and key.environment_id == environment.id for key in present):
+        raise invalid_field("replaces", "must be the id of an SDK key of the same environment")
 
 
 def _scope(key: SdkKey) -> Scope:

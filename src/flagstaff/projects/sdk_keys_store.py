@@ -29,6 +29,7 @@ _key = (
         _columns.created_at,
         _columns.expires_at,
         _columns.last_used_at,
+        _columns.replaces_id,
     )
     .join_from(tables.sdk_keys, tables.environments)
     .outerjoin(tables.accounts, tables.accounts.c.id == _columns.creator_id)
@@ -57,6 +58,7 @@ async def create_key(connection: AsyncConnection, key: SdkKey, key_hash: bytes) 
         "creator_id": key.creator_id,
         "created_at": key.created_at,
         "expires_at": key.expires_at,
+        "replaces_id": key.replaces_id,
     }
     await connection.execute(tables.sdk_keys.insert().values(values))
 
@@ -115,4 +117,5 @@ def _from_row(row: sa.Row[*tuple[Any, ...]]) -> SdkKey:
         created_at=row.created_at,
         expires_at=row.expires_at,
         last_used_at=row.last_used_at,
+        replaces_id=row.replaces_id,
     )

@@ -8,6 +8,8 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.http.errors import UnauthenticatedError
 from flagstaff.http.limits import Limits, admit
 from flagstaff.projects.sdk_keys import KeyKind
+from flagstaff.serving.caller_counts import CallerCounts
+from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.known_sdk_keys import Access
 from flagstaff.values.errors import Code, Error
 
@@ -32,22 +34,25 @@ class KeyAccess:
     with the keys of servers are not counted: all of an application's come from one address.
     """
 
-    def __init__(self, find: Find, limits: Limits) -> None:
+    def __init__(self, find: Find, limits: Limits, callers: CallerCounts) -> None:
         """`find` finds what an SDK key opens."""
         self.find = find
         self._limits = limits
+        self.callers = callers
 
     async def open(
-        self, scope: Scope, key: str, kinds: Collection[KeyKind] = ANY_KIND
+        self, scope: Scope, key: str, protocol: SdkProtocol, kinds: Collection[KeyKind] = ANY_KIND
     ) -> tuple[Access, EnvironmentSnapshot]:
-        """Return a key's access and the environment.
+        """Return a key's access and the environment, in which the request's caller is counted.
 
         Raises:
             Error: those of `open_access`, and LIMITED beyond the client's limit.
         """
         access = await self.find(key) if key else None
         self.count(scope, access)
-        return check_access(access, kinds)
+        opened, environment = check_access(access, kinds)
+        self.callers.add(self.callers.identify(scope, protocol, opened, environment), 1)
+        return opened, environment
 
     def count(self, scope: Scope, access: Access | None) -> None:
         """Count a request with a key that opens this; raises Error LIMITED."""

@@ -33,8 +33,8 @@ from flagstaff.values.keys import KEY_MAX_LENGTH
 
 PATH = "/sdk/v1/evaluate"
 ENDPOINT = Endpoint("/sdk/", CONTEXT_BODY, evaluations=(PATH, f"{PATH}/{{flag_key}}"))
-Answer = tuple[bytes, int]
-"""The body of an answer, and the revision of the environment's state that it is from."""
+Answer = tuple[bytes, EnvironmentSnapshot]
+"""The body of an answer, and the environment's state that it is from."""
 # RFC 9110 requires a challenge on every 401; `Bearer` would ask for a token, which is not accepted here.
 CHALLENGE = b'SDK-Key header="X-SDK-Key"'
 
@@ -89,11 +89,11 @@ class Evaluate:
         if known is None:
             answer, recorded = evaluate(environment, user_id, user_email)
             self._record(environment, user_id, user_email, recorded)
-            return answer, environment.revision
+            return answer, environment
         attributes, at = self._with_time(environment, known)
         answer, recorded = evaluate(environment, user_id, user_email, attributes, known.holding)
         self._record(environment, user_id, user_email, recorded, known.kept, at)
-        return answer, environment.revision
+        return answer, environment
 
     def answer_flag(self, access: Access, body: bytes, flag_key: str) -> Answer:
         """A 200 about one flag.
@@ -102,7 +102,7 @@ class Evaluate:
             Error: those of `answer`, and NOT_FOUND (the flag).
         """
         environment, context = self._read(access, body)
-        return render_decision(environment, self._decide_flag(environment, context, flag_key)), environment.revision
+        return render_decision(environment, self._decide_flag(environment, context, flag_key)), environment
 
     def _read(self, access: Access, body: bytes) -> tuple[EnvironmentSnapshot, Context]:
         """The environment and the user.

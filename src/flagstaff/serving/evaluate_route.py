@@ -2,22 +2,30 @@
 
 from starlette.types import Receive, Scope, Send
 
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.http.bodies import read_body
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.limits import Limits
 from flagstaff.http.revisions import revision_header
+from flagstaff.serving.caller_counts import CallerCounts, environment_of_refused
+from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.entity_tags import send_json
 from flagstaff.serving.evaluate import PATH, Evaluate, sdk_key_in
+from flagstaff.serving.known_sdk_keys import Access
 from flagstaff.serving.read_your_writes import ReadYourWrites
 from flagstaff.serving.revisions import demanded_in
+from flagstaff.values.errors import Error
 
 
 class EvaluateRoute:
     """Reads a request, has `Evaluate` answer it and sends the answer; the edge handles errors."""
 
-    def __init__(self, evaluate: Evaluate, limits: Limits, read_your_writes: ReadYourWrites) -> None:
+    def __init__(
+        self, evaluate: Evaluate, limits: Limits, read_your_writes: ReadYourWrites, callers: CallerCounts
+    ) -> None:
         self._evaluate = evaluate
         self._limits = limits
+        self._callers = callers
         self._read_your_writes = read_your_writes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -35,6 +43,15 @@ class EvaluateRoute:
             await self._read_your_writes.reach(access.project, demanded)
             access = evaluate.find(sdk_key) or await evaluate.load(sdk_key)  # of the present snapshot
         flag_key = scope["path"].removeprefix(PATH).removeprefix("/")
-        answered = evaluate.answer_flag(access, body, flag_key) if flag_key else evaluate.answer(access, body)
-        answer, revision = answered
-        await send_json(answer, send, [revision_header(revision)])
+        try:
+            answered = evaluate.answer_flag(access, body, flag_key) if flag_key else evaluate.answer(access, body)
+        except Error as error:
+            if asked := environment_of_refused(access, error):
+                self._count(scope, access, asked)
+            raise
+        answer, environment = answered
+        self._count(scope, access, environment)
+        await send_json(answer, send, [revision_header(environment.revision)])
+
+    def _count(self, scope: Scope, access: Access, environment: EnvironmentSnapshot) -> None:
+        self._callers.add(self._callers.identify(scope, SdkProtocol.EVALUATE, access, environment), 1)

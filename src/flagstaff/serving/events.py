@@ -30,6 +30,8 @@ from flagstaff.metrics.events import (
     unit_of,
 )
 from flagstaff.metrics.metrics import Kind
+from flagstaff.serving.caller_counts import CallerCounts
+from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.context import IDENTIFIER_MAX_LENGTH, UNREADABLE
 from flagstaff.serving.entity_tags import send_accepted
 from flagstaff.serving.evaluate import environment_in, no_key, sdk_key_in
@@ -76,9 +78,10 @@ _decode = msgspec.json.Decoder(EventsRequest).decode
 class EventsRoute:
     """Reads a request, checks its events, and records those that are accepted; the edge handles errors."""
 
-    def __init__(self, sdk_keys: SdkKeys, limits: Limits, buffer: EventBuffer) -> None:
+    def __init__(self, sdk_keys: SdkKeys, limits: Limits, buffer: EventBuffer, callers: CallerCounts) -> None:
         self._sdk_keys = sdk_keys
         self._limits = limits
+        self._callers = callers
         self._buffer = buffer
         self._share = Share(_WAITING_MAX)
 
@@ -96,11 +99,12 @@ class EventsRoute:
         if access is None or (access.environment is not None and not self._sdk_keys.use(access)):
             raise no_key()
         async with self._share.turn():
-            accepted = await self.accept(access, body)
+            accepted, environment = await self.accept(access, body)
+        self._callers.add(self._callers.identify(scope, SdkProtocol.EVENTS, access, environment), 1)
         await send_accepted(accepted, send)
 
-    async def accept(self, access: Access, body: bytes) -> bytes:
-        """Record the events in a body, and return the answer, which names those that were ignored.
+    async def accept(self, access: Access, body: bytes) -> tuple[bytes, EnvironmentSnapshot]:
+        """Record the events in a body; return the answer, which names those that were ignored, and the environment.
 
         Raises:
             Error: INVALID for a body of another form, FORBIDDEN or NOT_FOUND (the environment), UNAVAILABLE if too many
@@ -123,7 +127,7 @@ class EventsRoute:
         self._buffer.require_room(len(checked.rows))
         self._buffer.record(environment.environment_id, checked.rows, checked.unknown)
         accepted = len(request.events) - len(checked.ignored)
-        return _encode({"accepted": accepted, "ignored": checked.ignored})
+        return _encode({"accepted": accepted, "ignored": checked.ignored}), environment
 
 
 class _Checked:

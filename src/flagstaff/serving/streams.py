@@ -20,6 +20,7 @@ from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.serving.applications import Client
+from flagstaff.serving.callers import Caller
 from flagstaff.values.errors import Error, unavailable
 
 log = structlog.get_logger(__name__)
@@ -62,7 +63,8 @@ class Stream:
     """An open connection whose response's head has been sent, and whose body is sent in chunks.
 
     It ends when the SDK key `key_id` is revoked, unless it was opened by something else, and at `expires_at`, unless
-    that is None. `client` is the application that reads it, if it says which it is. `unread_max_bytes` may be left
+    that is None. `client` is the application that reads it, if it says which it is, and `caller` is who asked for it,
+    unless that was a person. `unread_max_bytes` may be left
     unread when another event is sent. While the first event `is_beginning`, others are left out, and `has_missed` tells
     that there was one.
     """
@@ -71,6 +73,7 @@ class Stream:
     key_id: UUID | None
     expires_at: datetime | None = None
     client: Client | None = None
+    caller: Caller | None = None
     unread_max_bytes: int = UNREAD_MAX_BYTES
     is_beginning: bool = False
     has_missed: bool = False
@@ -140,6 +143,14 @@ class Streams:
     def has_streams(self, project_id: UUID) -> bool:
         """Whether streams of a project's environments are open."""
         return project_id in self._of_project
+
+    def open_callers(self) -> set[Caller]:
+        """Who has streams open."""
+        return {each.caller for each in self._open if each.caller is not None}
+
+    def open_keys(self) -> set[UUID]:
+        """The SDK keys with which streams are open."""
+        return set(self._of_key)
 
     def start(self) -> None:
         """Start to keep connections alive."""

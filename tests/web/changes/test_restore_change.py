@@ -191,6 +191,28 @@ async def test_what_has_been_deleted_since_is_refused_with_the_way(
         refused(await restore(ada, project, change), "The environment has been deleted since.")
 
 
+async def test_each_alteration_says_whether_it_turns_a_flag_on(ada: Caller, project: Json, environment: Json) -> None:
+    flag = await ada.create_flag(environment, enabled=False)
+
+    async def turns_on() -> bool:
+        """Whether restoring the latest change would."""
+        alterations = (await restored(ada, project, await latest(ada, project), dry_run=True))["alterations"]
+        return any(each["turns_on"] for each in alterations)
+
+    for values, expected in (({"enabled": True}, False), ({"enabled": False}, True), ({"name": "Renamed"}, False)):
+        await ada.put(flag_path(flag), json=values)
+        assert await turns_on() is expected, values
+    await ada.post(f"{flag_path(flag)}/archive")
+    assert not await turns_on()
+    await ada.post(f"{flag_path(flag)}/unarchive")
+    await ada.put(flag_path(flag), json={"enabled": True})
+    await ada.post(f"{flag_path(flag)}/archive")
+    assert await turns_on()
+    await ada.post(f"{flag_path(flag)}/unarchive")
+    await ada.delete(flag_path(flag))
+    assert await turns_on()
+
+
 async def test_only_the_fields_that_the_change_has_altered_are_put_back(
     ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -205,7 +227,14 @@ async def test_only_the_fields_that_the_change_has_altered_are_put_back(
         {"field": "tags", "present": [], "restored": ["a"]},
         {"field": "variants", "present": [], "restored": [RED, BLUE]},
     ]
-    alteration = {"action": "flag.updated", "resource_id": flag["id"], "flag_key": flag["key"], "fields": fields}
+    alteration = {
+        "action": "flag.updated",
+        "resource_id": flag["id"],
+        "environment_id": environment["id"],
+        "flag_key": flag["key"],
+        "turns_on": False,
+        "fields": fields,
+    }
     assert await restored(ada, project, change, dry_run=True) == {"change_id": None, "alterations": [alteration]}
     assert (await ada.get(flag_path(flag))).json() == renamed
 

@@ -30,7 +30,10 @@ MALFORMED: list[tuple[Json, dict[str, str]]] = [
     ({**BODY, "environment": None}, {"environment": "must be a string"}),
     ({**BODY, "kind": "frontend"}, {"kind": "must be 'server' or 'browser'"}),
     ({**BODY, "kind": ["server"]}, {"kind": "must be 'server' or 'browser'"}),
-    ({**BODY, "key": "my-own"}, {"key": "is not a known field; known fields are name, environment, kind, expires_at"}),
+    (
+        {**BODY, "key": "my-own"},
+        {"key": "is not a known field; known fields are name, environment, kind, expires_at, replaces"},
+    ),
     ({**BODY, "expires_at": "2026-11-20T10:00:00Z"}, {"expires_at": "must be in the future"}),
 ]
 
@@ -72,6 +75,7 @@ async def test_a_key_is_shown_once_and_only_its_hash_is_stored(
         "created_at": format_moment(clock()),
         "expires_at": expires_at,
         "last_used_at": None,
+        "replaces": None,
     }
     listed = await ada.get(keys_path(project))
     assert listed.json() == [made]
@@ -80,6 +84,29 @@ async def test_a_key_is_shown_once_and_only_its_hash_is_stored(
         rows = list(await connection.execute(sa.select(tables.sdk_keys)))
     assert [row.key_hash for row in rows] == [hash_sdk_key(text)]
     assert text.partition(".")[2] not in str(rows)
+
+
+async def test_a_key_replaces_only_one_of_the_same_environment(ada: Caller, project: Json) -> None:
+    staging = await create_key(ada, project, environment="staging")
+    elsewhere = await create_key(ada, await ada.create_project())
+    for given in (staging["id"], elsewhere["id"], str(uuid4())):
+        refused = await ada.post(keys_path(project), json={**BODY, "replaces": given})
+        assert field_errors(refused) == {"replaces": "must be the id of an SDK key of the same environment"}
+    refused = await ada.post(keys_path(project), json={**BODY, "replaces": "x"})
+    assert field_errors(refused) == {"replaces": "must be a UUID"}
+
+
+async def test_a_key_remembers_which_one_it_replaces_also_when_that_is_revoked(
+    client: Caller, ada: Caller, project: Json
+) -> None:
+    old = await create_key(ada, project)
+    new = await create_key(ada, project, replaces=old["id"])
+    assert (old["replaces"], new["replaces"]) == (None, old["id"])
+    assert [(await client.evaluate(each["key"])).status_code for each in (old, new)] == [200, 200]
+    assert (await ada.delete(f"{keys_path(project)}/{old['id']}")).status_code == 204
+    assert [(await client.evaluate(each["key"])).status_code for each in (old, new)] == [401, 200]
+    (listed,) = (await ada.get(keys_path(project))).json()
+    assert listed["replaces"] == old["id"]
 
 
 async def test_keys_are_listed_newest_first(ada: Caller, project: Json, clock: Clock) -> None:

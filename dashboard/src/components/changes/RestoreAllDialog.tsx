@@ -14,6 +14,7 @@ import { restoreSeveral as texts } from "../../texts/restoreSeveral";
 import { Form } from "../shared/Form";
 import { Refusal } from "../shared/Refusal";
 import { Alterations } from "./Alterations";
+import { TurnsOn } from "./TurnsOn";
 import classes from "./ChangeRows.module.css";
 
 interface Props extends DialogProps {
@@ -89,6 +90,7 @@ function Preview({ projectId, changes, flagNames, onDone, onClose }: Omit<Props,
               );
             })}
           </ol>
+          <TurnsOn projectId={projectId} alterations={data.items.flatMap((each) => each.alterations)} />
         </>
       )}
     </Form>

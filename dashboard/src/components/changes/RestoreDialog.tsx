@@ -12,6 +12,7 @@ import { restore as texts } from "../../texts/restore";
 import { Form } from "../shared/Form";
 import { Refusal } from "../shared/Refusal";
 import { Alterations } from "./Alterations";
+import { TurnsOn } from "./TurnsOn";
 
 interface Props extends DialogProps {
   readonly projectId: string;
@@ -57,6 +58,7 @@ function Preview({ projectId, changeId, what, onClose }: Omit<Props, "opened">) 
         <>
           <Text>{texts.restoreText}</Text>
           <Alterations alterations={data.alterations} />
+          <TurnsOn projectId={projectId} alterations={data.alterations} />
         </>
       )}
     </Form>

@@ -4,13 +4,15 @@ import { Button, Checkbox, Group, Modal, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { copyPreviewQuery, type Part, useCopyFlags } from "../../api/comparisons";
+import { type CopyAlteration, copyPreviewQuery, type Part, useCopyFlags } from "../../api/comparisons";
 import { lineOf, Problem } from "../../api/problem";
+import type { Alteration } from "../../api/restores";
 import { byFlag, undoable } from "../../lib/comparisons";
 import { notifyDone } from "../../lib/notify";
 import type { DialogProps } from "../../lib/useDialog";
 import { t } from "../../texts";
 import { copy as texts } from "../../texts/compare";
+import { TurnsOn } from "../changes/TurnsOn";
 import { Form } from "../shared/Form";
 import { Refusal } from "../shared/Refusal";
 import { offerUndo } from "../shared/UndoMessage";
@@ -78,9 +80,26 @@ function Copy({ projectId, pair, keys, opened, onClose, onLeaveOut, onCopied }: 
       {parts.length === 0 && <Text>{texts.noPart}</Text>}
       {parts.length > 0 && error && <Refused error={error} refused={refused} onLeaveOut={onLeaveOut} />}
       {parts.length > 0 && !error && !data && <Text role="status">{t.loading}</Text>}
-      {parts.length > 0 && !error && data && <CopyPreview alterations={data.alterations} />}
+      {parts.length > 0 && !error && data && (
+        <>
+          <CopyPreview alterations={data.alterations} />
+          <TurnsOn projectId={projectId} alterations={data.alterations.map((each) => inTarget(each, pair.target.id))} />
+        </>
+      )}
     </Form>
   );
+}
+
+/** An alteration in the form of a restore's. */
+function inTarget({ action, flag_id: id, flag_key: key, fields }: CopyAlteration, environmentId: string): Alteration {
+  return {
+    action,
+    resource_id: id,
+    environment_id: environmentId,
+    flag_key: key,
+    turns_on: fields.some(({ field, before, after }) => field === "enabled" && after === true && before !== true),
+    fields: fields.map(({ field, before, after }) => ({ field, present: before, restored: after })),
+  };
 }
 
 interface RefusedProps {

@@ -3,8 +3,10 @@
 import { Group } from "@mantine/core";
 import type { Flag, FlagPath } from "../../api/client";
 import { useDeleteFlag, useUnarchiveFlag } from "../../api/archive";
+import { askIfCritical } from "../../api/switching";
 import { notifyRefused } from "../../lib/notify";
 import { useDialog } from "../../lib/useDialog";
+import { useHere } from "../../lib/useHere";
 import { t } from "../../texts";
 import { archive as texts } from "../../texts/archive";
 import { DeleteDialog } from "../shared/ConfirmDialog";
@@ -21,6 +23,7 @@ export function ArchivedTools({ path, flag, onUnarchived, onDeleted }: Props) {
   const deletion = useDialog();
   const { mutate: unarchive, isPending } = useUnarchiveFlag(path);
   const { mutateAsync: deleteFlag } = useDeleteFlag(path, flag.name);
+  const { environment } = useHere();
   const putBack = () =>
     unarchive(undefined, {
       onSuccess: () => onUnarchived?.(),
@@ -38,7 +41,7 @@ export function ArchivedTools({ path, flag, onUnarchived, onDeleted }: Props) {
         size="xs"
         label={texts.unarchiveOf(flag.name)}
         loading={isPending}
-        onClick={putBack}
+        onClick={() => askIfCritical(path, environment, { flag, enabled: flag.enabled }, putBack)}
       >
         {texts.unarchive}
       </GuardedButton>

@@ -15,6 +15,7 @@ import { bulk as texts } from "../../texts/bulk";
 import { Form } from "../shared/Form";
 import { Refusal } from "../shared/Refusal";
 import { offerUndo } from "../shared/UndoMessage";
+import { TurnedOnUsers } from "./TurnedOnUsers";
 import classes from "./SelectionBar.module.css";
 
 interface Props extends DialogProps {
@@ -83,6 +84,9 @@ function Confirmation({ path, environment, flags, action, onClose, onLeaveOut, o
       {environment.critical && action !== "add_tags" && action !== "remove_tags" && (
         <Alert role="note" color="alarm" variant="light" py="xs">
           {texts.critical(environment.name)}
+          {action === "enable" && changing.length > 0 && (
+            <TurnedOnUsers flags={changing.map(({ id, name }) => ({ name, path: { ...path, flag_id: id } }))} />
+          )}
         </Alert>
       )}
       {action === "archive" && <Text>{texts.archiveText}</Text>}

@@ -1,4 +1,4 @@
-import { Checkbox, Group, Modal } from "@mantine/core";
+import { Alert, Checkbox, Group, Modal } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -10,6 +10,7 @@ import type { DialogProps } from "../../lib/useDialog";
 import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
 import { creation as texts } from "../../texts/compare";
+import { turnOn } from "../../texts/turnOn";
 import { DialogForm } from "../shared/DialogForm";
 import { DescriptionField, NameAndKeyFields } from "../shared/fields";
 
@@ -26,10 +27,18 @@ export function NewFlagDialog(props: Props) {
 function NewFlag({ path, onClose }: Props) {
   const navigate = useNavigate();
   const create = useCreateFlag(path);
-  const others = useEnvironments().filter((each) => each.id !== path.env_id);
+  const environments = useEnvironments();
+  const others = environments.filter((each) => each.id !== path.env_id);
   const [alsoIn, setAlsoIn] = useState<string[]>([]);
   const form = useForm({ initialValues: { name: "", key: "", description: "", enabled: false } });
+  const [askedAbout, setAskedAbout] = useState("");
+  const turnedOnIn = environments
+    .filter(({ id, critical }) => form.values.enabled && critical && [path.env_id, ...alsoIn].includes(id))
+    .map((each) => each.name)
+    .join(", ");
+  const isAsked = turnedOnIn !== "" && askedAbout === turnedOnIn;
   const submit = async (values: typeof form.values) => {
+    if (turnedOnIn !== "" && !isAsked) return setAskedAbout(turnedOnIn);
     const flag = await create.mutateAsync({ body: { ...described(values), rollout_percentage: 0 }, alsoIn });
     onClose();
     await navigate({
@@ -38,7 +47,7 @@ function NewFlag({ path, onClose }: Props) {
     });
   };
   return (
-    <DialogForm form={form} action={t.flags.create} onSubmit={submit} onClose={onClose}>
+    <DialogForm form={form} action={isAsked ? turnOn.create : t.flags.create} onSubmit={submit} onClose={onClose}>
       <NameAndKeyFields
         form={form}
         propose={proposeFlagKey}
@@ -55,6 +64,11 @@ function NewFlag({ path, onClose }: Props) {
             ))}
           </Group>
         </Checkbox.Group>
+      )}
+      {isAsked && (
+        <Alert role="alert" color="alarm" variant="light" py="xs">
+          {turnOn.turnsOn(1, turnedOnIn)} {turnOn.newFlag}
+        </Alert>
       )}
     </DialogForm>
   );

@@ -1,14 +1,18 @@
-/** When an SDK key was last used and which SDK instances still use it, before it is revoked. */
+/** When an SDK key was last used and who used it in the last 24 hours, which is kept up to date. */
 
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { connectionsQuery } from "../../api/connections";
+import { keyCallersQuery } from "../../api/callers";
 import type { Environment } from "../../api/client";
-import { type SdkKey, sdkKeysQuery } from "../../api/sdkKeys";
-import { usersInWords } from "../../lib/keyUse";
+import { lineOf } from "../../api/problem";
+import type { SdkKey } from "../../api/sdkKeys";
+import { callerInWords, lastUseOf } from "../../lib/callers";
+import { callers as callerTexts } from "../../texts/callers";
 import { sdkKeys as texts } from "../../texts/sdkKeys";
 import { tokens as tokenTexts } from "../../texts/tokens";
 import { When } from "../shared/When";
+
+const SHOWN = 5;
 
 interface Props {
   readonly projectId: string;
@@ -16,23 +20,39 @@ interface Props {
   readonly sdkKey: SdkKey;
 }
 
-export function KeyUse({ projectId, environment, sdkKey }: Props) {
+/** Who uses a key, if it is known. */
+export function useKeyCallers({ projectId, environment, sdkKey }: Props) {
   const path = { project_id: projectId, env_id: environment?.id ?? "" };
-  const { data } = useQuery({ ...connectionsQuery(path), enabled: environment !== undefined });
-  const { data: keys } = useQuery(sdkKeysQuery(projectId));
+  return useQuery({ ...keyCallersQuery(path, sdkKey.id), enabled: environment !== undefined });
+}
+
+export function KeyUse(props: Props) {
+  const { data, error } = useKeyCallers(props);
   return (
     <>
-      <LastUse at={sdkKey.last_used_at} />
-      {data && keys && environment && (
-        <Text mt="xs" role="status">
-          {usersInWords(
-            data.connections,
-            keys.filter((each) => each.environment === sdkKey.environment).length,
-            environment.name,
-          )}
-        </Text>
-      )}
-      <Text mt="xs">{texts.revokeText}</Text>
+      <LastUse at={lastUseOf(props.sdkKey, data)} />
+      <div role="status">
+        {error && !data && (
+          <Text size="sm" c="dimmed">
+            {texts.usersNotKnown(lineOf(error))}
+          </Text>
+        )}
+        {data?.length === 0 && <Text mt="xs">{texts.noUsers}</Text>}
+        {data && data.length > 0 && (
+          <>
+            <Text mt="xs">{texts.users}</Text>
+            <ul>
+              {data.slice(0, SHOWN).map((each) => (
+                <li key={callerInWords(each)} className="break">
+                  {callerInWords(each)}: {callerTexts.rate(each.requests_per_minute, each.requests_last_24_hours)},{" "}
+                  {texts.lastly} <When at={each.last_used_at} />
+                </li>
+              ))}
+              {data.length > SHOWN && <li>{callerTexts.more(data.length - SHOWN)}</li>}
+            </ul>
+          </>
+        )}
+      </div>
     </>
   );
 }

@@ -1,35 +1,38 @@
 /** An SDK key in the list: where it is used, how long it works and when it was used. Its secret is not known. */
 
-import { Badge } from "@mantine/core";
+import { Badge, Group, Text } from "@mantine/core";
 import type { Environment } from "../../api/client";
 import { type SdkKey, useRevokeSdkKey } from "../../api/sdkKeys";
+import { callerInWords, lastUseOf } from "../../lib/callers";
 import { expiryOf } from "../../lib/expiry";
 import { inFull } from "../../lib/time";
-import { useDialog } from "../../lib/useDialog";
+import { type DialogProps, useDialog } from "../../lib/useDialog";
 import { tokens as tokenTexts } from "../../texts/tokens";
-import { sdkKeys as texts } from "../../texts/sdkKeys";
+import { rotation as rotationTexts, sdkKeys as texts } from "../../texts/sdkKeys";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
-import { KeyUse } from "./KeyUse";
+import { lateDialog } from "../shared/lateDialog";
+import { KeyUse, useKeyCallers } from "./KeyUse";
 import classes from "../projects/Members.module.css";
 import { useNow, When } from "../shared/When";
+
+const RotateDialog = lateDialog(() => import("./RotateDialog").then((module) => module.RotateDialog));
+const RotationDialog = lateDialog(() => import("./RotationDialog").then((module) => module.RotationDialog));
 
 interface Props {
   readonly projectId: string;
   /** Of the key; undefined if it has just been deleted. */
   readonly environment: Environment | undefined;
   readonly sdkKey: SdkKey;
+  /** The key that it replaces, if that still exists. */
+  readonly replaced: SdkKey | undefined;
   readonly onRevoked: () => void;
 }
 
-export function SdkKeyRow({ projectId, environment, sdkKey, onRevoked }: Props) {
+export function SdkKeyRow({ projectId, environment, sdkKey, replaced, onRevoked }: Props) {
+  const rotating = useDialog();
   const revocation = useDialog();
   const expiry = expiryOf(sdkKey, useNow());
-  const { mutateAsync: revoke } = useRevokeSdkKey(projectId);
-  const revokeIt = async () => {
-    await revoke(sdkKey.id);
-    onRevoked();
-  };
   return (
     <li className={classes.row}>
       <div className={classes.who}>
@@ -51,27 +54,107 @@ export function SdkKeyRow({ projectId, environment, sdkKey, onRevoked }: Props) 
           · {sdkKey.created_by === null ? texts.createdByNobody : tokenTexts.createdBy(sdkKey.created_by)}{" "}
           <When at={sdkKey.created_at} />
         </span>
+        {replaced && <Replaced {...{ projectId, environment, sdkKey, replaced, onRevoked }} />}
       </div>
+      <Group gap="xs">
+        {expiry !== "expired" && (
+          <GuardedButton
+            needs="keys:rotate"
+            within={environment}
+            variant="default"
+            size="compact-sm"
+            label={rotationTexts.rotateOf(sdkKey.name)}
+            onClick={rotating.open}
+          >
+            {rotationTexts.rotate}
+          </GuardedButton>
+        )}
+        <GuardedButton
+          needs="keys:rotate"
+          within={environment}
+          variant="default"
+          size="compact-sm"
+          label={tokenTexts.revokeOf(sdkKey.name)}
+          onClick={revocation.open}
+        >
+          {tokenTexts.revoke}
+        </GuardedButton>
+      </Group>
+      <RotateDialog {...{ projectId, environment, sdkKey }} onRevoke={revocation.open} {...rotating.props} />
+      <RevokeDialog {...{ projectId, environment, sdkKey, onRevoked }} {...revocation.props} />
+    </li>
+  );
+}
+
+type RevokeProps = DialogProps & Omit<Props, "replaced">;
+
+/** Says who uses a key, and revokes it. */
+function RevokeDialog({ projectId, environment, sdkKey, onRevoked, ...dialog }: RevokeProps) {
+  const hasExpired = expiryOf(sdkKey, useNow()) === "expired";
+  const { mutateAsync: revoke } = useRevokeSdkKey(projectId);
+  const revokeIt = async () => {
+    await revoke(sdkKey.id);
+    onRevoked();
+  };
+  const use = (
+    <>
+      <Text c="dimmed">{texts.hint(sdkKey.hint)}</Text>
+      <KeyUse {...{ projectId, environment, sdkKey }} />
+      <Text mt="xs">{texts.revokeText}</Text>
+    </>
+  );
+  return (
+    <ConfirmDialog
+      title={tokenTexts.revokeHeading(sdkKey.name)}
+      consequence={hasExpired ? texts.revokeExpiredText : use}
+      action={tokenTexts.revoke}
+      onConfirm={revokeIt}
+      {...dialog}
+    />
+  );
+}
+
+/** Which key this one replaces, whether that is still in use, and a button that goes on with its rotation. */
+function Replaced({ projectId, environment, sdkKey, replaced, onRevoked }: Props & { readonly replaced: SdkKey }) {
+  const watching = useDialog();
+  const revocation = useDialog();
+  const { data } = useKeyCallers({ projectId, environment, sdkKey: replaced });
+  const last = lastUseOf(replaced, data);
+  const [caller] = data ?? [];
+  return (
+    <span className={classes.roles}>
+      {rotationTexts.replaces(replaced.name, replaced.hint)}{" "}
+      {last === null ? (
+        rotationTexts.wasNeverUsed
+      ) : (
+        <>
+          {rotationTexts.wasUsed} <When at={last} />
+          {caller && rotationTexts.by(callerInWords(caller))}
+        </>
+      )}
+      .{" "}
       <GuardedButton
         needs="keys:rotate"
         within={environment}
-        variant="default"
-        size="compact-sm"
-        label={tokenTexts.revokeOf(sdkKey.name)}
-        onClick={revocation.open}
+        variant="subtle"
+        size="compact-xs"
+        label={rotationTexts.finishOf(sdkKey.name)}
+        onClick={watching.open}
       >
-        {tokenTexts.revoke}
+        {rotationTexts.finish}
       </GuardedButton>
-      <ConfirmDialog
-        title={tokenTexts.revokeHeading(sdkKey.name)}
-        consequence={
-          expiry === "expired" ? texts.revokeExpiredText : <KeyUse {...{ projectId, environment, sdkKey }} />
-        }
-        action={tokenTexts.revoke}
-        onConfirm={revokeIt}
-        {...revocation.props}
+      <RotationDialog
+        {...{ projectId, environment }}
+        oldKey={replaced}
+        newKey={sdkKey}
+        onRevoke={() => {
+          watching.props.onClose();
+          revocation.open();
+        }}
+        {...watching.props}
       />
-    </li>
+      <RevokeDialog {...{ projectId, environment, onRevoked }} sdkKey={replaced} {...revocation.props} />
+    </span>
   );
 }
 

@@ -14,6 +14,8 @@ interface Secret {
   readonly copy: string;
   readonly secret: string;
   readonly command: string;
+  /** What the button says that ends the dialog. */
+  readonly done?: string;
 }
 
 interface Props<Created> extends DialogProps {
@@ -48,7 +50,7 @@ export function SecretDialog<Created>({ opened, onClose, title, form, initial = 
   );
 }
 
-function Shown({ text, label, copy, secret, command, onClose }: Secret & { readonly onClose: () => void }) {
+function Shown({ text, label, copy, secret, command, done, onClose }: Secret & { readonly onClose: () => void }) {
   const start = useRef<HTMLParagraphElement>(null);
   useEffect(() => start.current?.focus(), []); // the pressed button has disappeared
   return (
@@ -67,7 +69,7 @@ function Shown({ text, label, copy, secret, command, onClose }: Secret & { reado
       <Text size="sm">{tokenTexts.tryIt}</Text>
       <CodeBlock code={command} label={tokenTexts.tryIt} language="bash" />
       <Group justify="flex-end">
-        <Button onClick={onClose}>{tokenTexts.done}</Button>
+        <Button onClick={onClose}>{done ?? tokenTexts.done}</Button>
       </Group>
     </Stack>
   );

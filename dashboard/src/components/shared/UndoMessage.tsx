@@ -4,10 +4,13 @@ import { Button, Group } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import type { QueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { environmentsQuery } from "../../api/environments";
 import { restoreChanges } from "../../api/restores";
 import { type MadeChanges, takeChanges } from "../../lib/madeChanges";
 import { onSessionChange } from "../../lib/session";
 import { notifyDone, notifyRefused } from "../../lib/notify";
+import { turnedOnBy, type TurnedOnFlags } from "../../lib/turnedOn";
+import { wantOn } from "../../lib/turningOn";
 import { done, type Done } from "../../texts/done";
 import { restore as texts } from "../../texts/restore";
 
@@ -45,6 +48,11 @@ function UndoMessage({ cache, message, made, onUsed }: Props) {
   useEffect(() => onSessionChange(onUsed), [onUsed]); // another account must not undo it
   const undo = async () => {
     setBusy(true);
+    const turned = await findTurnedOn(cache, made).catch(() => null); // what is wrong, the undo says
+    if (turned) wantOn({ ...turned, turnOn: () => void undoNow(), cancel: () => setBusy(false) });
+    else await undoNow();
+  };
+  const undoNow = async () => {
     try {
       await restoreChanges(made.projectId, made.changes, { if_unchanged: true });
       notifyDone(texts.undone);
@@ -62,5 +70,17 @@ function UndoMessage({ cache, message, made, onUsed }: Props) {
         {texts.undo}
       </Button>
     </Group>
+  );
+}
+
+/** The flags that an undo turns on in critical environments; null if there are none. */
+async function findTurnedOn(cache: QueryClient, { projectId, changes }: MadeChanges): Promise<TurnedOnFlags | null> {
+  const environments = await cache.query({ ...environmentsQuery(projectId), staleTime: "static" });
+  if (!environments.some((each) => each.critical)) return null;
+  const { items } = await restoreChanges(projectId, changes, { dry_run: true, if_unchanged: true });
+  return turnedOnBy(
+    items.flatMap((each) => each.alterations),
+    projectId,
+    environments,
   );
 }

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.http.errors import Problem
 from flagstaff.serving.access import KeyAccess
+from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.entity_tags import Header, Headers
 from flagstaff.serving.evaluate import ENDPOINT, PATH, Evaluate, sdk_key_in
 from flagstaff.serving.known_sdk_keys import Access
@@ -14,46 +16,56 @@ from flagstaff.serving.ofrep.errors import PATH as OFREP_PATH
 from flagstaff.serving.ofrep.errors import ofrep_form
 from flagstaff.serving.ofrep.requests import credential_in
 
+FastAnswer = tuple[str, bytes | None, EnvironmentSnapshot]
+
 
 class FastEndpoint(NamedTuple):
     """A kind of request, by its path.
 
     `answer` counts the request of a client. It gets what the key opens, the body, the headers that ask for a 304, and
     the client. It returns the answer's tag, which may be empty, its body, which is None for a client that has it, and
-    the revision that it is from; or None for a request that has to wait. It raises Errors, to which `form` gives the
+    the environment that it is from; or None for a request that has to wait. It raises Errors, to which `form` gives the
     protocol's form.
     """
 
+    protocol: SdkProtocol
     path: str
     body_max_bytes: int
     key_in: Callable[[Headers], str]
     find: Callable[[str], Access | None]
-    answer: Callable[[Access, bytes, Sequence[Header], Hashable], tuple[str, bytes | None, int] | None]
+    answer: Callable[[Access, bytes, Sequence[Header], Hashable], FastAnswer | None]
     form: Callable[[Problem], Problem]
 
 
 def evaluate_endpoint(evaluate: Evaluate) -> FastEndpoint:
     """Evaluations of all flags."""
 
-    def answer(access: Access, body: bytes, _: Sequence[Header], client: Hashable) -> tuple[str, bytes, int]:
+    def answer(access: Access, body: bytes, _: Sequence[Header], client: Hashable) -> FastAnswer:
         evaluate.admit(client)
         return "", *evaluate.answer(access, body)
 
-    return FastEndpoint(PATH, ENDPOINT.body_max_bytes, sdk_key_in, evaluate.find, answer, lambda problem: problem)
+    return FastEndpoint(
+        SdkProtocol.EVALUATE,
+        PATH,
+        ENDPOINT.body_max_bytes,
+        sdk_key_in,
+        evaluate.find,
+        answer,
+        lambda problem: problem,
+    )
 
 
 def ofrep_endpoint(ofrep: Ofrep, key_access: KeyAccess) -> FastEndpoint:
     """The same by OFREP."""
 
-    def answer(
-        access: Access, body: bytes, conditions: Sequence[Header], client: Hashable
-    ) -> tuple[str, bytes | None, int] | None:
+    def answer(access: Access, body: bytes, conditions: Sequence[Header], client: Hashable) -> FastAnswer | None:
         if not ofrep.can_answer_at_once(access):
             return None  # and the route counts it
         key_access.admit(access, client)
         return ofrep.answer_at_once(access, body, conditions)
 
     return FastEndpoint(
+        SdkProtocol.OFREP,
         OFREP_PATH,
         OFREP_ENDPOINT.body_max_bytes,
         credential_in,

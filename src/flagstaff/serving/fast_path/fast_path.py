@@ -15,6 +15,7 @@ import httptools
 from uvicorn.server import ServerState
 
 from flagstaff.cluster.lease import Lease
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.http.cors import CrossOrigin
 from flagstaff.http.errors import Problem, problem_of
 from flagstaff.http.limits import Limits
@@ -24,8 +25,11 @@ from flagstaff.http.rejections import Rejections
 from flagstaff.http.request_head import content_length, is_host
 from flagstaff.http.responses import raw_response
 from flagstaff.http.revisions import revision_header, stale_header
+from flagstaff.serving.caller_counts import CallerCounts, Tally, caller_of, environment_of_refused
+from flagstaff.serving.callers import read_user_agent
 from flagstaff.serving.entity_tags import tag_header
 from flagstaff.serving.fast_path.endpoints import FastEndpoint
+from flagstaff.serving.known_sdk_keys import Access
 from flagstaff.serving.revisions import DEMAND
 from flagstaff.telemetry import Metrics
 from flagstaff.values.errors import Error
@@ -61,6 +65,7 @@ class Head(NamedTuple):
     sdk_key: str
     body_bytes: int
     request_id: bytes | None
+    user_agent: str
     headers: Headers
     conditions: Headers  # those that ask for a 304
 
@@ -73,6 +78,7 @@ class FastPath:
         endpoints: Iterable[FastEndpoint],
         *,
         limits: Limits,
+        callers: CallerCounts,
         lease: Lease,
         refuses_when_cut_off: bool,
         request_ids: RequestIds,
@@ -80,6 +86,7 @@ class FastPath:
         metrics: Metrics,
     ) -> None:
         self.limits = limits
+        self.callers = callers
         self.lease = lease
         self.refuses_when_cut_off = refuses_when_cut_off
         self.choose_id = request_ids.choose
@@ -124,11 +131,17 @@ class FastPathProtocol(BoundedProtocol):
     _held = bytearray()  # a request that has not arrived completely
     _held_until_bytes = 0
     _client: Hashable = None
+    _tally: Tally
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(transport)
+        self._tally = Tally()
         if not self.fast_path.limits.trusted_proxies:
             self._client = self.fast_path.limits.client_of(self.client, ())
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.fast_path.callers.end(self._tally)
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         if self._held:
@@ -182,17 +195,22 @@ class FastPathProtocol(BoundedProtocol):
         self._unset_keepalive_if_required()
         self._ticks_left = self.bounds.idle_ticks
         request_id = fast_path.choose_id(head.request_id)
+        client = self._client or fast_path.limits.client_of(self.client, head.headers)
         try:
-            client = self._client or fast_path.limits.client_of(self.client, head.headers)
             answered = endpoint.answer(access, body, head.conditions, client)
         except Error as error:
+            self._count_refused(error, head, access, client)
             self._answer_otherwise(endpoint.form(problem_of(error, request_id)), head, request_id, marks)
             return True
         except Exception:  # noqa: BLE001 - the route meets it too, and its edge knows what to log and to say
             return False
         if answered is None:
             return False
-        tag, answer, revision = answered
+        tag, answer, environment = answered
+        tally, revision = self._tally, environment.revision
+        if tally.head is not head or tally.environment is not environment:
+            self._begin_tally(head, access, environment, client)
+        tally.requests += 1
         if answer is None:
             headers = tag_header(tag), revision_header(revision)
             self._answer_otherwise(Problem(304, headers, b""), head, request_id, marks)
@@ -204,6 +222,19 @@ class FastPathProtocol(BoundedProtocol):
             own += b"\r\n%s: %s" % (name, value)
         self.transport.write(b"".join((fast_path.start(self.server_state), own, head.prepared.tail, answer)))
         return True
+
+    def _count_refused(self, error: Error, head: Head, access: Access, client: Hashable) -> None:
+        if environment := environment_of_refused(access, error):
+            self._begin_tally(head, access, environment, client)
+            self._tally.requests += 1
+
+    def _begin_tally(self, head: Head, access: Access, environment: EnvironmentSnapshot, client: Hashable) -> None:
+        """Have the connection's tally count requests with this head for this environment."""
+        tally, named = self._tally, (head.prepared.start, head.sdk_key, head.user_agent, client)
+        if tally.environment is not environment or tally.named != named:
+            caller = caller_of(head.prepared.endpoint.protocol, access, environment, head.user_agent, client)
+            self.fast_path.callers.begin(tally, environment, caller)
+        tally.head, tally.named = head, named
 
     def _answer_otherwise(self, answer: Problem, head: Head, request_id: str, marks: Marks) -> None:
         """Answer with another status than 200."""
@@ -256,7 +287,8 @@ def _parse(data: bytes, prepared: PreparedEndpoint) -> Head | None:
         return None
     sdk_key = prepared.endpoint.key_in(collector.headers)
     conditions = [header for header in collector.headers if header[0] == b"if-none-match"]
-    return Head(prepared, sdk_key, length, given.get(b"x-request-id"), collector.headers, conditions)
+    user_agent = read_user_agent(given.get(b"user-agent"))
+    return Head(prepared, sdk_key, length, given.get(b"x-request-id"), user_agent, collector.headers, conditions)
 
 
 def connection_class(

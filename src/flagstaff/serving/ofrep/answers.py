@@ -8,6 +8,7 @@ from flagstaff.evaluation.dialects import Rendered, write_alone
 from flagstaff.evaluation.ofrep import OFREP
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Translation
 from flagstaff.serving.access import KeyAccess, not_valid, open_access
+from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.entity_tags import Header, Headers, has_answer
 from flagstaff.serving.evaluations import Evaluations
 from flagstaff.serving.known_sdk_keys import Access, SdkKeys
@@ -45,7 +46,7 @@ class Ofrep:
         """
         headers: Headers = scope["headers"]
         credential = credential_in(headers)
-        access, environment = await self._key_access.open(scope, credential)
+        access, environment = await self._key_access.open(scope, credential, SdkProtocol.OFREP)
         demanded = demanded_in(headers)
         if demanded is None:
             return access, environment
@@ -70,8 +71,8 @@ class Ofrep:
 
     def answer_at_once(
         self, access: Access, body: bytes, headers: Sequence[Header]
-    ) -> tuple[str, bytes | None, int] | None:
-        """The tag, the body and the revision of an answer about all flags; no body for a client that has it.
+    ) -> tuple[str, bytes | None, EnvironmentSnapshot] | None:
+        """The tag, the body and the environment of an answer about all flags; no body for a client that has it.
 
         None if there is something to wait for.
 
@@ -86,7 +87,7 @@ class Ofrep:
             raise not_valid()
         answer = self._answer_in(translation, environment, body)
         has_body = not headers or not has_answer(headers, answer.tag)
-        return answer.tag, answer.body if has_body else None, environment.revision
+        return answer.tag, answer.body if has_body else None, environment
 
     def _answer_in(self, translation: Translation, environment: EnvironmentSnapshot, body: bytes) -> Rendered:
         return self._evaluations.all_flags_for(translation, environment, read_request(body), IDENTIFIERS)

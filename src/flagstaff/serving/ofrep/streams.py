@@ -4,17 +4,16 @@ A browser's EventSource sends no headers, so its address has a token that is val
 the same hour names the same address, so that clients keep their connection.
 """
 
-from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 from urllib.parse import parse_qs
-from uuid import UUID
 
 from starlette.types import Receive, Scope, Send
 
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.http.errors import MethodNotAllowedError, UnauthenticatedError
 from flagstaff.serving.access import CHALLENGE, KeyAccess
+from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.event_stream import event, serve_stream
 from flagstaff.serving.known_sdk_keys import Access, SdkKeys
 from flagstaff.serving.ofrep.errors import STREAMS_PATH
@@ -75,18 +74,21 @@ class OfrepStreamRoute:
         name = self._tokens.read(_token_in(scope["query_string"]))
         access = await self._find(name)
         self._key_access.count(scope, access)
-        key_id, expires_at, environment = _opened(access)
-        self._streams.require_room(key_id)
+        key, environment = _opened(access)
+        self._streams.require_room(key.key_id)
+        callers = self._key_access.callers
+        caller = callers.identify(scope, SdkProtocol.STREAM, key, environment)
+        callers.add(caller, 1)
         topic = Topic(_KIND, environment.project_id, environment.environment_id)
         known = dict(scope["headers"]).get(b"last-event-id")
 
         async def begin(stream: Stream) -> bytes:
-            _, _, environment = _opened(await self._find(name))
+            _, environment = _opened(await self._find(name))
             self._streams.open(topic, stream, environment, environment.revision, Refetches)
             # What was missed before cannot be known, unless the client says what it was told last.
             return b"" if known == b"%d" % environment.revision else _refetch(environment)
 
-        make_stream = partial(Stream, key_id=key_id, expires_at=expires_at)
+        make_stream = partial(Stream, key_id=key.key_id, expires_at=key.expires_at, caller=caller)
         end = partial(self._streams.close, topic)
         await serve_stream(scope, receive, send, make_stream=make_stream, begin=begin, end=end)
 
@@ -94,12 +96,12 @@ class OfrepStreamRoute:
         return await self._sdk_keys.find_by_id(*name) if name is not None else None
 
 
-def _opened(access: Access | None) -> tuple[UUID, datetime | None, EnvironmentSnapshot]:
+def _opened(access: Access | None) -> tuple[Access, EnvironmentSnapshot]:
     if access is None or access.key_id is None or access.environment is None:
         raise UnauthenticatedError(
             "The token of this stream is not valid or has expired. Fetch the flags again for a new one.", CHALLENGE
         )
-    return access.key_id, access.expires_at, access.environment
+    return access, access.environment
 
 
 def _token_in(query: bytes) -> str:

@@ -21,6 +21,7 @@ from flagstaff.http.operations import CONTEXT_BODY, Endpoint
 from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.serving.access import SERVER_ONLY, KeyAccess
 from flagstaff.serving.applications import Report
+from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.context import UNREADABLE
 from flagstaff.serving.entity_tags import has_answer, send_chunks, send_json, send_unchanged, tag_header
 from flagstaff.serving.known_sdk_keys import Access
@@ -89,7 +90,7 @@ class ClientRoute:
 
     async def _features(self, scope: Scope, _body: bytes, send: Send) -> None:
         prefix = _prefix_in(scope["query_string"])
-        environment = await self._open(scope)
+        _, environment = await self._open(scope)
         local = await self._local_flags.current(environment)
         payload = local.payloads.get(prefix)
         if payload is None:
@@ -149,12 +150,12 @@ class ClientRoute:
                 )
         await send_json(_encode({"tokens": valid}), send)
 
-    async def _open(self, scope: Scope) -> EnvironmentSnapshot:
-        _, environment = await self._key_access.open(scope, credential_in(scope["headers"]), SERVER_ONLY)
-        return environment
+    async def _open(self, scope: Scope) -> tuple[Access, EnvironmentSnapshot]:
+        credential = credential_in(scope["headers"])
+        return await self._key_access.open(scope, credential, SdkProtocol.UNLEASH, SERVER_ONLY)
 
     async def _open_for_report(self, scope: Scope) -> tuple[Access, EnvironmentSnapshot]:
-        access, environment = await self._key_access.open(scope, credential_in(scope["headers"]), SERVER_ONLY)
+        access, environment = await self._open(scope)
         self._key_access.admit_report(access)  # before the body is read, which takes milliseconds
         return access, environment
 

@@ -7,6 +7,7 @@ from flagstaff.http.bodies import read_body
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.operations import ATTRIBUTES_BODY, Endpoint
 from flagstaff.serving.access import KeyAccess
+from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.entity_tags import send_tagged
 from flagstaff.serving.evaluations import Evaluations
 from flagstaff.serving.translations import Translations
@@ -42,7 +43,8 @@ class FrontendRoute:
         body = await read_body(receive)
         if body is None:
             return
-        _, environment = await self._key_access.open(scope, credential_in(scope["headers"]))
+        credential = credential_in(scope["headers"])
+        _, environment = await self._key_access.open(scope, credential, SdkProtocol.UNLEASH_FRONTEND)
         if check is not None:
             check(body)
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})

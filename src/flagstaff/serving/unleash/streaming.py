@@ -19,6 +19,7 @@ from flagstaff.evaluation.unleash.events import hydrating, telling
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.serving.access import SERVER_ONLY, KeyAccess, open_access
+from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.entity_tags import Headers, given_tags, send_chunks, send_unchanged, tag_header
 from flagstaff.serving.event_stream import event, event_frame, serve_stream
 from flagstaff.serving.streams import EVENT_MAX_BYTES, Reconnect, Stream, Streams, Topic
@@ -82,7 +83,8 @@ class StreamingRoute:
         if scope["method"] != "GET":
             raise MethodNotAllowedError("GET")
         key = credential_in(scope["headers"])
-        access, environment = await self._key_access.open(scope, key, SERVER_ONLY)
+        protocol = SdkProtocol.UNLEASH if scope["path"] == DELTA else SdkProtocol.STREAM
+        access, environment = await self._key_access.open(scope, key, protocol, SERVER_ONLY)
         flags = await self._flags.current(environment)  # before the head, so that a failure is a 503
         client = client_in(scope["headers"])
         if scope["path"] == DELTA:
@@ -102,7 +104,8 @@ class StreamingRoute:
             self._streams.close(topic, stream)
             self._applications.record_closed(topic.environment_id, client)
 
-        make_stream = partial(Stream, key_id=access.key_id, expires_at=access.expires_at, client=client)
+        caller = self._key_access.callers.identify(scope, protocol, access, environment)
+        make_stream = partial(Stream, key_id=access.key_id, expires_at=access.expires_at, client=client, caller=caller)
         await serve_stream(scope, receive, send, make_stream=make_stream, begin=begin, end=end)
 
     async def _open(self, key: str, environment: EnvironmentSnapshot, topic: Topic, stream: Stream) -> LocalFlags:

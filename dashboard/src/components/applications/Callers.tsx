@@ -1,0 +1,82 @@
+/** The callers of an environment in a table, which can be sorted and limited to one SDK key. */
+
+import { Group, NativeSelect, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Caller } from "../../api/callers";
+import { sdkKeysQuery } from "../../api/sdkKeys";
+import { keyNameOf, nameOf, SORTS, type Sort, sorted } from "../../lib/callers";
+import { callers as texts } from "../../texts/callers";
+import { Sheet } from "../shared/Sheet";
+import { When } from "../shared/When";
+import classes from "./Callers.module.css";
+
+const ANY = "";
+const PROJECT = "project";
+
+interface Props {
+  readonly projectId: string;
+  readonly callers: readonly Caller[];
+}
+
+export function Callers({ projectId, callers }: Props) {
+  const [sort, setSort] = useState<Sort>("last");
+  const [chosen, setChosen] = useState(ANY);
+  const { data: keys } = useQuery({ ...sdkKeysQuery(projectId), retry: false });
+  const used = new Map(callers.map((each) => [each.sdk_key_id ?? PROJECT, keyNameOf(each, keys)]));
+  const shown = callers.filter((each) => chosen === ANY || (each.sdk_key_id ?? PROJECT) === chosen);
+  return (
+    <>
+      <Group gap="sm" mb="sm">
+        <NativeSelect
+          label={texts.sort}
+          value={sort}
+          data={SORTS.map((value) => ({ value, label: texts.sorts[value] }))}
+          onChange={(event) => setSort(event.currentTarget.value as Sort)}
+        />
+        <NativeSelect
+          label={texts.filter}
+          value={chosen}
+          data={[{ value: ANY, label: texts.anyKey }, ...[...used].map(([value, label]) => ({ value, label }))]}
+          onChange={(event) => setChosen(event.currentTarget.value)}
+        />
+      </Group>
+      {shown.length === 0 ? <Text>{texts.noneMatch}</Text> : <Table callers={sorted(shown, sort)} {...{ keys }} />}
+    </>
+  );
+}
+
+interface TableProps {
+  readonly callers: readonly Caller[];
+  readonly keys: Parameters<typeof keyNameOf>[1];
+}
+
+function Table({ callers, keys }: TableProps) {
+  return (
+    <Sheet
+      label={texts.heading}
+      columns={[texts.caller, ...texts.columns]}
+      rows={callers.map((each) => ({
+        key: [each.protocol, each.sdk_key_id, each.is_others, each.network, each.user_agent].join(" "),
+        cells: [
+          <span key="agent" className={classes.agent}>
+            {nameOf(each)}
+          </span>,
+          ...[
+            texts.protocols[each.protocol],
+            each.network === null ? texts.noNetwork : <code key="network">{each.network}</code>,
+            keyNameOf(each, keys),
+            each.requests_per_minute.toLocaleString("en"),
+            each.requests_last_24_hours.toLocaleString("en"),
+            <When key="first" at={each.first_used_at} />,
+            <When key="last" at={each.last_used_at} />,
+          ].map((cell, place) => (
+            <span key={texts.columns[place]} className={classes.short}>
+              {cell}
+            </span>
+          )),
+        ],
+      }))}
+    />
+  );
+}

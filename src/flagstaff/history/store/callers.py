@@ -1,0 +1,256 @@
+"""The callers of each environment: their requests lately and in the last hours, and when they asked first and last.
+
+All processes add to the same rows. A row's id is a digest of its caller, so that it needs no look-up, and all processes
+write rows in the same order.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.concurrency.pacing import collect, pause
+from flagstaff.database import dialect, tables
+from flagstaff.database.tables import microseconds
+from flagstaff.history.store.reports import hour_of
+from flagstaff.serving.callers import OTHERS, Caller, CallerUse, SdkProtocol
+
+CALLERS_MAX = 1_000
+CALLERS_OF_KEY_MAX = 200
+HOURS = 24
+_SLOT = timedelta(minutes=5)
+_SLOT_MICROSECONDS = 300 * 10**6
+_REPLACED_AFTER = timedelta(days=1)
+_ROWS_AT_ONCE = 100  # in a statement
+_OWN_KEY = UUID(int=0)
+
+_columns, _hours = tables.callers.c, tables.caller_hours.c
+_present = sa.select(_columns.id).where(_columns.id.in_(sa.bindparam("ids", expanding=True)))
+_is_told_apart = _columns.network != OTHERS
+_by_key = (
+    sa.select(_columns.key_id, sa.func.count())
+    .where(_columns.environment_id == sa.bindparam("environment"), _is_told_apart)
+    .group_by(_columns.key_id)
+)
+
+
+def _adding(insert: Any) -> Any:
+    """Add to the slot of a row. Processes may write the slots of a caller in another order than they began."""
+    new = insert.excluded
+    later = new.slot - _columns.slot
+    return insert.on_conflict_do_update(
+        index_elements=[_columns.id],
+        set_={
+            "slot": sa.case((later > 0, new.slot), else_=_columns.slot),
+            "in_slot": sa.case(
+                (later > 0, new.in_slot), (later == 0, _columns.in_slot + new.in_slot), else_=_columns.in_slot
+            ),
+            "before_slot": sa.case(
+                (later > 1, 0),
+                (later == 1, _columns.in_slot),
+                (later == -1, _columns.before_slot + new.in_slot),
+                else_=_columns.before_slot,
+            ),
+            "last_at": sa.case((new.last_at > _columns.last_at, new.last_at), else_=_columns.last_at),
+        },
+    )
+
+
+_add = dialect.upsert(tables.callers, _adding)
+_add_hour = dialect.upsert(
+    tables.caller_hours,
+    lambda insert: insert.on_conflict_do_update(
+        index_elements=[_hours.caller, _hours.hour], set_={"requests": _hours.requests + insert.excluded.requests}
+    ),
+)
+
+
+async def add_requests(connection: AsyncConnection, counts: Mapping[Caller, int], at: datetime) -> None:
+    """Add requests of callers.
+
+    A new caller of a key that has CALLERS_OF_KEY_MAX takes the place of one that has not asked for a day, or else
+    counts among the others of its key. The same applies to the environment and CALLERS_MAX.
+    """
+    by_id: dict[int, tuple[Caller, int]] = {}
+    for caller, requests in (await _told_apart(connection, counts, at)).items():
+        by_id[_id_of(caller)] = caller, requests
+    rows = [_row(caller_id, *by_id[caller_id], at) for caller_id in sorted(by_id)]
+    hour = hour_of(at)
+    hours = [{"caller": row["id"], "hour": hour, "requests": row["in_slot"]} for row in rows if row["in_slot"]]
+    for first in range(0, len(rows), _ROWS_AT_ONCE):
+        await connection.execute(_add(connection), rows[first : first + _ROWS_AT_ONCE])
+        await pause()
+    for first in range(0, len(hours), _ROWS_AT_ONCE):
+        await connection.execute(_add_hour(connection), hours[first : first + _ROWS_AT_ONCE])
+        await pause()
+
+
+async def list_callers(
+    connection: AsyncConnection,
+    environment_id: UUID,
+    since: datetime,
+    now: datetime,
+    limit: int,
+    key_id: UUID | None = None,
+) -> list[CallerUse]:
+    """The callers that have asked since a moment, or those of one key: at most `limit`, those that asked last first."""
+    query = sa.select(tables.callers).where(
+        _columns.environment_id == environment_id,
+        _columns.last_at >= since,
+        _columns.protocol.in_(list(SdkProtocol)),  # a later release may know others
+    )
+    if key_id is not None:
+        query = query.where(_columns.key_id == key_id)
+    rows = (await connection.execute(query.order_by(_columns.last_at.desc(), _columns.id).limit(limit))).all()
+    sums: dict[int, int] = {}
+    for first in range(0, len(rows), _ROWS_AT_ONCE):
+        ids = [row.id for row in rows[first : first + _ROWS_AT_ONCE]]
+        summed = (
+            sa.select(_hours.caller, sa.func.sum(_hours.requests))
+            .where(_hours.caller.in_(ids), _hours.hour > hour_of(now) - HOURS)
+            .group_by(_hours.caller)
+        )
+        sums |= {caller: int(requests) for caller, requests in await connection.execute(summed)}
+    return await collect(_from_row(row, sums.get(row.id, 0), now) for row in rows)
+
+
+async def delete_callers_before(connection: AsyncConnection, before: datetime, now: datetime) -> None:
+    """Delete the callers that asked last before a moment, and the counts of hours that no list shows by `now`."""
+    await connection.execute(tables.callers.delete().where(_columns.last_at < before))
+    await connection.execute(tables.caller_hours.delete().where(_hours.hour <= hour_of(now) - HOURS))
+
+
+async def list_called_environments(connection: AsyncConnection) -> set[UUID]:
+    """The environments that have callers, whether or not they exist."""
+    return set((await connection.execute(sa.select(_columns.environment_id).distinct())).scalars())
+
+
+async def delete_callers(connection: AsyncConnection, environment_id: UUID) -> None:
+    """Delete the callers of an environment. The counts of their hours are deleted a day later."""
+    await connection.execute(tables.callers.delete().where(_columns.environment_id == environment_id))
+
+
+async def _told_apart(connection: AsyncConnection, counts: Mapping[Caller, int], at: datetime) -> Mapping[Caller, int]:
+    """The counts, in which those of new callers without a place are counted as those of others."""
+    ids = [_id_of(caller) for caller in counts]
+    present: set[int] = set()
+    for first in range(0, len(ids), _ROWS_AT_ONCE):
+        found = await connection.execute(_present, {"ids": ids[first : first + _ROWS_AT_ONCE]})
+        present.update(found.scalars())
+        await pause()
+    kept: Counter[Caller] = Counter()
+    new: defaultdict[UUID, list[Caller]] = defaultdict(list)
+    for caller_id, (caller, requests) in zip(ids, counts.items(), strict=True):
+        if caller.is_others or caller_id in present:
+            kept[caller] = requests
+        else:
+            new[caller.environment_id].append(caller)
+    for environment_id in sorted(new):
+        placed = await _place(connection, environment_id, new[environment_id], at)
+        for caller in new[environment_id]:
+            kept[caller if caller in placed else caller.others] += counts[caller]
+    return kept
+
+
+async def _place(
+    connection: AsyncConnection, environment_id: UUID, new: Sequence[Caller], at: datetime
+) -> Collection[Caller]:
+    """Those of an environment's new callers for which there is a place, which is made where possible."""
+    places = _Places(connection, environment_id, at)
+    await places.count()
+    return {each for each in new if await places.take(each.key_id or _OWN_KEY)}
+
+
+class _Places:
+    """The places for callers in an environment."""
+
+    def __init__(self, connection: AsyncConnection, environment_id: UUID, at: datetime) -> None:
+        self._connection = connection
+        self._oldest = (
+            sa.select(_columns.id, _columns.key_id)
+            .where(_columns.environment_id == environment_id, _is_told_apart, _columns.last_at < at - _REPLACED_AFTER)
+            .order_by(_columns.last_at)
+            .limit(1)
+        )
+        self._environment_id = environment_id
+        self._taken: Counter[UUID] = Counter()
+        self._full: set[UUID | None] = set()  # keys in which no place can be made; None is the environment
+
+    async def count(self) -> None:
+        """Count the places that are taken, by key."""
+        for key_id, count in await self._connection.execute(_by_key, {"environment": self._environment_id}):
+            self._taken[key_id] = count
+
+    async def take(self, key_id: UUID) -> bool:
+        """Take a place for a caller with this key; return whether there was one."""
+        if self._taken[key_id] >= CALLERS_OF_KEY_MAX:
+            has_place = await self._free(key_id)
+        else:
+            has_place = self._taken.total() < CALLERS_MAX or await self._free(None)
+        self._taken[key_id] += has_place
+        return has_place
+
+    async def _free(self, within: UUID | None) -> bool:
+        """Delete the caller that has not asked for longest, with a key or any, if that is a day; return whether."""
+        if within in self._full:
+            return False
+        query = self._oldest if within is None else self._oldest.where(_columns.key_id == within)
+        found = (await self._connection.execute(query)).one_or_none()
+        if found is None:
+            self._full.add(within)
+            return False
+        await self._connection.execute(tables.callers.delete().where(_columns.id == found.id))
+        self._taken[found.key_id] -= 1
+        return True
+
+
+def _id_of(caller: Caller) -> int:
+    """A digest of the caller. It is signed, as the databases' integers are."""
+    digest = blake2b(digest_size=8)
+    for part in (caller.environment_id.bytes, (caller.key_id or _OWN_KEY).bytes, *map(str.encode, caller[3:])):
+        digest.update(b"%d:" % len(part) + part)
+    digest.update(caller.protocol.encode())
+    return int.from_bytes(digest.digest(), "big", signed=True)
+
+
+def _slot_of(at: datetime) -> int:
+    return microseconds(at) // _SLOT_MICROSECONDS
+
+
+def _row(caller_id: int, caller: Caller, requests: int, at: datetime) -> dict[str, object]:
+    return {
+        "id": caller_id,
+        "environment_id": caller.environment_id,
+        "key_id": caller.key_id or _OWN_KEY,
+        "protocol": caller.protocol,
+        "user_agent": caller.user_agent,
+        "network": caller.network,
+        "first_at": at,
+        "last_at": at,
+        "slot": _slot_of(at),
+        "in_slot": requests,
+        "before_slot": 0,
+    }
+
+
+def _from_row(row: sa.Row[*tuple[object, ...]], requests_last_day: int, now: datetime) -> CallerUse:
+    key_id = None if row.key_id == _OWN_KEY else row.key_id
+    caller = Caller(row.environment_id, SdkProtocol(row.protocol), key_id, row.user_agent, row.network)
+    return CallerUse(caller, _rate(row, now), requests_last_day, row.first_at, row.last_at)
+
+
+def _rate(row: sa.Row[*tuple[object, ...]], now: datetime) -> float:
+    """Requests each minute: those of the present slot, and the part of those before it that is five minutes ago."""
+    slots = microseconds(now) / _SLOT_MICROSECONDS
+    elapsed, part = divmod(slots, 1)
+    past = int(elapsed) - row.slot
+    if past <= 0:
+        requests = row.in_slot + row.before_slot * (1 - part)
+    else:
+        requests = row.in_slot * (1 - part) if past == 1 else 0.0
+    return float(requests) / (_SLOT / timedelta(minutes=1))
