@@ -21,6 +21,7 @@ from flagstaff.projects.permissions import Limits
 from flagstaff.projects.projects import Environment, Project
 from flagstaff.projects.sdk_keys import SdkKey
 from flagstaff.values.moments import format_moment
+from flagstaff.views.pinned_charts import PinnedChart
 from flagstaff.views.saved_views import SavedView
 
 
@@ -45,6 +46,7 @@ Resource = (
     | Segment
     | Metric
     | SavedView
+    | PinnedChart
     | SdkKey
     | Member
     | Invitation
@@ -52,7 +54,17 @@ Resource = (
     | Recordable
 )
 
-_IN_NO_SNAPSHOT = ("account.", "instance.", "token.", "member.", "invitation.", "view.", "webhook.", "release.")
+_IN_NO_SNAPSHOT = (
+    "account.",
+    "instance.",
+    "token.",
+    "member.",
+    "invitation.",
+    "view.",
+    "pinned_chart.",
+    "webhook.",
+    "release.",
+)
 # A webhook's URL may contain a secret; its `host` is recorded.
 _SECRET = frozenset({"sdk_key", "password_hash", "url"})
 # They say which resource it is, or when it was written.
