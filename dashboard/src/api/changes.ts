@@ -28,7 +28,9 @@ export function changesQuery(path: EnvironmentPath, flagId?: string, since?: str
 }
 
 /** How often what decides an environment's flags, or one of them, was changed, in the intervals of a chart. */
-export function changeSummaryQuery(path: EnvironmentPath, { since, until, interval }: Summary, flagKey: string) {
+type Times = Pick<Summary, "since" | "until" | "interval">;
+
+export function changeSummaryQuery(path: EnvironmentPath, { since, until, interval }: Times, flagKey: string) {
   return queryOptions({
     queryKey: ["changes", path.env_id, "summary", since, until, interval, flagKey],
     queryFn: ({ signal }) => {

@@ -26,7 +26,7 @@ export function History() {
   const filter = filterOf(search, search.flag ?? "");
   const { data: flagKeys = [] } = useQuery(foundKeysQuery(here.project.id, filter.flagKey));
   const flag = useFlagOfKey(here.path, here.environment, filter.flagKey);
-  const query = useHistoryPages(evaluationsOf(here.path, filter), live && filter.at === null);
+  const query = useHistoryPages(evaluationsOf(here.path, filter), live && filter.span === null);
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
   const onFilter = (next: HistorySearch) => void navigate({ search: toHistorySearch({ ...next }), replace: true });
   return (
@@ -42,8 +42,11 @@ export function History() {
       />
       <EvaluationPages
         here={here}
+        search={search}
+        onChange={onFilter}
         filter={filter}
         flagKey={filter.flagKey}
+        flag={flag}
         isFiltered={Object.keys(search).length > 0}
         onClear={() => onFilter({})}
         query={query}

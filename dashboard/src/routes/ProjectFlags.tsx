@@ -6,6 +6,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { projectFlagsQuery } from "../api/projectFlagList";
 import { ProjectFlagTable } from "../components/flags/ProjectFlagTable";
 import classes from "../components/flags/ProjectFlagTable.module.css";
+import { PinnedCharts } from "../components/history/PinnedCharts";
 import { Empty } from "../components/shared/Empty";
 import { IconFlag, IconFunnelOff } from "../components/shared/icons";
 import { ListSearch } from "../components/shared/ListSearch";
@@ -30,6 +31,7 @@ export function ProjectFlags() {
   const isFiltered = Object.keys(search).length > 0;
   return (
     <Page title={texts.heading} intro={texts.intro}>
+      <PinnedCharts projectId={project.id} />
       <search className={classes.filters}>
         <ListSearch label={texts.search} selected={search.q ?? ""} onChange={(q) => onFilter({ ...search, q })} />
         <Checkbox

@@ -13,6 +13,7 @@ import { lastEnvironment } from "../lib/lastEnvironment";
 import type { PersonSearch } from "../lib/person";
 import type { PlaygroundSearch } from "../lib/playground";
 import type { ProjectFlagsSearch } from "../lib/projectFlagTable";
+import type { RequestMetricsSearch } from "../lib/requestMetricsSearch";
 import { toChangesSearch } from "../lib/changesSearch";
 import { toFlagPage, toFlagsSearch, toHistorySearch } from "../lib/search";
 import { signedIn } from "./frames";
@@ -163,6 +164,7 @@ const releases = createRoute({
 const applications = createRoute({
   getParentRoute: () => environment,
   path: "/applications",
+  validateSearch: (raw): RequestMetricsSearch => raw,
   component: lazyPage(() => import("../routes/Applications"), "Applications"),
 });
 

@@ -8,7 +8,13 @@ export const history = {
   answer: "Result",
   answers: { any: "Any result", on: "On", off: "Off" },
   period: "Period",
-  periods: { hour: "Last hour", day: "Last 24 hours", week: "Last 7 days", all: "All available" },
+  periods: {
+    hour: "Last hour",
+    day: "Last 24 hours",
+    week: "Last 7 days",
+    month: "Last 30 days",
+    all: "All available",
+  },
   live: "Follow live",
   when: "When",
   who: "Who",
@@ -34,17 +40,9 @@ export const history = {
   emptyText: "Evaluations are listed here as soon as an application requests its flags. Try it yourself:",
   noMatch: "No evaluations match these filters",
   noMatchText: "Change the filters or choose a longer period.",
-  chart: "Results over time",
-  chartNone: "No evaluations in this period",
-  chartOfAll:
-    "The chart counts all users and all results. It follows the flag and the period, but not the other filters.",
-  total: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "result" : "results"}`,
-  reasons: "By reason",
   showFlags: "Show the results of all flags",
   evaluation: (flags: number, shown: number) =>
     flags > shown ? `All ${flags.toLocaleString("en")} results of this evaluation` : "Open this evaluation",
-  bar: (when: string, on: number, off: number) =>
-    `${when}: ${on.toLocaleString("en")} on, ${off.toLocaleString("en")} off`,
 };
 
 export const users = {

@@ -2,12 +2,14 @@
 
 import { Autocomplete, Button, NativeSelect, TextInput } from "@mantine/core";
 import type { EnvironmentPath, Flag } from "../../api/client";
+import type { Span } from "../../lib/chartTimes";
 import { filterOf } from "../../lib/historyFilter";
 import { PERIODS } from "../../lib/periods";
 import { ANSWERS, type HistorySearch } from "../../lib/search";
 import { inFull } from "../../lib/time";
 import { useTyped } from "../../lib/useTyped";
 import { t } from "../../texts";
+import { charts } from "../../texts/charts";
 import { markers as texts } from "../../texts/markers";
 import { IconBroadcast } from "../shared/icons";
 import classes from "./History.module.css";
@@ -26,12 +28,13 @@ interface Props {
 }
 
 const TYPING_MILLISECONDS = 300;
+const SPAN = "span";
 const OF_A_FLAG = { answer: "any", variant: "", rule: "" };
 
 export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys, flag }: Props) {
   const choose = (part: Readonly<Partial<Record<keyof HistorySearch, string>>>) =>
     onChange({ ...search, ...part } as HistorySearch);
-  const { at } = filterOf(search, "");
+  const { span } = filterOf(search, "");
   const needsFlag = flagKeys !== undefined && !search.flag;
   return (
     <search className={classes.filters}>
@@ -57,10 +60,10 @@ export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys,
       {flag && <OutcomeFilters path={path} flag={flag} search={search} onChoose={choose} />}
       <NativeSelect
         label={t.history.period}
-        value={at ?? search.period ?? "day"}
-        onChange={(event) => choose({ period: event.currentTarget.value, at: "" })}
+        value={span ? SPAN : (search.period ?? "day")}
+        onChange={(event) => choose({ period: event.currentTarget.value, at: "", since: "", until: "" })}
         data={[
-          ...(at === null ? [] : [{ value: at, label: texts.around(inFull(at)) }]),
+          ...(span ? [{ value: SPAN, label: spanInWords(span, search.at) }] : []),
           ...PERIODS.map((value) => ({ value, label: t.history.periods[value] })),
         ]}
       />
@@ -75,6 +78,10 @@ export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys,
       </Button>
     </search>
   );
+}
+
+function spanInWords({ since, until }: Span, at: string | undefined): string {
+  return at ? texts.around(inFull(at)) : charts.between(inFull(since), inFull(until));
 }
 
 interface TypedFilterProps {
