@@ -53,7 +53,7 @@ _PURGE_SECONDS = 60.0
 
 
 def build_projects(foundation: Foundation, mails: Mails, passed_time: Callable[[], datetime]) -> SdkKeys:
-    """Projects with members, invitations, SDK keys, views and pinned charts; returns the keys, whose uses are written."""
+    """Projects, their members, SDK keys, views and pinned charts; returns the keys, whose uses are written."""
     settings, database, now = foundation.settings, foundation.database, foundation.now
     projects = projects_per_account(settings.max_projects_per_account)
     sdk_keys = SdkKeys(database, now, sdk_keys_per_project(settings.max_sdk_keys_per_project))
