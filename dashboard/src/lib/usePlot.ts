@@ -24,6 +24,7 @@ export function usePlot(starts: readonly number[], step: number, zooming?: Zoomi
   const zoom = (from: number, to: number) => {
     const [first, end] = [starts[inside(Math.min(from, to))], starts[inside(Math.max(from, to))]];
     setAnchor(null);
+    setPointed(null); // the bars will be others
     if (first !== undefined && end !== undefined) zooming?.onZoom({ since: first, until: end + step });
   };
   const read = (index: number, isChoosing: boolean) => {
