@@ -127,7 +127,9 @@ function partsOf(all: readonly Counts[], split: Split): Part[] {
   const sums = new Map<string, number>();
   for (const counts of all) for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count);
   const known = [...sums].filter(([key]) => key.startsWith("=")).toSorted((a, b) => b[1] - a[1]);
-  const shown = known.slice(0, MOST_PARTS).map(([key], place) => ({
+  // In the order of their names, so that a part keeps its colour when another becomes more frequent.
+  const most = known.slice(0, MOST_PARTS).toSorted(([a], [b]) => a.localeCompare(b));
+  const shown = most.map(([key], place) => ({
     key,
     name: key.slice(1),
     colour: COLOURS[place] ?? OFF_COLOUR,

@@ -5,7 +5,7 @@ export interface Colour {
   readonly dark: string;
 }
 
-/** The most frequent parts have the first ones; the last is for all that are not shown by themselves. */
+/** The last one is for all parts that are not shown by themselves. */
 export const COLOURS: readonly Colour[] = [
   { light: "#7590e0", dark: "#387eee" },
   { light: "#dc7a2c", dark: "#d7d854" },

@@ -59,6 +59,20 @@ describe("the bars", () => {
     expect([bars(both), both.until]).toEqual([2 * bars(alone), alone.until]);
   });
 
+  it("are fewer where so many are too many, and still cover the period", () => {
+    for (const [period, hours] of [
+      ["day", 24],
+      ["week", 168],
+      ["month", 720],
+    ] as const) {
+      // prettier-ignore
+      const times = barTimes({ period, span: null }, NOW - 1, true, 12);
+      expect(bars(times)).toBeLessThanOrEqual(2 * 13);
+      expect(times.until - times.since).toBeGreaterThanOrEqual(2 * hours * HOUR);
+    }
+    expect(bars(barTimes({ period: "day", span: { since: NOON - 366 * DAY, until: NOON } }, NOW, false, 3))).toBe(4);
+  });
+
   it("are whole and never many, however long the time is", () => {
     for (let length = 10 * MINUTE; length <= 366 * DAY; length *= 1.3) {
       const times = barTimes({ period: "day", span: { since: NOON - length, until: NOON + 1 } }, NOW, false);

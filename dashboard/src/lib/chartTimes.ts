@@ -24,11 +24,13 @@ const SHORTEST = 10 * MINUTE;
 const LONGEST = 366 * DAY;
 
 export const MOST_BARS = 48;
-/** The lengths of bars, as the API has them. The longest is for `LONGEST`. */
+const LONGEST_STEP = ["128d", 128 * DAY] as const;
+/** The lengths of bars, as the API has them. */
 const STEPS: readonly (readonly [string, number])[] = [
   ...[1, 2, 5, 10, 15, 30].map((each) => [`${each}m`, each * MINUTE] as const),
   ...[1, 2, 3, 6, 12].map((each) => [`${each}h`, each * HOUR] as const),
-  ...[1, 2, 4, 8].map((each) => [`${each}d`, each * DAY] as const),
+  ...[1, 2, 4, 8, 16, 32].map((each) => [`${each}d`, each * DAY] as const),
+  LONGEST_STEP,
 ];
 
 /** The span in the URL: around a moment, or from one up to another; null for a period until now. */
@@ -49,22 +51,20 @@ function textOf(moment: number): string {
   return `${new Date(moment).toISOString().slice(0, 16)}Z`;
 }
 
-/** What to ask the API for: a whole number of bars, and as many before them if the period before is wanted. */
-export function barTimes({ period, span }: ChartTime, now: number, withBefore: boolean) {
-  const { since, until, interval } = span === null ? latest(period, now) : within(span);
+/** What to ask the API for: whole bars, about as many as given at most, and as many before them if that is wanted. */
+export function barTimes({ period, span }: ChartTime, now: number, withBefore: boolean, mostBars = MOST_BARS) {
+  const usual = STEP_SECONDS[period] * SECOND;
+  const length = span === null ? SECONDS[period] * SECOND : span.until - span.since;
+  const isUsual = span === null && length <= mostBars * usual;
+  const [interval, step] = isUsual ? [`${usual / MINUTE}m`, usual] : stepFor(length, mostBars);
+  // A period until now ends with the bar that is still growing.
+  const until = span === null ? Math.floor(now / step) * step + step : Math.ceil(span.until / step) * step;
+  const since = Math.floor((span === null ? until - length : span.since) / step) * step;
   return { since: withBefore ? since - (until - since) : since, until, interval };
 }
 
-/** The period until now. Its last bar is the one that is still growing, so that the number of bars is right. */
-function latest(period: Bounded, now: number): Span & { interval: string } {
-  const step = STEP_SECONDS[period] * SECOND;
-  const until = Math.floor(now / step) * step + step;
-  return { since: until - SECONDS[period] * SECOND, until, interval: `${step / MINUTE}m` };
-}
-
-function within({ since, until }: Span): Span & { interval: string } {
-  const [interval, step] = STEPS.find((each) => until - since <= MOST_BARS * each[1]) ?? ["8d", 8 * DAY];
-  return { since: Math.floor(since / step) * step, until: Math.ceil(until / step) * step, interval };
+function stepFor(length: number, mostBars: number): readonly [string, number] {
+  return STEPS.find((each) => length <= mostBars * each[1]) ?? LONGEST_STEP;
 }
 
 export function zoomedIn({ since, until }: Span, now: number): Span {
