@@ -14,7 +14,7 @@ import { type HistorySearch, toHistorySearch } from "../lib/search";
 import { useFlagOfKey } from "../lib/useFlagOfKey";
 import { useHere } from "../lib/useHere";
 import { useHistoryPages } from "../lib/useHistoryPages";
-import { t } from "../texts";
+import { historyPage } from "../texts/historyPage";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/history");
 
@@ -30,7 +30,7 @@ export function History() {
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
   const onFilter = (next: HistorySearch) => void navigate({ search: toHistorySearch({ ...next }), replace: true });
   return (
-    <Page title={t.history.heading} intro={t.history.intro}>
+    <Page title={historyPage.heading} intro={historyPage.intro}>
       <HistoryFilters
         path={here.path}
         search={search}

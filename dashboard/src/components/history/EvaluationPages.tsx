@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import type { EvaluationFilter } from "../../api/history";
 import { evaluateCommand } from "../../lib/snippets";
 import { t } from "../../texts";
+import { historyPage } from "../../texts/historyPage";
 import { CodeBlock } from "../shared/CodeBlock";
 import { Empty } from "../shared/Empty";
 import { HistoryChart, type HistoryChartProps } from "./HistoryChart";
@@ -20,14 +21,14 @@ interface Props extends Pick<PagesProps, "query" | "count">, Omit<HistoryChartPr
 
 export function EvaluationPages({ filter, isFiltered, onClear, query, count, children, ...chart }: Props) {
   const empty = isFiltered ? (
-    <Empty icon={<IconFunnelOff size={22} />} title={t.history.noMatch} text={t.history.noMatchText}>
+    <Empty icon={<IconFunnelOff size={22} />} title={historyPage.noMatch} text={historyPage.noMatchText}>
       <Button variant="default" onClick={onClear}>
         {t.clearFilters}
       </Button>
     </Empty>
   ) : (
-    <Empty icon={<IconHistory size={22} />} title={t.history.emptyHeading} text={t.history.emptyText}>
-      <CodeBlock code={evaluateCommand(chart.here)} label={t.history.emptyText} />
+    <Empty icon={<IconHistory size={22} />} title={historyPage.emptyHeading} text={historyPage.emptyText}>
+      <CodeBlock code={evaluateCommand(chart.here)} label={historyPage.emptyText} />
     </Empty>
   );
   return (

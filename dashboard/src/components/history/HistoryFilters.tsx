@@ -8,7 +8,7 @@ import { PERIODS } from "../../lib/periods";
 import { ANSWERS, type HistorySearch } from "../../lib/search";
 import { inFull } from "../../lib/time";
 import { useTyped } from "../../lib/useTyped";
-import { t } from "../../texts";
+import { historyPage } from "../../texts/historyPage";
 import { charts } from "../../texts/charts";
 import { markers as texts } from "../../texts/markers";
 import { IconBroadcast } from "../shared/icons";
@@ -38,33 +38,33 @@ export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys,
   const needsFlag = flagKeys !== undefined && !search.flag;
   return (
     <search className={classes.filters}>
-      <TypedFilter label={t.history.userId} value={search.user ?? ""} onChange={(user) => choose({ user })} />
-      <TypedFilter label={t.history.userEmail} value={search.email ?? ""} onChange={(email) => choose({ email })} />
+      <TypedFilter label={historyPage.userId} value={search.user ?? ""} onChange={(user) => choose({ user })} />
+      <TypedFilter label={historyPage.userEmail} value={search.email ?? ""} onChange={(email) => choose({ email })} />
       {flagKeys && (
         <Autocomplete
-          label={t.history.flag}
-          placeholder={t.history.flagAny}
+          label={historyPage.flag}
+          placeholder={historyPage.flagAny}
           data={flagKeys}
           value={search.flag ?? ""}
           onChange={(key) => choose({ ...OF_A_FLAG, flag: key, ...(key && { answer: search.answer ?? "any" }) })}
         />
       )}
       <NativeSelect
-        label={t.history.answer}
+        label={historyPage.answer}
         value={search.answer ?? "any"}
         disabled={needsFlag}
-        title={needsFlag ? t.history.answerNeedsFlag : undefined}
+        title={needsFlag ? historyPage.answerNeedsFlag : undefined}
         onChange={(event) => choose({ answer: event.currentTarget.value })}
-        data={ANSWERS.map((value) => ({ value, label: t.history.answers[value] }))}
+        data={ANSWERS.map((value) => ({ value, label: historyPage.answers[value] }))}
       />
       {flag && <OutcomeFilters path={path} flag={flag} search={search} onChoose={choose} />}
       <NativeSelect
-        label={t.history.period}
+        label={historyPage.period}
         value={span ? SPAN : (search.period ?? "day")}
         onChange={(event) => choose({ period: event.currentTarget.value, at: "", since: "", until: "" })}
         data={[
           ...(span ? [{ value: SPAN, label: spanInWords(span, search.at) }] : []),
-          ...PERIODS.map((value) => ({ value, label: t.history.periods[value] })),
+          ...PERIODS.map((value) => ({ value, label: historyPage.periods[value] })),
         ]}
       />
       <Button
@@ -74,7 +74,7 @@ export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys,
         leftSection={<IconBroadcast size={16} />}
         onClick={() => onLive(!live)}
       >
-        {t.history.live}
+        {historyPage.live}
       </Button>
     </search>
   );

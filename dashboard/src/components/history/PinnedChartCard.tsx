@@ -8,7 +8,7 @@ import { type ChartView, chartViewOf, searchOfPinned } from "../../lib/chartView
 import { useDialog } from "../../lib/useDialog";
 import { useEnvironments } from "../../lib/useHere";
 import { useHistoryChart } from "../../lib/useHistoryChart";
-import { t } from "../../texts";
+import { historyPage } from "../../texts/historyPage";
 import { charts, pins as texts } from "../../texts/charts";
 import { EditMenu } from "../shared/EditMenu";
 import { lateDialog } from "../shared/lateDialog";
@@ -94,7 +94,7 @@ export function PinnedChartCard({ chart: pinned, environment }: Props) {
 function inWords({ flag_key: key }: PinnedChart, { name }: Environment, { period, split, before, other }: ChartView) {
   return [
     texts.proposed(key ?? texts.all, name),
-    t.history.periods[period].toLowerCase(),
+    historyPage.periods[period].toLowerCase(),
     texts.bySplit[split],
     before ? texts.comparedBefore : "",
     other ? texts.comparedWith(other.name) : "",
