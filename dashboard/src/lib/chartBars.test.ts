@@ -84,6 +84,25 @@ describe("comparisons", () => {
   });
 });
 
+describe("environments of which one has longer bars", () => {
+  it("are compared in the longer ones", () => {
+    const long = { ...summary([interval(8, 5, 0)]), interval: "2h" };
+    const other = { ...charted([]), summary: long, name: "Staging" };
+    const chart = chartOf(charted([interval(8, 1, 0), interval(9, 2, 1), interval(11, 4, 0)]), { ...results, other });
+    expect(chart.interval).toBe("2h");
+    expect(chart.series.map(({ bars }) => bars.map(({ counts }) => counts))).toEqual([
+      [
+        [3, 1],
+        [4, 0],
+      ],
+      [
+        [5, 0],
+        [0, 0],
+      ],
+    ]);
+  });
+});
+
 describe("variants and reasons", () => {
   const variants = { red: 3, off: 2 };
 

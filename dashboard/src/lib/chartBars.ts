@@ -66,9 +66,12 @@ export function chartOf(
   { summary, flagKey, withBefore }: Charted,
   { split, name, other }: { readonly split: Split; readonly name: string; readonly other?: Other | undefined },
 ): Chart {
-  const step = secondsOf(summary.interval) * 1000;
-  const [since, until] = [Date.parse(summary.since), Date.parse(summary.until)];
-  const all = Math.round((until - since) / step);
+  // An environment with many flags has longer bars, in which the other one is added up.
+  const summaries = [summary, ...(other ? [other.summary] : [])].toSorted((a, b) => stepOf(b) - stepOf(a));
+  const { interval } = summaries[0] ?? summary;
+  const step = secondsOf(interval) * 1000;
+  const until = Math.ceil(Date.parse(summary.until) / step) * step;
+  const all = Math.ceil((until - Date.parse(summary.since)) / step);
   const count = withBefore ? Math.floor(all / 2) : all;
   const start = until - count * step;
   const intervals = intervalsOf(summary, flagKey);
@@ -87,7 +90,7 @@ export function chartOf(
       bars: counted.map((counts, index) => barOf(first + index * step, counts, parts)),
     })),
     stepSeconds: step / 1000,
-    interval: summary.interval,
+    interval,
     reasons: reasonsOf(intervals.filter((each) => Date.parse(each.start) >= start)),
   };
 }
@@ -105,12 +108,15 @@ export function isEmpty({ series }: Chart): boolean {
 type Counts = ReadonlyMap<string, number>;
 
 function countedIn({ intervals, since }: Named, count: number, step: number, split: Split): Counts[] {
-  const byStart = new Map(intervals.map((each) => [Date.parse(each.start), each]));
-  return Array.from({ length: count }, (_, index) => {
-    const found = byStart.get(since + index * step);
-    return found ? countsOf(found, split) : new Map<string, number>();
-  });
+  const bars = Array.from({ length: count }, () => new Map<string, number>());
+  for (const each of intervals) {
+    const bar = bars[Math.floor((Date.parse(each.start) - since) / step)];
+    if (bar) for (const [key, times] of countsOf(each, split)) bar.set(key, (bar.get(key) ?? 0) + times);
+  }
+  return bars;
 }
+
+const stepOf = ({ interval }: Summary) => secondsOf(interval);
 
 function countsOf({ on, off, reasons, variants }: FlagInterval, split: Split): Counts {
   if (split === "reason") return new Map(Object.entries(reasons).map(([reason, count]) => [named(reason), count]));

@@ -2,7 +2,7 @@
 
 import { Text, VisuallyHidden } from "@mantine/core";
 import { type ReactNode, useId } from "react";
-import { type Chart, inWords, mostOf, percent } from "../../lib/chartBars";
+import { type Chart, type ChartBar, inWords, mostOf, type Part, percent } from "../../lib/chartBars";
 import type { Scale } from "../../lib/chartView";
 import { axisLabel, inFull } from "../../lib/time";
 import { usePlot, type Zooming } from "../../lib/usePlot";
@@ -69,23 +69,14 @@ export function Bars({ chart, scale, height = HEIGHT, zooming, marks }: Props) {
             data-pointed={index === pointed || undefined}
             data-chosen={chosen !== null && index >= chosen[0] && index <= chosen[1] ? true : undefined}
           >
-            {series.map(({ name, bars }, place) => (
-              <div key={name} className={classes.stack} data-compared={place > 0 || undefined}>
-                {parts.map(({ key, colour, isStriped }, part) => {
-                  const { counts, total } = bars[index] ?? { counts: [], total: 0 };
-                  const count = counts[part] ?? 0;
-                  if (count === 0) return null;
-                  const share = (count / (scale === "percent" ? total : most)) * 100;
-                  return (
-                    <div
-                      key={key}
-                      className={classes.part}
-                      data-striped={isStriped || undefined}
-                      style={{ ...partStyle(colour), height: `max(2px, ${share}%)` }}
-                    />
-                  );
-                })}
-              </div>
+            {series.map(({ bars }, place) => (
+              <Stack
+                key={place}
+                bar={bars[index]}
+                parts={parts}
+                most={scale === "percent" ? null : most}
+                place={place}
+              />
             ))}
           </div>
         ))}
@@ -101,6 +92,34 @@ export function Bars({ chart, scale, height = HEIGHT, zooming, marks }: Props) {
       </div>
       <BarsTable chart={chart} scale={scale} />
     </figure>
+  );
+}
+
+interface StackProps {
+  readonly bar: ChartBar | undefined;
+  readonly parts: readonly Part[];
+  /** What the top of the chart stands for; null if each bar reaches it. */
+  readonly most: number | null;
+  /** Of its series. */
+  readonly place: number;
+}
+
+function Stack({ bar, parts, most, place }: StackProps) {
+  return (
+    <div className={classes.stack} data-compared={place > 0 || undefined}>
+      {parts.map(({ key, colour, isStriped }, part) => {
+        const count = bar?.counts[part] ?? 0;
+        if (!bar || count === 0) return null;
+        return (
+          <div
+            key={key}
+            className={classes.part}
+            data-striped={isStriped || undefined}
+            style={{ ...partStyle(colour), height: `max(2px, ${(count / (most ?? bar.total)) * 100}%)` }}
+          />
+        );
+      })}
+    </div>
   );
 }
 

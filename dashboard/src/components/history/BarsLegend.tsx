@@ -28,7 +28,7 @@ export function BarsLegend({ chart: { parts, series }, scale }: { chart: Chart; 
       {totals.length > 1 && (
         <ul className={classes.compared}>
           {totals.map(({ name, whole }, place) => (
-            <li key={name}>
+            <li key={place}>
               <span className={classes.key} data-compared={place > 0 || undefined} aria-hidden />
               <span className="break">
                 <b>{name}</b>: {texts.results(whole.total)}

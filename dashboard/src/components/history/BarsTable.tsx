@@ -15,8 +15,8 @@ export function BarsTable({ chart: { parts, series }, scale }: { chart: Chart; s
         <thead>
           <tr>
             <th scope="col">{texts.time}</th>
-            {series.map(({ name }) => (
-              <th key={name} scope="col">
+            {series.map(({ name }, place) => (
+              <th key={place} scope="col">
                 {name}
               </th>
             ))}
@@ -27,9 +27,9 @@ export function BarsTable({ chart: { parts, series }, scale }: { chart: Chart; s
             series.some((each) => (each.bars[index]?.total ?? 0) > 0) ? (
               <tr key={start}>
                 <th scope="row">{inFull(start)}</th>
-                {series.map((each) => {
+                {series.map((each, place) => {
                   const bar = each.bars[index];
-                  return <td key={each.name}>{bar ? inWords(bar, parts, scale) : texts.nothing}</td>;
+                  return <td key={place}>{bar ? inWords(bar, parts, scale) : texts.nothing}</td>;
                 })}
               </tr>
             ) : null,
