@@ -235,6 +235,7 @@ TESTS: dict[str, list[str]] = {
     ],
     "unknown-metrics": ["web/metrics/test_events.py::test_of_an_environment_so_many_unknown_metrics_are_counted"],
     "exposed-users": ["unit/releases/test_counting.py::test_beyond_the_bound_users_are_not_counted_but_told_of"],
+    "pinned-charts": ["web/pinned_charts/test_pinned_charts.py::test_a_project_has_at_most_twelve"],
     "views": ["web/test_quotas.py::test_a_project_may_have_so_many_views"],
     "webhooks": ["web/webhooks/test_webhooks.py::test_a_project_has_room_for_so_many_webhooks"],
     "webhook-messages": [

@@ -71,6 +71,8 @@ async def test_what_applications_measure_is_shown_by_variant(ada: Person) -> Non
     await ada.page.get_by_role("combobox", name="Measure").click()
     await ada.page.get_by_role("option", name="95th percentile").click()
     await expect(chart.get_by_role("table")).to_contain_text("0.475")
+    await ada.page.reload()  # the address has what was chosen
+    await expect(chart.get_by_role("table")).to_contain_text("0.475")
     await check_in_both_schemes(ada, "request metrics")
     await ada.page.set_viewport_size({"width": 360, "height": 740})
     await stays_within(ada)

@@ -26,6 +26,7 @@ from flagstaff.projects.projects import Environment, EnvironmentOrder, Project
 from flagstaff.projects.sdk_keys import KeyKind, SdkKey
 from flagstaff.releases.releases import Action as ReleaseAction
 from flagstaff.releases.releases import Guard, ReleaseRecord, State, Step
+from flagstaff.views.pinned_charts import PinnedChart
 from flagstaff.views.saved_views import SavedView
 
 PUBLIC_URL = "https://flags.example.com"
@@ -68,6 +69,20 @@ _RESOURCES: dict[str, Any] = {
     ),
     "release": ReleaseRecord(_ID, "Checkout for everybody", State.RUNNING, None, 0, is_late=False),
     "view": SavedView(_ID, _PROJECT_ID, "Payments", {"tag": "payments"}, AT),
+    "pinned_chart": PinnedChart(
+        _ID,
+        _PROJECT_ID,
+        "Checkout",
+        _ENVIRONMENT_ID,
+        _FLAG_ID,
+        "new-checkout",
+        "day",
+        "result",
+        "count",
+        compare_before=True,
+        compare_environment_id=None,
+        created_at=AT,
+    ),
     "sdk_key": SdkKey(
         _ID,
         _PROJECT_ID,
@@ -145,6 +160,7 @@ _ALTERED: dict[str, dict[str, Any]] = {
     "release.failed": {"state": State.FAILED, "reason": "Step 2 could not be applied. The flag is archived."},
     "release.done": {"state": State.DONE, "step": 2},
     "view.updated": {"name": "All payments"},
+    "pinned_chart.updated": {"name": "Checkout, by day"},
     "member.updated": {"role": Role.ADMIN},
     "webhook.updated": {"events": ("flag.*", "rule.*")},
     "webhook.disabled": {"enabled": False, "disabled_reason": Disabled.FAILED},

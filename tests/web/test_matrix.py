@@ -63,6 +63,7 @@ BODIES: dict[str, Json] = {
     "restore_change": {"dry_run": False},
     "create_view": {"name": "Another", "search": {}},
     "update_view": {"name": "Renamed"},
+    "update_pinned_chart": {"name": "Renamed"},
     "create_webhook": {"url": "https://hooks.invalid/", "events": ["*"], "enabled": False},
     "update_webhook": {"description": "The deploy bot"},
     "repeat_webhook_deliveries": {"from": "2026-11-20T10:00:00Z", "to": "2026-11-21T10:00:00Z"},
@@ -133,6 +134,7 @@ class Place:
                 "at": format_moment(datetime.now(UTC) + timedelta(days=1)),
                 "flags": [{"flag_id": self.ids["third_id"], "changes": {"enabled": True}}],
             },
+            "create_pinned_chart": {"name": "Another", "environment_id": production},
             "copy_flags": {"from": staging, "to": production, "flag_keys": ["new-checkout"], "parts": ["details"]},
         }
         if name == "order_environments":
@@ -161,6 +163,8 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
     issued = await owner.post(f"/api/projects/{project['id']}/tokens", json=BODIES["create_token"])
     key = await owner.post(f"/api/projects/{project['id']}/sdk-keys", json=BODIES["create_sdk_key"])
     view = await owner.post(f"/api/projects/{project['id']}/views", json={"name": "Beta", "search": {}})
+    chart_body = {"name": "Checkout", "environment_id": flag["environment_id"]}
+    chart = await owner.post(f"/api/projects/{project['id']}/pinned-charts", json=chart_body)
     webhook = await owner.post(f"/api/projects/{project['id']}/webhooks", json=BODIES["create_webhook"])
     async with flagstaff.database.transaction() as transaction:
         values = {"webhook_id": UUID(webhook.json()["id"]), "state": "failed", "created_at": flagstaff.foundation.now()}
@@ -193,6 +197,7 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
         "third_id": third["id"],
         "segment_id": segment["id"],
         "view_id": created(view)["id"],
+        "chart_id": created(chart)["id"],
         "flag_key": flag["key"],
         "account_id": other.account["id"],
         "invitation_id": created(invited)["id"],

@@ -85,6 +85,8 @@ BEYOND_SCHEMAS = {
     "list_accounts": "the cursor is one from a part",
     "list_all_projects": "the cursor is one from a part",
     "list_instance_changes": "the cursor is one from a page",
+    "create_pinned_chart": "the environments and the flag exist, and it is compared with one thing",
+    "update_pinned_chart": "the other environment exists, and it is compared with one thing",
     "create_sdk_key": "the environment exists, and the expiry is in the future",
     "create_token": "the environments exist, and the expiry is in the future",
     "create_my_token": "the environments exist, and the expiry is in the future",
@@ -188,6 +190,12 @@ class Service:
                 await self._caller.post(
                     f"{flag_path(flag)}/releases",
                     json={"steps": [{"after_seconds": 86_400, "changes": {"enabled": True}}]},
+                )
+            )["id"],
+            "chart_id": created(
+                await self._caller.post(
+                    f"/api/projects/{project['id']}/pinned-charts",
+                    json={"name": "Checkout", "environment_id": flag["environment_id"]},
                 )
             )["id"],
             "metric_id": created(

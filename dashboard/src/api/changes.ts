@@ -36,7 +36,9 @@ export function environmentChangesQuery(path: EnvironmentPath, wanted: Omit<Want
 }
 
 /** How often what decides an environment's flags, or one of them, was changed, in the intervals of a chart. */
-export function changeSummaryQuery(path: EnvironmentPath, { since, until, interval }: Summary, flagKey: string) {
+type Times = Pick<Summary, "since" | "until" | "interval">;
+
+export function changeSummaryQuery(path: EnvironmentPath, { since, until, interval }: Times, flagKey: string) {
   return queryOptions({
     queryKey: ["changes", path.env_id, "summary", since, until, interval, flagKey],
     queryFn: ({ signal }) => {

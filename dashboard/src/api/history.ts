@@ -1,7 +1,8 @@
 /** The evaluation history: pages of evaluations, and their totals by interval. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { around, AROUND_INTERVALS, intervalsFor, type Period, sinceOf } from "../lib/periods";
+import type { Span } from "../lib/chartTimes";
+import { type Bounded, intervalsFor, type Period, sinceOf } from "../lib/periods";
 import { firstDay } from "../lib/users";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { ask, Problem } from "./problem";
@@ -26,8 +27,8 @@ export interface EvaluationFilter {
   readonly variant: string;
   readonly ruleId: string;
   readonly period: Period;
-  /** If not null, the history around this moment, instead of the period. */
-  readonly at: string | null;
+  /** If not null, the history in this time, instead of the period. */
+  readonly span: Span | null;
 }
 
 /** The part of a history that one request asks for. */
@@ -84,30 +85,24 @@ export function evaluationQuery(path: EnvironmentPath, evaluationId: string) {
 }
 
 /**
- * Counts of on and off by interval and reason, for one flag or for all, of which there are about `flags`; with `total`
- * those of all flags together, without reasons. If all are too many for one response, the intervals are longer.
+ * Counts of on and off by interval and reason, for one flag or for all, of which there are about `flags`. If all are too
+ * many for one response, the intervals are longer.
  */
 export function summaryQuery(
   path: EnvironmentPath,
-  period: Exclude<Period, "all">,
+  period: Bounded,
   {
     flagKey,
     flags = 1,
-    at = null,
     total = false,
-  }: {
-    readonly flagKey?: string | undefined;
-    readonly flags?: number;
-    readonly at?: string | null;
-    readonly total?: boolean;
-  } = {},
+  }: { readonly flagKey?: string | undefined; readonly flags?: number; readonly total?: boolean } = {},
 ) {
   return queryOptions({
-    queryKey: ["evaluations", path.env_id, "summary", period, flagKey ?? null, at, total],
+    queryKey: ["evaluations", path.env_id, "summary", period, flagKey ?? null, total],
     queryFn: async ({ signal }) => {
       const load = async ([interval = "1d", ...longer]: readonly string[]): Promise<Summary> => {
         const query = {
-          ...(at === null ? { since: sinceOf(period, Date.now()) } : around(at)),
+          since: sinceOf(period, Date.now()),
           interval,
           ...(flagKey !== undefined && { flag_key: flagKey }),
           ...(total && { total }),
@@ -120,7 +115,7 @@ export function summaryQuery(
           return load(longer);
         }
       };
-      return load(at === null ? intervalsFor(period, flags) : AROUND_INTERVALS);
+      return load(intervalsFor(period, flags));
     },
     refetchInterval: SUMMARY_MILLISECONDS,
     placeholderData: keepPreviousData,
@@ -152,7 +147,7 @@ function queryOf(filter: EvaluationFilter, { limit, cursor, since }: Part) {
   };
 }
 
-function boundsOf({ period, at }: EvaluationFilter) {
-  if (at !== null) return around(at);
+function boundsOf({ period, span }: EvaluationFilter) {
+  if (span !== null) return { since: new Date(span.since).toISOString(), until: new Date(span.until).toISOString() };
   return period === "all" ? {} : { since: sinceOf(period, Date.now()) };
 }

@@ -2261,6 +2261,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/pinned-charts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Pinned Charts
+         * @description The pinned charts of the project, oldest first. A chart is deleted with its flag and its environment.
+         *
+         *     Requires the permission `flags:read`.
+         */
+        get: operations["list_pinned_charts"];
+        put?: never;
+        /**
+         * Create Pinned Chart
+         * @description Pin a chart of the evaluation history to the project's home, where all members see it.
+         *
+         *     You need the permission in the chart's environment. A project has at most 12 pinned charts.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        post: operations["create_pinned_chart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/pinned-charts/{chart_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Pinned Chart
+         * @description One pinned chart.
+         *
+         *     Requires the permission `flags:read`.
+         */
+        get: operations["get_pinned_chart"];
+        /**
+         * Update Pinned Chart
+         * @description Rename a pinned chart, or change what it shows. Only the given fields change.
+         *
+         *     You need the permission in the chart's environment.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        put: operations["update_pinned_chart"];
+        post?: never;
+        /**
+         * Delete Pinned Chart
+         * @description Remove a pinned chart. You need the permission in the chart's environment. The history stays.
+         *
+         *     Requires the permission `flags:write`.
+         */
+        delete: operations["delete_pinned_chart"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments/{env_id}/cleanup": {
         parameters: {
             query?: never;
@@ -6557,6 +6623,56 @@ export interface components {
             };
         };
         /**
+         * NewPinnedChart
+         * @description A chart to pin. It is compared with the period before, or with another environment, or with nothing.
+         */
+        NewPinnedChart: {
+            /** Name */
+            name: string;
+            /**
+             * Environment Id
+             * Format: uuid
+             */
+            environment_id: string;
+            /**
+             * Flag Id
+             * @description A flag of the environment; without one, all flags.
+             */
+            flag_id?: string | null;
+            /**
+             * Period
+             * @description The time until now: the last hour, 24 hours, 7 days or 30 days.
+             * @default day
+             * @enum {string}
+             */
+            period?: "hour" | "day" | "week" | "month";
+            /**
+             * Split
+             * @description The parts of each bar. A chart of all flags is only split by `result`.
+             * @default result
+             * @enum {string}
+             */
+            split?: "result" | "variant" | "reason";
+            /**
+             * Scale
+             * @description Whether bars show numbers of evaluations, or each part's percentage.
+             * @default count
+             * @enum {string}
+             */
+            scale?: "count" | "percent";
+            /**
+             * Compare Before
+             * @description Whether it is compared with the period before, of the same length.
+             * @default false
+             */
+            compare_before?: boolean;
+            /**
+             * Compare Environment Id
+             * @description Another environment of the project, with which it is compared.
+             */
+            compare_environment_id?: string | null;
+        };
+        /**
          * NewProject
          * @description A new project.
          */
@@ -7073,6 +7189,118 @@ export interface components {
          * @enum {string}
          */
         Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write";
+        /**
+         * PinnedChartOut
+         * @description A pinned chart.
+         */
+        PinnedChartOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Project Id
+             * Format: uuid
+             */
+            project_id: string;
+            /** Name */
+            name: string;
+            /**
+             * Environment Id
+             * Format: uuid
+             */
+            environment_id: string;
+            /** Flag Id */
+            flag_id: string | null;
+            /**
+             * Flag Key
+             * @description The key of the flag; null for a chart of all flags.
+             */
+            flag_key: string | null;
+            /**
+             * Period
+             * @description The time until now: the last hour, 24 hours, 7 days or 30 days.
+             * @enum {string}
+             */
+            period: "hour" | "day" | "week" | "month";
+            /**
+             * Split
+             * @description The parts of each bar. A chart of all flags is only split by `result`.
+             * @enum {string}
+             */
+            split: "result" | "variant" | "reason";
+            /**
+             * Scale
+             * @description Whether bars show numbers of evaluations, or each part's percentage.
+             * @enum {string}
+             */
+            scale: "count" | "percent";
+            /**
+             * Compare Before
+             * @description Whether it is compared with the period before, of the same length.
+             */
+            compare_before: boolean;
+            /**
+             * Compare Environment Id
+             * @description Another environment of the project, with which it is compared. Null once it is deleted.
+             */
+            compare_environment_id: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+        };
+        /**
+         * PinnedChartUpdate
+         * @description The fields to change.
+         */
+        PinnedChartUpdate: {
+            /** Name */
+            name?: string;
+            /**
+             * Period
+             * @description The time until now: the last hour, 24 hours, 7 days or 30 days.
+             * @enum {string}
+             */
+            period?: "hour" | "day" | "week" | "month";
+            /**
+             * Split
+             * @description The parts of each bar. A chart of all flags is only split by `result`.
+             * @enum {string}
+             */
+            split?: "result" | "variant" | "reason";
+            /**
+             * Scale
+             * @description Whether bars show numbers of evaluations, or each part's percentage.
+             * @enum {string}
+             */
+            scale?: "count" | "percent";
+            /**
+             * Compare Before
+             * @description Whether it is compared with the period before, of the same length.
+             */
+            compare_before?: boolean;
+            /**
+             * Compare Environment Id
+             * @description Another environment of the project, with which it is compared.
+             */
+            compare_environment_id?: string | null;
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly environment_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly flag_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly flag_key?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly project_id?: unknown;
+        };
         /**
          * PlaygroundAnswerOut
          * @description An answer that at least one of the users gets: the result of an evaluation, and what decides it.
@@ -14198,6 +14426,219 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    list_pinned_charts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PinnedChartOut"][];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    create_pinned_chart: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPinnedChart"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PinnedChartOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    get_pinned_chart: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                chart_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PinnedChartOut"];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    update_pinned_chart: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                "If-Match"?: string;
+            };
+            path: {
+                project_id: string;
+                chart_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PinnedChartUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PinnedChartOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            /** @description The resource has been changed: it is not in the state that `If-Match` demands. Unless you may not read it, `current` is its present state, whose `ETag` the response has. `changed_by` and `changed_at` say who made the latest change, and when, if you may read the audit trail. */
+            412: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    delete_pinned_chart: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                "If-Match"?: string;
+            };
+            path: {
+                project_id: string;
+                chart_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description The latest change that the request has made, by its id in the audit trail. */
+                    "Flagstaff-Change"?: string;
+                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    "Flagstaff-Live-On"?: string;
+                    /** @description The names of the others, which have ended or are cut off from the database. */
+                    "Flagstaff-Missing"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            /** @description The resource has been changed: it is not in the state that `If-Match` demands. Unless you may not read it, `current` is its present state, whose `ETag` the response has. `changed_by` and `changed_at` say who made the latest change, and when, if you may read the audit trail. */
+            412: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
     list_cleanup_candidates: {
         parameters: {
             query?: {
@@ -14903,9 +15344,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "view" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "view" | "pinned_chart" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only at or after this time. */
@@ -14949,9 +15390,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "view" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "view" | "pinned_chart" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only at or after this time. */
@@ -15050,9 +15491,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "view" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "view" | "pinned_chart" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only at or after this time. */
@@ -15100,6 +15541,8 @@ export interface operations {
                 flag_key?: string | null;
                 /** @description Whether to add up all flags, in `total`. Then `flags` is empty. */
                 total?: boolean;
+                /** @description Whether to count users: with `flag_key` and an interval of whole days. */
+                users?: boolean;
             };
             header?: never;
             path: {
@@ -15334,6 +15777,8 @@ export interface operations {
                 flag_key?: string | null;
                 /** @description Whether to add up all flags, in `total`. Then `flags` is empty. */
                 total?: boolean;
+                /** @description Whether to count users: with `flag_key` and an interval of whole days. */
+                users?: boolean;
             };
             header?: never;
             path: {

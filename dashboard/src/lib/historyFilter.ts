@@ -2,6 +2,7 @@
 
 import type { Flag, Rule } from "../api/client";
 import type { EvaluationFilter } from "../api/history";
+import { spanOf } from "./chartTimes";
 import type { HistorySearch } from "./search";
 
 export function filterOf(search: HistorySearch, flagKey: string): EvaluationFilter {
@@ -13,11 +14,9 @@ export function filterOf(search: HistorySearch, flagKey: string): EvaluationFilt
     ruleId: search.rule ?? "",
     enabled: search.answer === undefined || search.answer === "any" ? null : search.answer === "on",
     period: search.period ?? "day",
-    at: search.at !== undefined && isMoment(search.at) ? search.at : null,
+    span: spanOf(search),
   };
 }
-
-const isMoment = (text: string) => !Number.isNaN(Date.parse(text));
 
 /** Whether evaluations of a flag are recorded with the rule that matched. A flag that only looks users up has no need. */
 export function recordsRules(flag: Flag, rules: readonly Rule[]): boolean {

@@ -1,7 +1,6 @@
 /** Where a chart marks changes. */
 
 import type { ChangeSummary } from "../api/changes";
-import type { Bar } from "./series";
 
 type Interval = ChangeSummary["intervals"][number];
 
@@ -18,7 +17,7 @@ export interface Marker {
 
 /** One marker for each part of the chart that has changes. The chart has at most `most` parts, of equal length. */
 export function markersOf(
-  bars: readonly Bar[],
+  bars: readonly { readonly start: number }[],
   stepSeconds: number,
   intervals: readonly Interval[],
   most: number,

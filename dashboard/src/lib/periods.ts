@@ -2,20 +2,22 @@
 
 import { secondsOf } from "./series";
 
-export const PERIODS = ["day", "hour", "week", "all"] as const;
+export const PERIODS = ["day", "hour", "week", "month", "all"] as const;
 export type Period = (typeof PERIODS)[number];
-type Bounded = Exclude<Period, "all">;
+export type Bounded = Exclude<Period, "all">;
 
 const HOUR = 3_600;
+const DAY = 24 * HOUR;
 
-const SECONDS: Record<Bounded, number> = { hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR };
-const STEP_SECONDS: Record<Bounded, number> = { hour: 120, day: HOUR, week: 6 * HOUR };
+export const SECONDS: Record<Bounded, number> = { hour: HOUR, day: DAY, week: 7 * DAY, month: 30 * DAY };
+export const STEP_SECONDS: Record<Bounded, number> = { hour: 120, day: HOUR, week: 6 * HOUR, month: DAY };
 
 /** The intervals that a summary can have, the usual one first. */
 const INTERVALS: Record<Bounded, readonly string[]> = {
   hour: ["2m", "10m", "1h"],
   day: ["1h", "2h", "6h", "1d"],
   week: ["6h", "1d"],
+  month: ["1d"],
 };
 const MOST_CELLS = 100_000; // flags times intervals in one answer
 
@@ -25,17 +27,6 @@ export function intervalsFor(period: Bounded, flags: number): readonly string[] 
   const fits = (interval: string) => flags * (SECONDS[period] / secondsOf(interval) + 1) <= MOST_CELLS;
   const first = all.findIndex(fits);
   return first < 0 ? all.slice(-1) : all.slice(first);
-}
-
-const AROUND_SECONDS = 3 * HOUR;
-/** The intervals of a chart around a moment. */
-export const AROUND_INTERVALS: readonly string[] = ["15m", "30m", "1h"];
-
-/** Some hours before and after a moment. */
-export function around(at: string): { since: string; until: string } {
-  const moment = Date.parse(at);
-  const [since, until] = [-AROUND_SECONDS, AROUND_SECONDS].map((each) => new Date(moment + each * 1000).toISOString());
-  return { since: since ?? at, until: until ?? at };
 }
 
 /** When a period began. Its last bar is the one that is still growing, so that the number of bars is right. */

@@ -35,6 +35,15 @@ export interface HistorySearch {
   readonly period?: Period;
   /** A moment, as the API has them: the history around it is shown instead of a period. */
   readonly at?: string;
+  /** The time that is shown instead of a period, from a moment up to another. */
+  readonly since?: string;
+  readonly until?: string;
+  /** What the chart shows, as chartView.ts reads it. */
+  readonly split?: string;
+  readonly scale?: string;
+  readonly compare?: string;
+  /** The key of the environment with which the chart is compared. */
+  readonly with?: string;
 }
 
 type Raw = Record<string, unknown>;
@@ -54,14 +63,9 @@ export function toFlagsSearch(raw: Raw): FlagsSearch {
 
 export function toHistorySearch(raw: Raw): HistorySearch {
   return {
-    ...text(raw, "user"),
-    ...text(raw, "email"),
-    ...text(raw, "flag"),
     ...choice(raw, "answer", ANSWERS),
-    ...text(raw, "variant"),
-    ...text(raw, "rule"),
     ...choice(raw, "period", PERIODS),
-    ...text(raw, "at"),
+    ...texts(raw, "user email flag variant rule at since until split scale compare with"),
   };
 }
 
@@ -87,6 +91,11 @@ function text<Name extends string>(raw: Raw, name: Name): Readonly<Partial<Recor
   // The router reads an unquoted 42 in the URL as a number, but the user searched for "42".
   const given = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
   return (typeof given === "string" && given ? { [name]: given } : {}) as Readonly<Partial<Record<Name, string>>>;
+}
+
+/** Several texts, whose names are divided by spaces. */
+function texts(raw: Raw, names: string): Raw {
+  return Object.assign({}, ...names.split(" ").map((name) => text(raw, name))) as Raw;
 }
 
 /** The first choice is the default. */

@@ -14,7 +14,7 @@ import { type HistorySearch, toHistorySearch } from "../lib/search";
 import { useFlagOfKey } from "../lib/useFlagOfKey";
 import { useHere } from "../lib/useHere";
 import { useHistoryPages } from "../lib/useHistoryPages";
-import { t } from "../texts";
+import { historyPage } from "../texts/historyPage";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/history");
 
@@ -26,11 +26,11 @@ export function History() {
   const filter = filterOf(search, search.flag ?? "");
   const { data: flagKeys = [] } = useQuery(foundKeysQuery(here.project.id, filter.flagKey));
   const flag = useFlagOfKey(here.path, here.environment, filter.flagKey);
-  const query = useHistoryPages(evaluationsOf(here.path, filter), live && filter.at === null);
+  const query = useHistoryPages(evaluationsOf(here.path, filter), live && filter.span === null);
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
   const onFilter = (next: HistorySearch) => void navigate({ search: toHistorySearch({ ...next }), replace: true });
   return (
-    <Page title={t.history.heading} intro={t.history.intro}>
+    <Page title={historyPage.heading} intro={historyPage.intro}>
       <HistoryFilters
         path={here.path}
         search={search}
@@ -42,8 +42,11 @@ export function History() {
       />
       <EvaluationPages
         here={here}
+        search={search}
+        onChange={onFilter}
         filter={filter}
         flagKey={filter.flagKey}
+        flag={flag}
         isFiltered={Object.keys(search).length > 0}
         onClear={() => onFilter({})}
         query={query}

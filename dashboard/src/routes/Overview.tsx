@@ -4,6 +4,7 @@ import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { newestChangesQuery } from "../api/changes";
 import { permissionsQuery } from "../api/members";
+import { PinnedCharts } from "../components/history/PinnedCharts";
 import { EnvironmentCard } from "../components/projects/EnvironmentCard";
 import classes from "../components/projects/Overview.module.css";
 import { RecentChanges } from "../components/projects/RecentChanges";
@@ -45,6 +46,7 @@ export function Overview() {
               />
             ))}
           </ul>
+          <PinnedCharts projectId={project.id} />
           {changes && changes.items.length > 0 && <RecentChanges projectId={project.id} changes={changes.items} />}
         </Stack>
       )}

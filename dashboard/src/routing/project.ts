@@ -13,6 +13,7 @@ import type { CompareSearch } from "../lib/comparisons";
 import type { PersonSearch } from "../lib/person";
 import type { PlaygroundSearch } from "../lib/playground";
 import type { ProjectFlagsSearch } from "../lib/projectFlagTable";
+import type { RequestMetricsSearch } from "../lib/requestMetricsSearch";
 import { toFlagPage, toFlagsSearch, toHistorySearch } from "../lib/search";
 import { signedIn } from "./frames";
 import { lazyPage } from "./lazyPage";
@@ -164,6 +165,7 @@ const releases = createRoute({
 const applications = createRoute({
   getParentRoute: () => environment,
   path: "/applications",
+  validateSearch: (raw): RequestMetricsSearch => raw,
   component: lazyPage(() => import("../routes/Applications"), "Applications"),
 });
 

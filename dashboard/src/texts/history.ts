@@ -1,27 +1,8 @@
 export const history = {
-  heading: "Evaluation history",
-  intro: "All evaluations for your applications, with the user, the result and the reason.",
-  userId: "User id",
-  userEmail: "Email",
-  flag: "Flag",
-  flagAny: "Any flag",
-  answer: "Result",
-  answers: { any: "Any result", on: "On", off: "Off" },
-  period: "Period",
-  periods: { hour: "Last hour", day: "Last 24 hours", week: "Last 7 days", all: "All available" },
-  live: "Follow live",
   when: "When",
   who: "Who",
   what: "Result",
   whatAndWhy: "Results and reasons",
-  answerNeedsFlag: "Choose a flag first",
-  variantLabel: "Variant",
-  variantAny: "Any variant",
-  rule: "Rule",
-  ruleAny: "Any rule",
-  ruleGone: (id: string) => `Deleted rule ${id}`,
-  ruleNotRecorded:
-    "Rules are recorded only for flags with variants, prerequisites, or conditions or percentages in their rules",
   attributes: (count: number) => `${count} ${count === 1 ? "attribute" : "attributes"}`,
   attributesRecorded: "Recorded attributes",
   why: "Why",
@@ -30,21 +11,9 @@ export const history = {
   counts: (on: number, off: number) => `${on} on, ${off} off`,
   older: "Show older",
   end: "There are no more entries.",
-  emptyHeading: "No evaluations yet",
-  emptyText: "Evaluations are listed here as soon as an application requests its flags. Try it yourself:",
-  noMatch: "No evaluations match these filters",
-  noMatchText: "Change the filters or choose a longer period.",
-  chart: "Results over time",
-  chartNone: "No evaluations in this period",
-  chartOfAll:
-    "The chart counts all users and all results. It follows the flag and the period, but not the other filters.",
-  total: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "result" : "results"}`,
-  reasons: "By reason",
   showFlags: "Show the results of all flags",
   evaluation: (flags: number, shown: number) =>
     flags > shown ? `All ${flags.toLocaleString("en")} results of this evaluation` : "Open this evaluation",
-  bar: (when: string, on: number, off: number) =>
-    `${when}: ${on.toLocaleString("en")} on, ${off.toLocaleString("en")} off`,
 };
 
 export const users = {

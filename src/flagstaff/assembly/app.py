@@ -90,7 +90,7 @@ from flagstaff.serving.unleash.frontend import ENDPOINT as FRONTEND_ENDPOINT
 from flagstaff.settings import Registration
 from flagstaff.telemetry import Metrics
 from flagstaff.values.errors import Error
-from flagstaff.views import favourites_routes, saved_views_routes
+from flagstaff.views import favourites_routes, pinned_charts_routes, saved_views_routes
 
 Protocols = Mapping[str, ASGIApp]
 """The routes that answer other products' clients, by the start of the path; the first one that fits answers."""
@@ -150,6 +150,7 @@ def create_api() -> FastAPI:
         favourites_routes,
         condition_work_routes,
         saved_views_routes,
+        pinned_charts_routes,
         project_flags_routes,
         cleanup_routes,
         rules_routes,

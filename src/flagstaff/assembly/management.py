@@ -46,13 +46,14 @@ from flagstaff.values.quotas import (
     views_per_project,
 )
 from flagstaff.views.favourites_service import Favourites
+from flagstaff.views.pinned_charts_service import PinnedCharts
 from flagstaff.views.saved_views_service import SavedViews
 
 _PURGE_SECONDS = 60.0
 
 
 def build_projects(foundation: Foundation, mails: Mails, passed_time: Callable[[], datetime]) -> SdkKeys:
-    """Projects, members, invitations, SDK keys and saved views; returns the keys, whose uses are written."""
+    """Projects, their members, SDK keys, views and pinned charts; returns the keys, whose uses are written."""
     settings, database, now = foundation.settings, foundation.database, foundation.now
     projects = projects_per_account(settings.max_projects_per_account)
     sdk_keys = SdkKeys(database, now, sdk_keys_per_project(settings.max_sdk_keys_per_project))
@@ -65,6 +66,7 @@ def build_projects(foundation: Foundation, mails: Mails, passed_time: Callable[[
         idempotency,
         Favourites(database, now),
         SavedViews(database, now, views_per_project(settings.max_views_per_project)),
+        PinnedCharts(database, now),
     ]
     foundation.periodic_tasks.append(
         PeriodicTask(

@@ -22,6 +22,7 @@ from flagstaff.projects.permissions import Limits
 from flagstaff.projects.projects import Environment, EnvironmentOrder, Project
 from flagstaff.projects.sdk_keys import SdkKey
 from flagstaff.values.moments import format_moment
+from flagstaff.views.pinned_charts import PinnedChart
 from flagstaff.views.saved_views import SavedView
 
 
@@ -47,6 +48,7 @@ Resource = (
     | Segment
     | Metric
     | SavedView
+    | PinnedChart
     | SdkKey
     | Member
     | Invitation
@@ -55,7 +57,7 @@ Resource = (
 )
 
 _IN_NO_SNAPSHOT = (
-    *("account.", "instance.", "token.", "member.", "invitation.", "view.", "webhook.", "release."),
+    *("account.", "instance.", "token.", "member.", "invitation.", "view.", "pinned_chart.", "webhook.", "release."),
     "environment.reordered",
 )
 # A webhook's URL may contain a secret; its `host` is recorded. An environment's position says little by itself: a new

@@ -467,6 +467,23 @@ saved_views = sa.Table(
     sa.UniqueConstraint("project_id", "name"),
 )
 
+# Views of the history's chart, which all members of a project see on its home.
+pinned_charts = sa.Table(
+    "pinned_charts",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("environment_id", sa.ForeignKey("environments.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("flag_id", sa.ForeignKey("flags.id", ondelete="CASCADE"), index=True),
+    sa.Column("period", sa.Text, nullable=False),
+    sa.Column("split", sa.Text, nullable=False),
+    sa.Column("scale", sa.Text, nullable=False),
+    sa.Column("compare_before", sa.Boolean, nullable=False),
+    sa.Column("compare_environment_id", sa.ForeignKey("environments.id", ondelete="SET NULL"), index=True),
+    sa.Column("created_at", Moment, nullable=False),
+)
+
 # The flags that an account wants to see first, by their keys, so that they are the same in all environments.
 favourites = sa.Table(
     "favourites",

@@ -164,6 +164,7 @@ class History:
         until: datetime | None,
         interval: timedelta,
         flag_key: str | None,
+        counts_users: bool = True,
     ) -> Summary:
         """Count how often each flag, or the one with the key, was on and off, by reason; by default in the last day.
 
@@ -181,7 +182,8 @@ class History:
             sums = FlagSums(step, MAX_CELLS)
             minutes = range(start, stop)
             days = range(start // _MINUTES_A_DAY, stop // _MINUTES_A_DAY)
-            users = UserSums(days, step // _MINUTES_A_DAY) if flag_key and step % _MINUTES_A_DAY == 0 else None
+            is_of_users = counts_users and flag_key and step % _MINUTES_A_DAY == 0
+            users = UserSums(days, step // _MINUTES_A_DAY) if is_of_users else None
             if number is not None:
                 try:
                     sums = await sum_by_interval(

@@ -53,6 +53,9 @@ class SummaryQuery(BaseModel):
     total: Annotated[Boolean, Field(description="Whether to add up all flags, in `total`. Then `flags` is empty.")] = (
         False
     )
+    users: Annotated[
+        Boolean, Field(description="Whether to count users: with `flag_key` and an interval of whole days.")
+    ] = True
 
 
 class DistinctUsersOut(BaseModel):
@@ -127,6 +130,7 @@ async def summarise_evaluations(
         until=query.until,
         interval=duration(query.interval),
         flag_key=query.flag_key,
+        counts_users=query.users,
     )
     head = _head_view(summary, query.interval)
     return json_stream(_total_view(summary, head) if query.total else _flags_view(summary, head))

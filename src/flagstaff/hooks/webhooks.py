@@ -47,6 +47,7 @@ _OF_PROJECTS = {
         "done",
     ),
     "view": ("created", "updated", "deleted"),
+    "pinned_chart": ("created", "updated", "deleted"),
     "sdk_key": ("created", "revoked"),
     "member": ("added", "updated", "removed", "joined"),
     "invitation": ("created", "sent", "accepted", "deleted"),

@@ -1,1 +1,1 @@
-"""The views of the flag list: saved views and favourites."""
+"""What people see first: saved views of the flag list, favourites, and pinned charts."""

@@ -62,6 +62,7 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(elsewh
         ("until=rubbish", "until"),
         ("flag_key=UPPER", "flag_key"),
         ("total=yes", "total"),
+        ("users=1", "users"),
         ("limit=5", "limit"),
     ],
 )
@@ -160,6 +161,15 @@ async def test_it_says_how_precise_the_number_of_many_users_is(
     await write(flagstaff.database, *batches)
     users = (await summarise(ada, environment, interval="1d", flag_key=flag["key"]))["distinct_users"]
     assert users == {"on": pytest.approx(2000, rel=4 * 0.0163), "off": 0, "error": 0.0163}
+
+
+async def test_users_are_not_counted_if_they_are_not_wanted(
+    ada: Caller, environment: Json, flag: Json, evaluate: Evaluate
+) -> None:
+    await evaluate("ada", "bob")
+    summary = await summarise(ada, environment, interval="1d", flag_key=flag["key"], users="false")
+    (interval,) = summary["flags"][flag["key"]]
+    assert (interval["on"], "distinct_users" in interval, "distinct_users" in summary) == (2, False, False)
 
 
 async def test_a_flag_that_was_never_evaluated_had_no_users(ada: Caller, environment: Json, flag: Json) -> None:

@@ -195,6 +195,7 @@ async def test_every_post_is_carried_out_once_and_answered_twice_alike(
         "/api/projects/{project_id}/flags": {"name": "Third", "key": "third", "environments": [environment["id"]]},
         "/api/projects/{project_id}/copy": {"from": environment["id"], "to": staging["id"], "flag_keys": [flag["key"]]},
         "/api/projects/{project_id}/views": {"name": "Beta", "search": {"tag": "beta"}},
+        "/api/projects/{project_id}/pinned-charts": {"name": "Beta", "environment_id": environment["id"]},
         "/api/projects/{project_id}/environments/{env_id}/bulk-actions": {"flags": [flag["id"]], "action": "disable"},
         "/api/projects/{project_id}/changes/{change_id}/restore": None,
         "/api/projects/{project_id}/changes/restore": {"changes": [renamed_too]},

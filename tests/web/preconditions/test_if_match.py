@@ -191,10 +191,11 @@ async def test_a_repetition_gets_the_first_response_and_its_tag_before_the_state
     assert (other.status_code, other.json()["current"]) == (412, first.json())
 
 
-async def test_a_repeated_creation_has_the_tag_of_the_first(ada: Caller, project: Json) -> None:
+async def test_a_repeated_creation_has_the_tag_of_the_first(ada: Caller, project: Json, environment: Json) -> None:
     for path, body in (
         (f"{project_path(project)}/environments", {"name": "Canary", "key": "canary"}),
         (f"{project_path(project)}/views", {"name": "Beta", "search": {"q": "é"}}),
+        (f"{project_path(project)}/pinned-charts", {"name": "Beta", "environment_id": environment["id"]}),
         (f"{project_path(project)}/segments", {"name": "Beta", "key": "beta"}),
     ):
         headers = {"idempotency-key": path}

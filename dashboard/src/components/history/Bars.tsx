@@ -1,15 +1,21 @@
-/** On and off over time, as bars. Screen readers get a table with the same numbers. */
+/** A chart of the history as bars, one series or two side by side. Screen readers get a table with the same numbers. */
 
 import { Text, VisuallyHidden } from "@mantine/core";
-import { type ReactNode, useState } from "react";
-import type { Bar } from "../../lib/series";
+import { type ReactNode, useId } from "react";
+import { type Chart, type ChartBar, inWords, mostOf, type Part, percent } from "../../lib/chartBars";
+import type { Scale } from "../../lib/chartView";
 import { axisLabel, inFull } from "../../lib/time";
-import { t } from "../../texts";
+import { usePlot, type Zooming } from "../../lib/usePlot";
+import { charts as texts } from "../../texts/charts";
 import classes from "./Bars.module.css";
+import { BarsLegend, partStyle } from "./BarsLegend";
+import { BarsTable } from "./BarsTable";
 
 interface Props {
-  readonly bars: readonly Bar[];
-  readonly stepSeconds: number;
+  readonly chart: Chart;
+  readonly scale: Scale;
+  readonly height?: number;
+  readonly zooming?: Zooming;
   /** What is marked between the bars and the axis. */
   readonly marks?: ReactNode;
 }
@@ -17,72 +23,115 @@ interface Props {
 const HEIGHT = 132;
 const LABELS = 6;
 
-export function Bars({ bars, stepSeconds, marks }: Props) {
-  const [pointed, setPointed] = useState<number | null>(null);
-  const most = Math.max(1, ...bars.map((bar) => bar.on + bar.off));
-  const total = bars.reduce((sum, bar) => sum + bar.on + bar.off, 0);
-  const shown = pointed === null ? undefined : bars[pointed];
-  const every = Math.max(1, Math.ceil(bars.length / LABELS));
+export function Bars({ chart, scale, height = HEIGHT, zooming, marks }: Props) {
+  const { parts, series, stepSeconds } = chart;
+  const starts = series[0]?.bars.map(({ start }) => start) ?? [];
+  const { pointed, chosen, handlers } = usePlot(starts, stepSeconds * 1000, zooming);
+  const help = useId();
+  const most = mostOf(chart);
+  const every = Math.max(1, Math.ceil(starts.length / LABELS));
+  const wordsAt = (index: number) => spoken(chart, scale, index);
+  const said = chosen
+    ? texts.chosen(inFull(starts[chosen[0]] ?? 0), inFull((starts[chosen[1]] ?? 0) + stepSeconds * 1000))
+    : pointed === null
+      ? undefined
+      : wordsAt(pointed);
+  const focusable = zooming && {
+    role: "slider",
+    tabIndex: 0,
+    "aria-label": texts.bars,
+    "aria-describedby": help,
+    "aria-valuemin": 0,
+    "aria-valuemax": Math.max(0, starts.length - 1),
+    "aria-valuenow": pointed ?? Math.max(0, starts.length - 1),
+    "aria-valuetext": said ?? wordsAt(starts.length - 1),
+  };
   return (
     <figure className={classes.figure}>
       <figcaption className={classes.caption}>
-        <Legend />
+        <BarsLegend chart={chart} scale={scale} />
         <Text size="xs" c="dimmed" className="numbers">
-          {shown ? t.history.bar(inFull(shown.start), shown.on, shown.off) : t.history.total(total)}
+          {said ?? (zooming ? texts.hint : "")}
         </Text>
       </figcaption>
-      <div className={classes.plot} style={{ height: HEIGHT }} aria-hidden onPointerLeave={() => setPointed(null)}>
-        <span className={classes.most}>{most.toLocaleString("en")}</span>
-        {bars.map((bar, index) => (
-          <div key={bar.start} className={classes.slot} onPointerEnter={() => setPointed(index)}>
-            <div className={classes.off} style={{ height: share(bar.off, most) }} />
-            <div className={classes.on} style={{ height: share(bar.on, most) }} />
+      <div
+        className={classes.plot}
+        style={{ height }}
+        data-zooms={zooming !== undefined}
+        {...(focusable ?? { "aria-hidden": true })}
+        {...handlers}
+      >
+        <span className={classes.most}>{scale === "percent" ? percent(1, 1) : most.toLocaleString("en")}</span>
+        {starts.map((start, index) => (
+          <div
+            key={start}
+            className={classes.slot}
+            data-pointed={index === pointed || undefined}
+            data-chosen={chosen !== null && index >= chosen[0] && index <= chosen[1] ? true : undefined}
+          >
+            {series.map(({ bars }, place) => (
+              <Stack
+                key={place}
+                bar={bars[index]}
+                parts={parts}
+                most={scale === "percent" ? null : most}
+                place={place}
+              />
+            ))}
           </div>
         ))}
       </div>
+      {zooming && <VisuallyHidden id={help}>{texts.keys}</VisuallyHidden>}
       {marks}
       <div className={classes.axis} aria-hidden>
-        {bars.map((bar, index) => (
-          <span key={bar.start} className={classes.tick}>
-            {index % every === 0 && <span className={classes.label}>{axisLabel(bar.start, stepSeconds)}</span>}
+        {starts.map((start, index) => (
+          <span key={start} className={classes.tick}>
+            {index % every === 0 && <span className={classes.label}>{axisLabel(start, stepSeconds)}</span>}
           </span>
         ))}
       </div>
-      <Figures bars={bars} />
+      <BarsTable chart={chart} scale={scale} />
     </figure>
   );
 }
 
-function Legend() {
+interface StackProps {
+  readonly bar: ChartBar | undefined;
+  readonly parts: readonly Part[];
+  /** What the top of the chart stands for; null if each bar reaches it. */
+  readonly most: number | null;
+  /** Of its series. */
+  readonly place: number;
+}
+
+function Stack({ bar, parts, most, place }: StackProps) {
   return (
-    <span className={classes.legend}>
-      <span className={classes.keyOn} /> {t.on}
-      <span className={classes.keyOff} /> {t.off}
-    </span>
+    <div className={classes.stack} data-compared={place > 0 || undefined}>
+      {parts.map(({ key, colour, isStriped }, part) => {
+        const count = bar?.counts[part] ?? 0;
+        if (!bar || count === 0) return null;
+        return (
+          <div
+            key={key}
+            className={classes.part}
+            data-striped={isStriped || undefined}
+            style={{ ...partStyle(colour), height: `max(2px, ${(count / (most ?? bar.total)) * 100}%)` }}
+          />
+        );
+      })}
+    </div>
   );
 }
 
-function Figures({ bars }: { bars: readonly Bar[] }) {
-  return (
-    <VisuallyHidden>
-      <table>
-        <caption>{t.history.chart}</caption>
-        <tbody>
-          {bars
-            .filter((bar) => bar.on + bar.off > 0)
-            .map((bar) => (
-              <tr key={bar.start}>
-                <th scope="row">{inFull(bar.start)}</th>
-                <td>{t.history.counts(bar.on, bar.off)}</td>
-              </tr>
-            ))}
-        </tbody>
-      </table>
-    </VisuallyHidden>
-  );
-}
-
-/** Any number above zero is visible, however small. */
-function share(count: number, most: number): string {
-  return count === 0 ? "0" : `max(2px, ${(count / most) * 100}%)`;
+/** What all series have at one bar. */
+function spoken({ parts, series }: Chart, scale: Scale, index: number): string {
+  const [first, second] = series.map(({ name, bars }) => {
+    const bar = bars[index];
+    return { name, when: bar ? inFull(bar.start) : "", words: bar ? inWords(bar, parts, scale) : texts.nothing };
+  });
+  if (!first) return "";
+  const own = texts.at(first.when, first.words);
+  if (!second) return own;
+  const name = second.when === first.when ? second.name : `${second.name}, ${second.when}`;
+  return `${own}. ${texts.comparedAt(name, second.words)}`;
 }

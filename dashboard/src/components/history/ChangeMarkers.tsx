@@ -6,10 +6,10 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { changeSummaryQuery } from "../../api/changes";
 import type { EnvironmentPath } from "../../api/client";
-import type { Summary } from "../../api/history";
 import type { ChangesSearch } from "../../lib/changesFilter";
+import type { Chart } from "../../lib/chartBars";
+import type { Span } from "../../lib/chartTimes";
 import { localMinute, type Marker, markersOf } from "../../lib/markers";
-import { type Bar, secondsOf } from "../../lib/series";
 import { inFull } from "../../lib/time";
 import { changeSentences as sentences } from "../../texts/changeSentences";
 import { markers as texts } from "../../texts/markers";
@@ -17,17 +17,21 @@ import classes from "./Bars.module.css";
 
 interface Props {
   readonly path: EnvironmentPath;
-  readonly summary: Summary;
-  readonly bars: readonly Bar[];
+  /** The time of the chart. */
+  readonly shown: Span;
+  readonly chart: Chart;
   readonly flagKey: string;
 }
 
 const WIDTH = 26; // a marker can be touched without touching the next one
 
-export function ChangeMarkers({ path, summary, bars, flagKey }: Props) {
+export function ChangeMarkers({ path, shown, chart, flagKey }: Props) {
   const { ref, width } = useElementSize();
-  const { data } = useQuery(changeSummaryQuery(path, summary, flagKey));
-  const found = data ? markersOf(bars, secondsOf(summary.interval), data.intervals, Math.floor(width / WIDTH)) : [];
+  const [since, until] = [shown.since, shown.until].map((each) => new Date(each).toISOString());
+  const times = { since: since ?? "", until: until ?? "", interval: chart.interval };
+  const { data } = useQuery(changeSummaryQuery(path, times, flagKey));
+  const bars = chart.series[0]?.bars ?? [];
+  const found = data ? markersOf(bars, chart.stepSeconds, data.intervals, Math.floor(width / WIDTH)) : [];
   return (
     <div ref={ref} className={classes.markers}>
       {width > 0 && found.length > 0 && (

@@ -3,48 +3,37 @@
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { EvaluationFilter } from "../../api/history";
-import type { useHere } from "../../lib/useHere";
 import { evaluateCommand } from "../../lib/snippets";
 import { t } from "../../texts";
+import { historyPage } from "../../texts/historyPage";
 import { CodeBlock } from "../shared/CodeBlock";
 import { Empty } from "../shared/Empty";
-import { HistoryChart } from "./HistoryChart";
+import { HistoryChart, type HistoryChartProps } from "./HistoryChart";
 import { IconFunnelOff, IconHistory } from "../shared/icons";
 import { Pages, type PagesProps } from "../shared/Pages";
 
-interface Props extends Pick<PagesProps, "query" | "count"> {
-  readonly here: ReturnType<typeof useHere>;
+interface Props extends Pick<PagesProps, "query" | "count">, Omit<HistoryChartProps, "isOfAll"> {
   readonly filter: EvaluationFilter;
-  /** The flag of the chart; an empty key means the whole environment. */
-  readonly flagKey: string;
   readonly isFiltered: boolean;
   readonly onClear: () => void;
   readonly children: ReactNode;
 }
 
-export function EvaluationPages({ here, filter, flagKey, isFiltered, onClear, query, count, children }: Props) {
+export function EvaluationPages({ filter, isFiltered, onClear, query, count, children, ...chart }: Props) {
   const empty = isFiltered ? (
-    <Empty icon={<IconFunnelOff size={22} />} title={t.history.noMatch} text={t.history.noMatchText}>
+    <Empty icon={<IconFunnelOff size={22} />} title={historyPage.noMatch} text={historyPage.noMatchText}>
       <Button variant="default" onClick={onClear}>
         {t.clearFilters}
       </Button>
     </Empty>
   ) : (
-    <Empty icon={<IconHistory size={22} />} title={t.history.emptyHeading} text={t.history.emptyText}>
-      <CodeBlock code={evaluateCommand(here)} label={t.history.emptyText} />
+    <Empty icon={<IconHistory size={22} />} title={historyPage.emptyHeading} text={historyPage.emptyText}>
+      <CodeBlock code={evaluateCommand(chart.here)} label={historyPage.emptyText} />
     </Empty>
   );
   return (
     <>
-      {count > 0 && (
-        <HistoryChart
-          path={here.path}
-          period={filter.period}
-          at={filter.at}
-          flagKey={flagKey}
-          isOfAll={isFinerThanChart(filter)}
-        />
-      )}
+      {(count > 0 || isFiltered) && <HistoryChart {...chart} isOfAll={isFinerThanChart(filter)} />}
       <Pages query={query} count={count} empty={empty}>
         {children}
       </Pages>

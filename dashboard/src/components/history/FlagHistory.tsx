@@ -18,7 +18,7 @@ export default function FlagHistory({ search, ...place }: FlagPlace & { search: 
   const params = route.useParams();
   const [live, setLive] = useState(false);
   const filter = filterOf(search, "");
-  const query = useHistoryPages(flagEvaluationsOf(place.path, filter), live && filter.at === null);
+  const query = useHistoryPages(flagEvaluationsOf(place.path, filter), live && filter.span === null);
   const items = query.data?.pages.flatMap((page) => page.items) ?? [];
   const onFilter = (next: HistorySearch) =>
     void navigate({ params, search: toFlagPage({ ...next, tab: "history" }), replace: true });
@@ -34,8 +34,11 @@ export default function FlagHistory({ search, ...place }: FlagPlace & { search: 
       />
       <EvaluationPages
         here={place}
+        search={search}
+        onChange={onFilter}
         filter={filter}
         flagKey={place.flag.key}
+        flag={place.flag}
         isFiltered={Object.keys(toHistorySearch({ ...search })).length > 0}
         onClear={() => onFilter({})}
         query={query}

@@ -1,69 +1,96 @@
-/** The chart above a history, for one flag with its reasons or for a whole environment. */
+/** The chart above a history, for one flag with its reasons or for a whole environment. What it shows is in the URL. */
 
 import { Skeleton, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import type { EnvironmentPath } from "../../api/client";
-import { summaryQuery } from "../../api/history";
-import type { Period } from "../../lib/periods";
-import { barsOf, inTotal, reasonsOf, secondsOf } from "../../lib/series";
-import { t } from "../../texts";
+import type { Flag } from "../../api/client";
+import { timeOf, isEmpty } from "../../lib/chartBars";
+import { fitted, type Span, spanSearch, zoomedIn, zoomedOut } from "../../lib/chartTimes";
+import { chartViewOf } from "../../lib/chartView";
+import type { HistorySearch } from "../../lib/search";
+import { useEnvironments, type useHere } from "../../lib/useHere";
+import { useHistoryChart } from "../../lib/useHistoryChart";
+import { charts as texts } from "../../texts/charts";
+import { LoadFailed } from "../shared/ProblemPage";
 import { Bars } from "./Bars";
 import { ChangeMarkers } from "./ChangeMarkers";
-import classes from "./History.module.css";
-import { LoadFailed } from "../shared/ProblemPage";
+import { ChartChoices } from "./ChartChoices";
+import { ChartTools } from "./ChartTools";
+import classes from "./HistoryChart.module.css";
+import { PinButton } from "./PinButton";
 import { Reasons } from "./Reasons";
 
-interface Props {
-  readonly path: EnvironmentPath;
-  readonly period: Period;
-  /** If not null, the chart shows the time around this moment, instead of the period. */
-  readonly at: string | null;
+export interface HistoryChartProps {
+  readonly here: ReturnType<typeof useHere>;
+  readonly search: HistorySearch;
+  readonly onChange: (search: HistorySearch) => void;
+  /** An empty key means the whole environment. */
   readonly flagKey: string;
+  /** The flag with this key, unless it was deleted. */
+  readonly flag: Flag | undefined;
   /** Whether to say that the chart counts more than the rows below it show. */
   readonly isOfAll: boolean;
 }
 
-export function HistoryChart({ path, period, at, flagKey, isOfAll }: Props) {
-  const {
-    data: summary,
-    error,
-    refetch,
-  } = useQuery(
-    summaryQuery(path, period === "all" ? "week" : period, { at, ...(flagKey === "" ? { total: true } : { flagKey }) }),
-  );
-  if (error && !summary) {
+export function HistoryChart({ here, search, onChange, flagKey, flag, isOfAll }: HistoryChartProps) {
+  const { path, environment } = here;
+  const environments = useEnvironments();
+  const view = chartViewOf(search, { here: environment.id, environments, flagKey });
+  const { chart, loadedAt, error, retry } = useHistoryChart(path, environment, flagKey, view);
+  if (!chart && error) {
     return (
       <div className={classes.panel}>
-        <LoadFailed error={error} onRetry={() => void refetch()} />
+        <LoadFailed error={error} onRetry={retry} />
       </div>
     );
   }
-  if (!summary) return <Skeleton h={200} mb="md" />;
-  const intervals = flagKey === "" ? inTotal(summary) : (summary.flags[flagKey] ?? []);
-  const reasons = reasonsOf(intervals);
-  if (intervals.length === 0) {
-    return (
-      <Text c="dimmed" className={classes.panel}>
-        {t.history.chartNone}
-      </Text>
-    );
-  }
-  const bars = barsOf(summary, intervals);
+  if (!chart) return <Skeleton h={240} mb="md" />;
+  const shown = timeOf(chart);
+  const onSpan = (span: Span) => onChange({ ...search, at: "", ...spanSearch(fitted(span, Date.now())) });
+  const zooming = {
+    onZoom: onSpan,
+    onZoomIn: () => onSpan(zoomedIn(shown, Date.now())),
+    onZoomOut: () => onSpan(zoomedOut(shown, Date.now())),
+  };
+  const hasReasons = view.split !== "reason" && chart.reasons.length > 0;
   return (
-    <div className={classes.panel}>
+    <section className={classes.panel} aria-label={texts.heading}>
+      <div className={classes.head}>
+        <ChartChoices
+          view={view}
+          flagKey={flagKey}
+          others={environments.filter(({ id }) => id !== environment.id)}
+          onChoose={(part) => onChange({ ...search, ...part })}
+        />
+        <div className={classes.tools}>
+          <ChartTools
+            shown={shown}
+            isZoomed={view.span !== null}
+            isLatest={shown.until >= loadedAt}
+            onSpan={onSpan}
+            onReset={() => onChange({ ...search, at: "", since: "", until: "" })}
+          />
+          <PinButton here={here} view={view} flagKey={flagKey} flag={flag} />
+        </div>
+      </div>
       {isOfAll && (
         <Text size="xs" c="dimmed" mb="xs">
-          {t.history.chartOfAll}
+          {texts.ofAll}
         </Text>
       )}
-      <div className={reasons.length > 0 ? classes.split : ""}>
-        <Bars
-          bars={bars}
-          stepSeconds={secondsOf(summary.interval)}
-          marks={<ChangeMarkers path={path} summary={summary} bars={bars} flagKey={flagKey} />}
-        />
-        {reasons.length > 0 && <Reasons reasons={reasons} />}
-      </div>
-    </div>
+      {isEmpty(chart) ? (
+        <Text c="dimmed" py="lg">
+          {texts.none}
+        </Text>
+      ) : (
+        <div className={hasReasons ? classes.split : ""}>
+          <Bars
+            chart={chart}
+            scale={view.scale}
+            zooming={zooming}
+            marks={<ChangeMarkers path={path} shown={shown} chart={chart} flagKey={flagKey} />}
+          />
+          {hasReasons && <Reasons reasons={chart.reasons} />}
+        </div>
+      )}
+    </section>
   );
 }

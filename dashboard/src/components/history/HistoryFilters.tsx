@@ -2,12 +2,14 @@
 
 import { Autocomplete, Button, NativeSelect, TextInput } from "@mantine/core";
 import type { EnvironmentPath, Flag } from "../../api/client";
+import type { Span } from "../../lib/chartTimes";
 import { filterOf } from "../../lib/historyFilter";
 import { PERIODS } from "../../lib/periods";
 import { ANSWERS, type HistorySearch } from "../../lib/search";
 import { inFull } from "../../lib/time";
 import { useTyped } from "../../lib/useTyped";
-import { t } from "../../texts";
+import { historyPage } from "../../texts/historyPage";
+import { charts } from "../../texts/charts";
 import { markers as texts } from "../../texts/markers";
 import { IconBroadcast } from "../shared/icons";
 import classes from "./History.module.css";
@@ -26,42 +28,43 @@ interface Props {
 }
 
 const TYPING_MILLISECONDS = 300;
+const SPAN = "span";
 const OF_A_FLAG = { answer: "any", variant: "", rule: "" };
 
 export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys, flag }: Props) {
   const choose = (part: Readonly<Partial<Record<keyof HistorySearch, string>>>) =>
     onChange({ ...search, ...part } as HistorySearch);
-  const { at } = filterOf(search, "");
+  const { span } = filterOf(search, "");
   const needsFlag = flagKeys !== undefined && !search.flag;
   return (
     <search className={classes.filters}>
-      <TypedFilter label={t.history.userId} value={search.user ?? ""} onChange={(user) => choose({ user })} />
-      <TypedFilter label={t.history.userEmail} value={search.email ?? ""} onChange={(email) => choose({ email })} />
+      <TypedFilter label={historyPage.userId} value={search.user ?? ""} onChange={(user) => choose({ user })} />
+      <TypedFilter label={historyPage.userEmail} value={search.email ?? ""} onChange={(email) => choose({ email })} />
       {flagKeys && (
         <Autocomplete
-          label={t.history.flag}
-          placeholder={t.history.flagAny}
+          label={historyPage.flag}
+          placeholder={historyPage.flagAny}
           data={flagKeys}
           value={search.flag ?? ""}
           onChange={(key) => choose({ ...OF_A_FLAG, flag: key, ...(key && { answer: search.answer ?? "any" }) })}
         />
       )}
       <NativeSelect
-        label={t.history.answer}
+        label={historyPage.answer}
         value={search.answer ?? "any"}
         disabled={needsFlag}
-        title={needsFlag ? t.history.answerNeedsFlag : undefined}
+        title={needsFlag ? historyPage.answerNeedsFlag : undefined}
         onChange={(event) => choose({ answer: event.currentTarget.value })}
-        data={ANSWERS.map((value) => ({ value, label: t.history.answers[value] }))}
+        data={ANSWERS.map((value) => ({ value, label: historyPage.answers[value] }))}
       />
       {flag && <OutcomeFilters path={path} flag={flag} search={search} onChoose={choose} />}
       <NativeSelect
-        label={t.history.period}
-        value={at ?? search.period ?? "day"}
-        onChange={(event) => choose({ period: event.currentTarget.value, at: "" })}
+        label={historyPage.period}
+        value={span ? SPAN : (search.period ?? "day")}
+        onChange={(event) => choose({ period: event.currentTarget.value, at: "", since: "", until: "" })}
         data={[
-          ...(at === null ? [] : [{ value: at, label: texts.around(inFull(at)) }]),
-          ...PERIODS.map((value) => ({ value, label: t.history.periods[value] })),
+          ...(span ? [{ value: SPAN, label: spanInWords(span, search.at) }] : []),
+          ...PERIODS.map((value) => ({ value, label: historyPage.periods[value] })),
         ]}
       />
       <Button
@@ -71,10 +74,14 @@ export function HistoryFilters({ path, search, onChange, live, onLive, flagKeys,
         leftSection={<IconBroadcast size={16} />}
         onClick={() => onLive(!live)}
       >
-        {t.history.live}
+        {historyPage.live}
       </Button>
     </search>
   );
+}
+
+function spanInWords({ since, until }: Span, at: string | undefined): string {
+  return at ? texts.around(inFull(at)) : charts.between(inFull(since), inFull(until));
 }
 
 interface TypedFilterProps {

@@ -7,7 +7,7 @@ import { rulesQuery } from "../../api/rules";
 import { ruleInWords } from "../../lib/audience";
 import { recordsRules } from "../../lib/historyFilter";
 import type { HistorySearch } from "../../lib/search";
-import { t } from "../../texts";
+import { historyPage } from "../../texts/historyPage";
 
 interface Props {
   readonly path: EnvironmentPath;
@@ -25,20 +25,20 @@ export function OutcomeFilters({ path, flag, search: { variant = "", rule = "" }
     <>
       {(variants.length > 0 || variant) && (
         <NativeSelect
-          label={t.history.variantLabel}
+          label={historyPage.variantLabel}
           value={variant}
           onChange={(event) => onChoose({ variant: event.currentTarget.value })}
-          data={[{ value: "", label: t.history.variantAny }, ...withChosen(variants, variant, variant)]}
+          data={[{ value: "", label: historyPage.variantAny }, ...withChosen(variants, variant, variant)]}
         />
       )}
       {(known.length > 0 || rule) && (
         <NativeSelect
-          label={t.history.rule}
+          label={historyPage.rule}
           value={rule}
           disabled={!isRecorded}
-          title={isRecorded ? undefined : t.history.ruleNotRecorded}
+          title={isRecorded ? undefined : historyPage.ruleNotRecorded}
           onChange={(event) => onChoose({ rule: event.currentTarget.value })}
-          data={[{ value: "", label: t.history.ruleAny }, ...withChosen(known, rule, t.history.ruleGone(rule))]}
+          data={[{ value: "", label: historyPage.ruleAny }, ...withChosen(known, rule, historyPage.ruleGone(rule))]}
         />
       )}
     </>

@@ -2,7 +2,7 @@
 
 import { Text } from "@mantine/core";
 import { meansOff, type ReasonCount } from "../../lib/series";
-import { t } from "../../texts";
+import { charts as texts } from "../../texts/charts";
 import classes from "./History.module.css";
 
 export function Reasons({ reasons }: { reasons: readonly ReasonCount[] }) {
@@ -10,7 +10,7 @@ export function Reasons({ reasons }: { reasons: readonly ReasonCount[] }) {
   return (
     <div>
       <Text size="xs" c="dimmed" mb={6}>
-        {t.history.reasons}
+        {texts.reasons}
       </Text>
       <ul className={classes.reasons}>
         {reasons.map(({ reason, count }) => (

@@ -2,18 +2,20 @@
 
 import { Group, Select, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { getRouteApi, useLocation } from "@tanstack/react-router";
 import type { EnvironmentPath } from "../../api/client";
-import { type Measure, type RequestMetric, requestChartQuery, requestMetricsQuery } from "../../api/requestMetrics";
+import { type RequestMetric, requestChartQuery, requestMetricsQuery } from "../../api/requestMetrics";
+import { chosenChart, HOURS, type RequestMetricsSearch } from "../../lib/requestMetricsSearch";
+import { charts } from "../../texts/charts";
 import { requestMetrics as texts } from "../../texts/requestMetrics";
+import { CopyButton } from "../shared/CopyButton";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 import { Sheet } from "../shared/Sheet";
 import { When } from "../shared/When";
 import { RequestChart } from "./RequestChart";
 
-const HOURS = [1, 24, 168] as const;
-type Hours = (typeof HOURS)[number];
+const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/applications");
 
 export default function RequestMetrics({ path }: { path: EnvironmentPath }) {
   const { data, error, refetch } = useQuery(requestMetricsQuery(path));
@@ -58,14 +60,14 @@ interface ChartedProps {
 }
 
 function Charted({ path, metrics, first }: ChartedProps) {
-  const [name, setName] = useState<string | null>(null);
-  const [measure, setMeasure] = useState<Measure | null>(null);
-  const [by, setBy] = useState<string | null>(null);
-  const [hours, setHours] = useState<Hours>(1);
-  const metric = metrics.find((each) => each.name === name) ?? first;
-  const shown = measure !== null && metric.measures.includes(measure) ? measure : metric.measures[0];
-  const divided = by !== null && by in metric.labels ? by : null;
-  const { data, error, refetch } = useChart(path, metric, shown, divided, hours);
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const href = useLocation({ select: (location) => location.href });
+  const { metric, measure, by, hours } = chosenChart(search, metrics, first);
+  const choose = (part: RequestMetricsSearch) => void navigate({ search: { ...search, ...part }, replace: true });
+  const { data, error, refetch } = useQuery(
+    requestChartQuery(path, { name: metric.name, ...(measure && { measure }), ...(by !== null && { by }), hours }),
+  );
   return (
     <div>
       <Group mb="sm" align="flex-end">
@@ -74,45 +76,34 @@ function Charted({ path, metrics, first }: ChartedProps) {
           data={[...new Set(metrics.map((each) => each.name))]}
           value={metric.name}
           allowDeselect={false}
-          onChange={setName}
+          onChange={(name) => name !== null && choose({ metric: name })}
         />
         <Select
           label={texts.measure}
           data={metric.measures.map((value) => ({ value, label: texts.measures[value] }))}
-          value={shown ?? null}
+          value={measure ?? null}
           allowDeselect={false}
-          onChange={(value) => setMeasure(value)}
+          onChange={(value) => value !== null && choose({ measure: value })}
         />
         <Select
           label={texts.by}
           data={Object.keys(metric.labels)}
-          value={divided}
+          value={by}
           placeholder={texts.all}
           clearable
-          onChange={setBy}
+          onChange={(value) => choose({ by: value ?? undefined })}
         />
         <Select
           label={texts.span}
           data={HOURS.map((each) => ({ value: String(each), label: texts.spans[each] }))}
           value={String(hours)}
           allowDeselect={false}
-          onChange={(value) => setHours(HOURS.find((each) => String(each) === value) ?? 1)}
+          onChange={(value) => choose({ hours: Number(value) })}
         />
+        <CopyButton size="sm" text={window.location.origin + href} label={charts.copyLink} />
       </Group>
       {!data && (error ? <LoadFailed error={error} onRetry={refetch} /> : <RowsSkeleton rows={1} height={150} />)}
       {data && <RequestChart chart={data} label={`${metric.name}, ${texts.measures[data.measure].toLowerCase()}`} />}
     </div>
-  );
-}
-
-function useChart(
-  path: EnvironmentPath,
-  metric: RequestMetric,
-  measure: Measure | undefined,
-  by: string | null,
-  hours: Hours,
-) {
-  return useQuery(
-    requestChartQuery(path, { name: metric.name, ...(measure && { measure }), ...(by !== null && { by }), hours }),
   );
 }

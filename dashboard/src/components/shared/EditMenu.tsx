@@ -10,14 +10,25 @@ import { IconDots, IconPencil, IconTrash } from "./icons";
 
 interface Props extends ActionIconProps, Guarded {
   readonly label: string;
+  readonly editText?: string;
   readonly deleteText?: string;
   readonly deleteIcon?: ReactNode;
   readonly onEdit: () => void;
   readonly onDelete: () => void;
 }
 
-export function EditMenu({ label, deleteText = t.delete, deleteIcon, needs, onEdit, onDelete, ...button }: Props) {
-  const { reason, attributes } = useGuard({ needs });
+export function EditMenu({
+  label,
+  editText = t.edit,
+  deleteText = t.delete,
+  deleteIcon,
+  needs,
+  within,
+  onEdit,
+  onDelete,
+  ...button
+}: Props) {
+  const { reason, attributes } = useGuard({ needs, within });
   const opener = useRef<HTMLButtonElement>(null);
   // A dialog returns the focus to the element that had it, which must not be an entry of a menu that has closed.
   const from = (open: () => void) => () => {
@@ -26,7 +37,7 @@ export function EditMenu({ label, deleteText = t.delete, deleteIcon, needs, onEd
   };
   if (reason !== null) {
     return (
-      <IconButton hint={label} needs={needs} {...button}>
+      <IconButton hint={label} needs={needs} within={within} {...button}>
         <IconDots />
       </IconButton>
     );
@@ -41,7 +52,7 @@ export function EditMenu({ label, deleteText = t.delete, deleteIcon, needs, onEd
       <Menu.Dropdown>
         <MenuFocus />
         <Menu.Item leftSection={<IconPencil size={16} />} onClick={from(onEdit)}>
-          {t.edit}
+          {editText}
         </Menu.Item>
         <Menu.Item
           leftSection={deleteIcon ?? <IconTrash size={16} />}

@@ -1,0 +1,49 @@
+/** The summary that a chart of the history shows. */
+
+import { queryOptions } from "@tanstack/react-query";
+import { barTimes, type ChartTime, MOST_BARS } from "../lib/chartTimes";
+import { client, type EnvironmentPath } from "./client";
+import type { Summary } from "./history";
+import { ask, Problem } from "./problem";
+
+const SUMMARY = "/api/projects/{project_id}/environments/{env_id}/evaluations/summary";
+const REFRESH_MILLISECONDS = 60_000;
+/** The numbers of bars to try: one answer has only so many flags times intervals. */
+const BARS = [MOST_BARS, MOST_BARS / 4, MOST_BARS / 16];
+
+/** A summary, and what was asked for: while another one loads, the chart still shows the previous one. */
+export interface Charted {
+  readonly summary: Summary;
+  readonly flagKey: string;
+  /** Whether the first half is the period before. */
+  readonly withBefore: boolean;
+}
+
+/** Counts of one flag, or with an empty key of all together, in the time and, if wanted, in the period before it. */
+export function chartQuery(path: EnvironmentPath, flagKey: string, { period, span }: ChartTime, withBefore: boolean) {
+  return queryOptions({
+    queryKey: ["evaluations", path.env_id, "chart", flagKey, span ?? period, withBefore],
+    queryFn: async ({ signal }): Promise<Charted> => {
+      const load = async ([mostBars, ...fewer]: readonly number[]): Promise<Summary> => {
+        const { since, until, interval } = barTimes({ period, span }, Date.now(), withBefore, mostBars);
+        const query = {
+          since: new Date(since).toISOString(),
+          until: new Date(until).toISOString(),
+          interval,
+          ...(flagKey === "" ? { total: true } : { flag_key: flagKey, users: false }),
+        };
+        try {
+          return await ask(client.GET(SUMMARY, { params: { path, query }, signal }));
+        } catch (error) {
+          const hasTooManyFlags = error instanceof Problem && error.status === 400 && flagKey === "";
+          if (!hasTooManyFlags || fewer.length === 0) throw error;
+          return load(fewer);
+        }
+      };
+      return { summary: await load(BARS), flagKey, withBefore };
+    },
+    refetchInterval: REFRESH_MILLISECONDS,
+    placeholderData: (previous: Charted | undefined, query) =>
+      query?.queryKey[1] === path.env_id ? previous : undefined,
+  });
+}

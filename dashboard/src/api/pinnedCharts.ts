@@ -1,0 +1,73 @@
+/** Pinned charts of a project: views of the history's chart with a name. */
+
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { client } from "./client";
+import { ask } from "./problem";
+import type { components } from "./schema";
+import { saveShown } from "./shown";
+import { ifMatch } from "./states";
+
+export type PinnedChart = components["schemas"]["PinnedChartOut"];
+export type NewPinnedChart = components["schemas"]["NewPinnedChart"];
+
+const BASE = "/api/projects/{project_id}/pinned-charts";
+const ONE = `${BASE}/{chart_id}` as const;
+export const MOST_PINNED = 12;
+
+export function pinnedChartsQuery(projectId: string) {
+  return queryOptions({
+    queryKey: ["pinned-charts", projectId],
+    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal })),
+  });
+}
+
+export function usePinChart(projectId: string) {
+  const refresh = useRefresh(projectId);
+  return useMutation({
+    mutationFn: (body: NewPinnedChart) => ask(client.POST(BASE, { params: { path: { project_id: projectId } }, body })),
+    onSettled: refresh,
+  });
+}
+
+export function useRenamePinned(projectId: string) {
+  const refresh = useRefresh(projectId);
+  return useMutation({
+    mutationFn: ({ chart, name }: { chart: PinnedChart; name: string }) => {
+      const params = at(chart);
+      const body = { name };
+      return saveShown(
+        () => client.GET(ONE, { params }),
+        chart,
+        body,
+        (tag) => ask(client.PUT(ONE, { params, body, ...ifMatch(tag) })),
+      );
+    },
+    onSettled: refresh,
+  });
+}
+
+/** Removes it if it is as it was shown. */
+export function useUnpinChart(projectId: string) {
+  const refresh = useRefresh(projectId);
+  return useMutation({
+    mutationFn: (chart: PinnedChart) => {
+      const params = at(chart);
+      return saveShown(
+        () => client.GET(ONE, { params }),
+        chart,
+        { ...chart },
+        (tag) => ask(client.DELETE(ONE, { params, ...ifMatch(tag) })),
+      );
+    },
+    onSettled: refresh,
+  });
+}
+
+function at(chart: PinnedChart) {
+  return { path: { project_id: chart.project_id, chart_id: chart.id } };
+}
+
+function useRefresh(projectId: string) {
+  const cache = useQueryClient();
+  return () => cache.invalidateQueries({ queryKey: pinnedChartsQuery(projectId).queryKey });
+}

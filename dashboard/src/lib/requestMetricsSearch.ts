@@ -1,0 +1,36 @@
+/** Which request metric is charted, in the URL, where the router reads 42 as a number. Unknown choices are ignored. */
+
+import type { Measure, RequestMetric } from "../api/requestMetrics";
+
+export const HOURS = [1, 24, 168] as const;
+export type Hours = (typeof HOURS)[number];
+
+export interface RequestMetricsSearch {
+  readonly metric?: string | number;
+  readonly measure?: string;
+  readonly by?: string | number | undefined;
+  readonly hours?: string | number;
+}
+
+export interface ChosenChart {
+  readonly metric: RequestMetric;
+  readonly measure: Measure | undefined;
+  /** The label whose values have a line each. */
+  readonly by: string | null;
+  readonly hours: Hours;
+}
+
+/** What is charted; `first` is the metric that is shown until another is chosen. */
+export function chosenChart(
+  { metric: name, measure, by, hours }: RequestMetricsSearch,
+  metrics: readonly RequestMetric[],
+  first: RequestMetric,
+): ChosenChart {
+  const metric = metrics.find((each) => each.name === String(name)) ?? first;
+  return {
+    metric,
+    measure: metric.measures.find((each) => each === measure) ?? metric.measures[0],
+    by: Object.keys(metric.labels).find((each) => each === String(by)) ?? null,
+    hours: HOURS.find((each) => each === Number(hours)) ?? 1,
+  };
+}

@@ -1,0 +1,32 @@
+/** The texts of the evaluation history around its rows and charts. */
+export const historyPage = {
+  heading: "Evaluation history",
+  intro: "All evaluations for your applications, with the user, the result and the reason.",
+  userId: "User id",
+  userEmail: "Email",
+  flag: "Flag",
+  flagAny: "Any flag",
+  answer: "Result",
+  answers: { any: "Any result", on: "On", off: "Off" },
+  period: "Period",
+  periods: {
+    hour: "Last hour",
+    day: "Last 24 hours",
+    week: "Last 7 days",
+    month: "Last 30 days",
+    all: "All available",
+  },
+  live: "Follow live",
+  answerNeedsFlag: "Choose a flag first",
+  variantLabel: "Variant",
+  variantAny: "Any variant",
+  rule: "Rule",
+  ruleAny: "Any rule",
+  ruleGone: (id: string) => `Deleted rule ${id}`,
+  ruleNotRecorded:
+    "Rules are recorded only for flags with variants, prerequisites, or conditions or percentages in their rules",
+  emptyHeading: "No evaluations yet",
+  emptyText: "Evaluations are listed here as soon as an application requests its flags. Try it yourself:",
+  noMatch: "No evaluations match these filters",
+  noMatchText: "Change the filters or choose a longer period.",
+};
