@@ -25,6 +25,8 @@ const BESIDE_FLAG = [
   `${SOURCES}components/flags/TurnOnDialog.tsx`,
   `${SOURCES}components/requestMetrics/RequestMetrics.tsx`,
 ];
+/** Lists in pages and in parts, which most pages have. */
+const LISTS = /[\\/]src[\\/](api[\\/](parts|shown)|components[\\/]shared[\\/]Pages)\.tsx?$/;
 /** The library's core, and the fields and forms of both. Other libraries follow those of our modules that import them. */
 const LIBRARY =
   /[\\/]@mantine[\\/](form|hooks[\\/]esm[\\/]use-resize-observer|core[\\/]esm[\\/](core|components[\\/](FloatingIndicator|Input|InputBase|NativeSelect|SegmentedControl|TextInput)))[\\/]/;
@@ -33,6 +35,7 @@ const PARTS = {
   accounts: /[\\/](AccountForm|PasswordInput)[\\/.]/,
   changes: /[\\/]src[\\/].*[\\/](Chang|chang|Restor|restor|ChartLink|markers)[^\\/]*$/,
   choices: /[\\/]@mantine[\\/]core[\\/]esm[\\/]components[\\/](Combobox|ScrollArea)[\\/]/,
+  fields: /[\\/]@mantine[\\/]core[\\/]esm[\\/]components[\\/](Checkbox|Textarea)[\\/]/,
 };
 const MANY = 8;
 
@@ -72,7 +75,7 @@ let divided: ReturnType<typeof divide> | undefined;
 
 function fileOf(id: string, chunking: Chunking): string | null {
   divided ??= divide(chunking);
-  return divided.main.has(id) || LIBRARY.test(id) ? "main" : null;
+  return divided.main.has(id) || LISTS.test(id) || LIBRARY.test(id) ? "main" : null;
 }
 
 export const groups = [

@@ -77,6 +77,9 @@ async def test_axe_finds_nothing_on_pages_with_content(person: Person) -> None:
     await check_in_both_schemes(person, "history")
     for tab in ("overview", "releases", "history", "changes", "code"):
         await open_and_check(person, f"{flag_page(flag)}?tab={tab}", "New checkout")
+    await page.get_by_role("tab", name="Python", exact=True).click()
+    await expect(page.locator(".hljs-keyword").first).to_be_visible()
+    await check_in_both_schemes(person, "a coloured program")
     await person.turn_to(flag_page(flag))
     await person.press("Set the rollout")
     await person.press("Evaluate")

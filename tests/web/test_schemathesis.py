@@ -112,6 +112,7 @@ BEYOND_SCHEMAS = {
     "repeat_instance_webhook_deliveries": "the end is after the start",
     "summarise_changes": "the interval divides the time into few enough parts",
     "summarise_evaluations": "the interval divides the time into few enough parts",
+    "summarise_flag_evaluations": "the time is at most 31 days",
 }
 
 DOCUMENT = described()

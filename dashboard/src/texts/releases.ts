@@ -72,7 +72,7 @@ export const releases = {
   cancelRelease: "Cancel release",
   keepRelease: "Keep release",
   cancelHeading: (name: string) => `Cancel ${name}?`,
-  cancelText: "No further steps are applied, and metrics are no longer watched. The flag stays as it is.",
+  cancelText: "No further steps are applied, and metrics are no longer watched. The flag stays as it is now.",
   notDone: { pause: "It was not paused", resume: "It was not resumed", cancel: "It was not cancelled" },
   cancelled: "The release was cancelled.",
 
