@@ -50,17 +50,6 @@ export function projectChangesQuery(
   });
 }
 
-/** The newest changes in a project, in one part. */
-export function newestChangesQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["changes", projectId, "newest"],
-    queryFn: ({ signal }) => {
-      const params = { path: { project_id: projectId }, query: PAGE };
-      return ask(client.GET("/api/projects/{project_id}/changes", { params, signal }));
-    },
-  });
-}
-
 type AuditQuery = ReturnType<typeof queryOf>;
 
 /** The changes in a project that match filters. */
