@@ -53,8 +53,10 @@ Resource = (
     | Recordable
 )
 
-_IN_NO_SNAPSHOT = ("account.", "instance.", "token.", "member.", "invitation.", "view.", "webhook.", "release.")
-_IN_NO_SNAPSHOT += ("environment.reordered",)
+_IN_NO_SNAPSHOT = (
+    *("account.", "instance.", "token.", "member.", "invitation.", "view.", "webhook.", "release."),
+    "environment.reordered",
+)
 # A webhook's URL may contain a secret; its `host` is recorded. An environment's position says little by itself: a new
 # order is recorded as a whole.
 _NOT_RECORDED = frozenset({"sdk_key", "password_hash", "url", "position"})
@@ -128,7 +130,7 @@ class Change:
 
     @property
     def affects_evaluations(self) -> bool:
-        """Whether snapshots must be loaded again: accounts, roles and views are in no snapshot."""
+        """Whether snapshots must be loaded again: accounts, roles, views and orders are in no snapshot."""
         return not self.action.startswith(_IN_NO_SNAPSHOT)
 
 
