@@ -2,7 +2,7 @@
 
 from playwright.async_api import Locator, Page, expect
 
-MOST_STOPS = 60
+MOST_STOPS = 90
 # The fault of the current focus, or null if there is none. Fields show the focus by their frame.
 # Checked after the page has been redrawn.
 FAULT_OF_FOCUS = """() => new Promise((resolve) => {

@@ -157,7 +157,7 @@ async def test_a_project_is_joined_by_keyboard_and_opened(ada: Person, eve: Pers
     await expect(ada.page.get_by_role("listitem").filter(has_text="Web shop")).to_contain_text("You: Editor")
     await expect(ada.page.get_by_role("link", name="Open Web shop")).to_be_focused()
     await keyboard.press("Enter")
-    await ada.sees_heading("No flags in Production yet")
+    await ada.sees_heading("Overview")
     members = (await eve.api.get(f"/api/projects/{project['id']}/members")).json()
     assert {each["email"]: each["role"] for each in members} == {eve.email: "owner", ada.email: "editor"}
 

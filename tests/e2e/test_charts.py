@@ -160,7 +160,7 @@ async def test_a_link_shows_a_colleague_the_same(ada: Person, flag: Json) -> Non
 
 
 async def test_a_chart_is_pinned_seen_renamed_and_removed(ada: Person, environment: Json, flag: Json) -> None:
-    home = f"/projects/{environment['project_id']}/flags"
+    home = f"/projects/{environment['project_id']}"
     await ada.page.goto(home)
     await ada.sees("No pinned charts yet")
     await ada.page.goto(f"{history(flag)}&period=week&with=staging&split=variant")

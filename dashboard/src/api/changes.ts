@@ -60,17 +60,6 @@ export function projectChangesQuery(
   });
 }
 
-/** The newest changes in a project, in one part. */
-export function newestChangesQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["changes", projectId, "newest"],
-    queryFn: ({ signal }) => {
-      const params = { path: { project_id: projectId }, query: PAGE };
-      return ask(client.GET("/api/projects/{project_id}/changes", { params, signal }));
-    },
-  });
-}
-
 /** The changes in a project that match filters. */
 export function allChangesQuery(projectId: string, wanted: Wanted) {
   return {

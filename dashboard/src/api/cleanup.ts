@@ -1,12 +1,6 @@
 /** The flags of an environment that may be removed. */
 
-import {
-  infiniteQueryOptions,
-  keepPreviousData,
-  queryOptions,
-  useMutation,
-  useQueryClient,
-} from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type EnvironmentPath } from "./client";
 import { keepFlag, refreshChanges } from "./flags";
 import { ask } from "./problem";
@@ -48,20 +42,6 @@ export function cleanupQuery(path: EnvironmentPath, { days, reason, kept }: Want
     },
     getNextPageParam: (part) => part.next_after,
     placeholderData: keepPreviousData,
-  });
-}
-
-const FRESH_MILLISECONDS = 15 * 60_000;
-
-/** The first candidates, for a count. The server examines the flags for it, so it is not asked for on every visit. */
-export function staleFlagsQuery(path: EnvironmentPath) {
-  return queryOptions({
-    queryKey: [CLEANUP, path.env_id, "first"],
-    queryFn: ({ signal }) => {
-      const params = { path, query: { limit: SHOWN_AT_ONCE } };
-      return ask(client.GET(`${BASE}/cleanup`, { params, signal }));
-    },
-    staleTime: FRESH_MILLISECONDS,
   });
 }
 

@@ -41,4 +41,12 @@ export const OF_INSTANCE = [
   ["/account/tokens", t.shell.ownTokens],
 ] as const;
 
-export const ADMINISTRATION = ["/admin/accounts", t.adminPages.heading] as const;
+export const OF_ADMINISTRATORS = [
+  ["/admin/accounts", t.adminPages.accounts],
+  ["/admin/projects", t.adminPages.projects],
+  ["/admin/instance", t.adminPages.instance],
+  ["/admin/instances", t.adminPages.instances],
+  ["/admin/settings", t.adminPages.settings],
+  ["/admin/webhooks", t.adminPages.webhooks],
+  ["/admin/changes", t.adminPages.changes],
+] as const;

@@ -2,7 +2,7 @@
 
 import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { newestChangesQuery } from "../api/changes";
+import { newestChangesQuery } from "../api/overview";
 import { permissionsQuery } from "../api/members";
 import { PinnedCharts } from "../components/history/PinnedCharts";
 import { EnvironmentCard } from "../components/projects/EnvironmentCard";

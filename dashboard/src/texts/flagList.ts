@@ -1,20 +1,16 @@
-/** The texts of favourites, choices and filters in the flag list. */
+/** The texts of favourites and choices in the flag list. */
 export const flagList = {
   favourite: (name: string) => `Favourite: ${name}`,
   notFavourite: (name: string) => `The favourites could not be changed: ${name}`,
   choose: (name: string) => `Choose ${name}`,
   columnChoose: "Choose",
-  anyTag: "Any tag",
-  anyOwner: "Any owner",
-  tag: "Tag",
-  owner: "Owner",
   onlyTag: (tag: string) => `Only flags with the tag ${tag}`,
   // Without the flag's name, which its row has: a link of the same name would lead elsewhere.
   changedAt: (when: string) => `${when}: latest changes`,
   favourites: "Favourites",
   views: "Views",
   filters: "Filters",
-  filtersActive: (count: number) => `Filters: ${count} active`,
+  filtersActive: "active",
   release: { scheduled: "Release scheduled", running: "Release running", paused: "Release paused" } as Readonly<
     Record<string, string>
   >,

@@ -8,14 +8,6 @@ export const flags = {
   keyHint: "Starts with a letter; lowercase letters, digits, _ and -. It cannot be changed later.",
   enabled: "Turn on immediately",
   search: "Search by name, key, tag or description",
-  state: "State",
-  all: "All",
-  target: "Audience",
-  targets: { any: "Any audience", everyone: "Everyone", rollout: "Rollout", rules: "With rules", only: "Rules only" },
-  seen: "Evaluated",
-  seens: { any: "Evaluated or not", day: "Evaluated in the last day", quiet: "Not evaluated in the last day" },
-  sort: "Sort",
-  sorts: { newest: "Newest first", name: "By name", changed: "Recently changed", evaluated: "Most evaluated" },
   count: (shown: number, all: number) =>
     shown === all
       ? `${all.toLocaleString("en")} ${all === 1 ? "flag" : "flags"}`

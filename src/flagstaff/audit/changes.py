@@ -159,7 +159,7 @@ class Change:
 
     @property
     def affects_evaluations(self) -> bool:
-        """Whether snapshots must be loaded again: accounts, roles and views are in no snapshot."""
+        """Whether snapshots must be loaded again: accounts, roles, views and orders are in no snapshot."""
         return not self.action.startswith(_IN_NO_SNAPSHOT)
 
 

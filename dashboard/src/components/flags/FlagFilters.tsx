@@ -1,8 +1,8 @@
 /** Search, views and filters of the flag list, in one row. The selection is in the URL. */
 
-import { Button, Popover, Skeleton, TextInput } from "@mantine/core";
+import { Button, Popover, Skeleton, TextInput, VisuallyHidden } from "@mantine/core";
 import { lazy, type RefObject, Suspense, useState } from "react";
-import { IconFunnel, IconSearch } from "../shared/icons";
+import { IconSearch } from "../shared/icons";
 import type { FlagsSearch } from "../../lib/search";
 import { useTyped } from "../../lib/useTyped";
 import { t } from "../../texts";
@@ -64,12 +64,15 @@ export function FlagFilters({ projectId, search, onChange, onClear, input, tags,
           <Button
             variant={active > 0 ? "light" : "default"}
             className={classes.more}
-            leftSection={<IconFunnel size={15} />}
-            aria-label={active > 0 ? texts.filtersActive(active) : texts.filters}
             onClick={() => setOpened(!opened)}
           >
             {texts.filters}
-            {active > 0 && <span className={classes.count}>{active}</span>}
+            {active > 0 && (
+              <span className={classes.count}>
+                {" "}
+                {active} <VisuallyHidden component="span">{texts.filtersActive}</VisuallyHidden>
+              </span>
+            )}
           </Button>
         </Popover.Target>
         <Popover.Dropdown aria-label={texts.filters} className={classes.dropdown}>

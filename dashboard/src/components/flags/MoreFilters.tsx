@@ -5,7 +5,8 @@ import { AUDIENCES } from "../../lib/audience";
 import { choicesOf } from "../../lib/flagRows";
 import { type FlagsSearch, SEENS, SORTS, STATES, toFlagsSearch } from "../../lib/search";
 import { t } from "../../texts";
-import { flagList as texts } from "../../texts/flagList";
+import { flagFilters as texts } from "../../texts/flagFilters";
+import { flagList } from "../../texts/flagList";
 
 interface Props {
   readonly search: FlagsSearch;
@@ -29,22 +30,22 @@ export default function MoreFilters({ search, onChange, onClear, tags, owners }:
     <Stack gap="sm">
       <SegmentedControl
         fullWidth
-        aria-label={t.flags.state}
+        aria-label={texts.state}
         value={search.state ?? "all"}
         onChange={(state) => choose({ state })}
-        data={STATES.map((value) => ({ value, label: { all: t.flags.all, on: t.on, off: t.off }[value] }))}
+        data={STATES.map((value) => ({ value, label: { all: texts.all, on: t.on, off: t.off }[value] }))}
       />
       <NativeSelect
-        label={t.flags.target}
+        label={texts.target}
         value={search.audience ?? "any"}
         onChange={(event) => choose({ audience: event.currentTarget.value })}
-        data={AUDIENCES.map((value) => ({ value, label: t.flags.targets[value] }))}
+        data={AUDIENCES.map((value) => ({ value, label: texts.targets[value] }))}
       />
       <NativeSelect
-        label={t.flags.seen}
+        label={texts.seen}
         value={search.seen ?? "any"}
         onChange={(event) => choose({ seen: event.currentTarget.value })}
-        data={SEENS.map((value) => ({ value, label: t.flags.seens[value] }))}
+        data={SEENS.map((value) => ({ value, label: texts.seens[value] }))}
       />
       {choices.map(([field, all, label, any]) => (
         <NativeSelect
@@ -60,13 +61,13 @@ export default function MoreFilters({ search, onChange, onClear, tags, owners }:
         aria-pressed={search.favourites === true}
         onClick={() => onChange(toFlagsSearch({ ...search, favourites: !search.favourites }))}
       >
-        {texts.favourites}
+        {flagList.favourites}
       </Button>
       <NativeSelect
-        label={t.flags.sort}
+        label={texts.sort}
         value={search.sort ?? "newest"}
         onChange={(event) => choose({ sort: event.currentTarget.value })}
-        data={SORTS.map((value) => ({ value, label: t.flags.sorts[value] }))}
+        data={SORTS.map((value) => ({ value, label: texts.sorts[value] }))}
       />
       {onClear && (
         <Button variant="subtle" color="gray" onClick={onClear}>

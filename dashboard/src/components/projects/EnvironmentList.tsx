@@ -18,7 +18,7 @@ import classes from "./EnvironmentList.module.css";
 import { NameField } from "../shared/fields";
 import { GuardedButton } from "../shared/GuardedButton";
 import { IconButton } from "../shared/IconButton";
-import { IconArrowDown, IconArrowUp, IconGrip, IconPencil, IconPlus, IconTrash } from "../shared/icons";
+import { IconArrowDown, IconArrowUp, IconDots, IconPencil, IconPlus, IconTrash } from "../shared/icons";
 import { AnchorLink } from "../shared/links";
 import { NewEnvironmentDialog } from "./NewEnvironmentDialog";
 
@@ -88,7 +88,7 @@ function EnvironmentRow({ projectId, environment, order, steps, onDeleted }: Row
     >
       {mayOrder && order.shown.length > 1 && (
         <span className={classes.handle} title={texts.environmentDrag} {...order.handle(environment.id)}>
-          <IconGrip size={16} />
+          <IconDots size={16} className={classes.grip} />
         </span>
       )}
       <AnchorLink

@@ -48,7 +48,6 @@ export const IconEyeOff = icon(
 );
 export const IconFlag = icon("M6 21V4.5h12.5L16 9l2.5 4.5H6");
 export const IconFlask = icon("M9 3h6M10 3v6.5L4.8 18a2 2 0 0 0 1.7 3h11a2 2 0 0 0 1.7-3L14 9.5V3M7.5 14.5h9");
-export const IconFunnel = icon("M4 5h16l-6.5 7.5V19l-3 1.5v-8z");
 export const IconFunnelOff = icon("M4 4l16 16M9 5h11l-5.5 6.5M10 11L5.5 5.8M10 11v8l4-2v-3");
 export const IconGrid = icon(
   "M4 5a1 1 0 0 1 1-1h4v6H4zM15 4h4a1 1 0 0 1 1 1v5h-5zM4 14h5v6H5a1 1 0 0 1-1-1zM15 14h5v5a1 1 0 0 1-1 1h-4z",
@@ -56,7 +55,6 @@ export const IconGrid = icon(
 export const IconGroup = icon(
   "M9 11a3.5 3.5 0 1 0 0-7a3.5 3.5 0 0 0 0 7zM2.5 20a6.5 6.5 0 0 1 13 0M16 4.3a3.5 3.5 0 0 1 0 6.4M18 14.3a6.5 6.5 0 0 1 3.5 5.7",
 );
-export const IconGrip = icon("M9 6h.01M15 6h.01M9 12h.01M15 12h.01M9 18h.01M15 18h.01");
 export const IconHistory = icon("M4 12a8 8 0 1 1 2.5 5.8M4 12l-1.5-2M4 12l2-1.7M12 8v4.5l3 1.5");
 export const IconLayers = icon("M12 4l8.5 4.5L12 13L3.5 8.5zM3.5 12.5L12 17l8.5-4.5M3.5 16.5L12 21l8.5-4.5");
 export const IconLock = icon("M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3");

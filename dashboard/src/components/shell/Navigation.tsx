@@ -5,20 +5,18 @@
  */
 
 import { useQuery } from "@tanstack/react-query";
-import { Link, type LinkProps, useMatches, useParams } from "@tanstack/react-router";
-import { type MouseEvent, type ReactNode, useId } from "react";
+import { Link, type LinkProps, useParams } from "@tanstack/react-router";
+import type { MouseEvent, ReactNode } from "react";
 import { environmentsQuery } from "../../api/environments";
 import { ownAccountQuery } from "../../api/ownAccount";
 import { projectQuery } from "../../api/projects";
-import { ADMIN_PAGES } from "../../lib/adminPages";
 import { shownEnvironment } from "../../lib/lastEnvironment";
 import {
-  ADMINISTRATION,
   ENVIRONMENT,
+  OF_ADMINISTRATORS,
   OF_ENVIRONMENT,
   OF_INSTANCE,
   OF_PROJECT,
-  PROJECT,
   PROJECT_SETTINGS,
 } from "../../lib/pages";
 import { t } from "../../texts";
@@ -30,11 +28,12 @@ export const NAVIGATION = "navigation";
 interface Props {
   readonly projectId: string | undefined;
   readonly environmentId: string | undefined;
+  /** Whether the page is one for administrators. */
+  readonly administers: boolean;
 }
 
-export function Navigation({ projectId, environmentId }: Props) {
+export function Navigation({ projectId, environmentId, administers }: Props) {
   const { data: own } = useQuery(ownAccountQuery);
-  const administers = useMatches({ select: (matches) => matches.some(({ fullPath }) => fullPath === "/admin") });
   const close = ({ target, currentTarget }: MouseEvent<HTMLElement>) => {
     if ((target as Element).closest("a")) currentTarget.togglePopover(false);
   };
@@ -43,17 +42,18 @@ export function Navigation({ projectId, environmentId }: Props) {
       {projectId && <OfProject projectId={projectId} environmentId={environmentId} />}
       {administers && own?.administrator && (
         <Level level={t.adminPages.heading}>
-          <Pages pages={ADMIN_PAGES.map(({ to, name }) => [to, name] as const)} />
+          <Pages pages={OF_ADMINISTRATORS} />
         </Level>
       )}
       <Level level={t.shell.instance}>
-        <Pages pages={own?.administrator ? [...OF_INSTANCE, ADMINISTRATION] : OF_INSTANCE} />
+        <Pages pages={OF_INSTANCE} />
+        {own?.administrator && !administers && <Pages pages={[["/admin/accounts", t.adminPages.heading]]} />}
       </Level>
     </nav>
   );
 }
 
-function OfProject({ projectId, environmentId }: Props & { readonly projectId: string }) {
+function OfProject({ projectId, environmentId }: Omit<Props, "administers"> & { readonly projectId: string }) {
   const { data: project } = useQuery(projectQuery(projectId));
   const { data: environments } = useQuery(environmentsQuery(projectId));
   const environment = shownEnvironment(projectId, environmentId, environments);
@@ -66,7 +66,7 @@ function OfProject({ projectId, environmentId }: Props & { readonly projectId: s
       )}
       <Level level={t.shell.project} name={project?.name}>
         <Pages pages={OF_PROJECT} params={{ projectId }} />
-        <Pages label={t.shell.projectSettings} pages={PROJECT_SETTINGS} params={{ projectId }} />
+        <Pages pages={PROJECT_SETTINGS} params={{ projectId }} />
       </Level>
     </>
   );
@@ -80,43 +80,36 @@ interface LevelProps {
 }
 
 function Level({ level, name, critical = false, children }: LevelProps) {
-  const id = useId();
   return (
-    <div role="group" className={classes.level} aria-labelledby={id}>
-      <p id={id} className={classes.heading} data-critical={critical || undefined}>
-        <span className={classes.kind}>{level}</span>{" "}
-        {name !== undefined && (
-          <span className={classes.name} title={name}>
-            {critical && <IconBroadcast size={13} />}
-            {name}
-          </span>
-        )}
+    <div role="group" className={classes.level} aria-label={name === undefined ? level : `${level} ${name}`}>
+      <p className={classes.heading} data-critical={critical || undefined}>
+        {level}
+        <span className={classes.name}>
+          {critical && <IconBroadcast size={14} />}
+          {name}
+        </span>
       </p>
       {children}
     </div>
   );
 }
 
-/** Pages below which there are others, which are not theirs. */
-const EXACT: ReadonlySet<string> = new Set([ENVIRONMENT, PROJECT, "/", "/account"]);
-
 interface PagesProps {
-  readonly label?: string;
   readonly pages: readonly (readonly [NonNullable<LinkProps["to"]>, string])[];
   readonly params?: { readonly projectId: string; readonly environmentId?: string };
 }
 
-function Pages({ label, pages, params = { projectId: "" } }: PagesProps) {
+function Pages({ pages, params = { projectId: "" } }: PagesProps) {
   const onFlag = useParams({ strict: false }).flagId !== undefined;
   return (
-    <div {...(label !== undefined && { role: "group", "aria-label": label })} className={classes.pages}>
+    <div className={classes.pages}>
       {pages.map(([to, name]) => (
         <Link
           key={to}
           to={to}
           params={params}
           className={classes.page}
-          activeOptions={{ exact: EXACT.has(to), includeSearch: false }}
+          activeOptions={{ exact: !to.startsWith("/admin"), includeSearch: false }}
           activeProps={{ "aria-current": "page" }}
           data-current={(onFlag && to === ENVIRONMENT) || undefined}
         >

@@ -62,7 +62,7 @@ export function Shell() {
         <ConnectionBanner />
       </header>
       <div className={classes.frame}>
-        <Navigation projectId={projectId} environmentId={environmentId} />
+        <Navigation projectId={projectId} environmentId={environmentId} administers={administers} />
         <main ref={content} id="content" tabIndex={-1} className={classes.content}>
           <Outlet />
         </main>

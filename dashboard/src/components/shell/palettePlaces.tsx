@@ -9,10 +9,16 @@ import { favouritesQuery } from "../../api/favourites";
 import { flagsQuery } from "../../api/flags";
 import { ownAccountQuery } from "../../api/ownAccount";
 import { projectsQuery } from "../../api/projects";
-import { ADMIN_PAGES } from "../../lib/adminPages";
 import { favouritesFirst } from "../../lib/favourites";
 import type { Action, Group } from "../../lib/paletteFilter";
-import { ENVIRONMENT as BASE, OF_ENVIRONMENT, OF_INSTANCE, OF_PROJECT, PROJECT_SETTINGS } from "../../lib/pages";
+import {
+  ENVIRONMENT as BASE,
+  OF_ADMINISTRATORS,
+  OF_ENVIRONMENT,
+  OF_INSTANCE,
+  OF_PROJECT,
+  PROJECT_SETTINGS,
+} from "../../lib/pages";
 import { meantBy } from "../../lib/person";
 import { BY_KEY, useShownFlag } from "../../lib/useShownFlag";
 import { t } from "../../texts";
@@ -131,7 +137,7 @@ function useAdministrationActions(): Action[] {
   const navigate = useNavigate();
   const { data: own } = useQuery(ownAccountQuery);
   if (!own?.administrator) return [];
-  return ADMIN_PAGES.map(({ to, name }) => ({
+  return OF_ADMINISTRATORS.map(([to, name]) => ({
     id: to,
     label: palette.adminPage(name),
     leftSection: <IconShield size={18} />,
