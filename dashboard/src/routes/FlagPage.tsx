@@ -27,6 +27,7 @@ import classes from "./FlagPage.module.css";
 const FlagReleases = lazy(() => import("../components/releases/FlagReleases"));
 const FlagHistory = lazy(() => import("../components/history/FlagHistory"));
 const ChangePages = lazy(() => import("../components/changes/ChangePages"));
+const Comments = lazy(() => import("../components/comments/Comments"));
 const Users = lazy(() => import("../components/history/Users"));
 const FlagUse = lazy(() => import("../components/flags/FlagUse"));
 const EnvironmentStrip = lazy(() => import("../components/flags/EnvironmentStrip"));
@@ -100,6 +101,9 @@ export function FlagPage() {
         </Panel>
         <Panel tab="changes">
           <ChangePages path={path} flagId={params.flagId} />
+        </Panel>
+        <Panel tab="comments">
+          <Comments place={{ kind: "flag", path }} order={2} />
         </Panel>
         <Panel tab="code">
           <FlagUse {...place} madeKeys={madeKeys} />

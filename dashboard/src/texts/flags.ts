@@ -88,6 +88,7 @@ export const flag = {
   releases: "Releases",
   history: "History",
   changes: "Changes",
+  comments: "Comments",
   code: "Use in code",
 };
 
@@ -143,6 +144,7 @@ export const rules = {
   enabled: "Enabled",
   switchedOff: "disabled",
   switchLabel: (sentence: string) => `Rule: ${sentence}`,
+  deletion: "The users it matched will be evaluated by the other rules and the rollout.",
   moveUp: "Move up",
   moveDown: "Move down",
   moveUpOf: (sentence: string) => `Move up: ${sentence}`,

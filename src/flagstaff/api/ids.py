@@ -13,6 +13,7 @@ from flagstaff.projects.access import FlagPath
 from flagstaff.values.errors import not_found
 
 _uuid = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_number = re.compile("[0-9]{1,18}")
 
 
 def parse_id(given: str) -> UUID | None:
@@ -54,6 +55,15 @@ EnvironmentIds = Annotated[
     AfterValidator(check_environments),
     Field(json_schema_extra={"minItems": 1, "maxItems": ENVIRONMENTS_MAX, "uniqueItems": True}),
 ]
+
+
+def _read_number(given: str) -> int:
+    if not _number.fullmatch(given):
+        raise not_found("change")
+    return int(given)
+
+
+ChangeId = Annotated[int, Path(), PlainValidator(_read_number), WithJsonSchema({"type": "string"})]
 
 
 async def _flag_path(project_id: Id, env_id: Id, flag_id: Id) -> FlagPath:

@@ -52,9 +52,19 @@ Resource = (
     | Recordable
 )
 
-_IN_NO_SNAPSHOT = ("account.", "instance.", "token.", "member.", "invitation.", "view.", "webhook.", "release.")
-# A webhook's URL may contain a secret; its `host` is recorded.
-_SECRET = frozenset({"sdk_key", "password_hash", "url"})
+_IN_NO_SNAPSHOT = (
+    "account.",
+    "instance.",
+    "token.",
+    "member.",
+    "invitation.",
+    "view.",
+    "webhook.",
+    "release.",
+    "comment.",
+)
+# A webhook's URL may contain a secret; its `host` is recorded. A comment that is deleted must not stay here.
+_SECRET = frozenset({"sdk_key", "password_hash", "url", "text"})
 # They say which resource it is, or when it was written.
 OWN_FIELDS = frozenset({"id", "project_id", "environment_id", "flag_id", "created_at", "updated_at"})
 

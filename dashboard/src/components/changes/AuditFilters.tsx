@@ -39,6 +39,7 @@ const ACTIONS = [
   "release.stopped",
   "release.failed",
   "release.done",
+  "comment.deleted",
   "view.created",
   "view.updated",
   "view.deleted",

@@ -12,6 +12,7 @@ import { restore as texts } from "../../texts/restore";
 import { restoreSeveral as several } from "../../texts/restoreSeveral";
 import { When } from "../shared/When";
 import classes from "./ChangeRows.module.css";
+import { ChangeComments } from "./ChangeComments";
 import { ChangedFields } from "./ChangedFields";
 import { ChartLink } from "./ChartLink";
 import { RestoreButton } from "./RestoreButton";
@@ -66,6 +67,9 @@ export function ChangeRows({ items, flagNames, projectId, exact = false, linked,
                 )}
                 {projectId !== undefined && (
                   <ChartLink projectId={projectId} change={each} words={`${who} ${verbOf(each)} ${subject}`} />
+                )}
+                {projectId !== undefined && (
+                  <ChangeComments projectId={projectId} change={each} words={`${who} ${verbOf(each)} ${subject}`} />
                 )}
                 {exact ? <time dateTime={each.at}>{inFull(each.at)}</time> : <When at={each.at} />}
               </span>

@@ -5,7 +5,7 @@ import type { Flag, FlagPath } from "../../api/client";
 import { useDeleteFlag, useUnarchiveFlag } from "../../api/archive";
 import { notifyRefused } from "../../lib/notify";
 import { useDialog } from "../../lib/useDialog";
-import { t } from "../../texts";
+import { deletion as deletionTexts } from "../../texts/deletion";
 import { archive as texts } from "../../texts/archive";
 import { DeleteDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
@@ -53,7 +53,7 @@ export function ArchivedTools({ path, flag, onUnarchived, onDeleted }: Props) {
       </GuardedButton>
       <DeleteDialog
         name={flag.name}
-        consequence={t.deletion.flag}
+        consequence={deletionTexts.flag}
         of={{ projectId: path.project_id, id: flag.id, resource: flag }}
         onDelete={remove}
         saysSo={false}

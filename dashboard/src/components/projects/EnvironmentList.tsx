@@ -8,6 +8,7 @@ import { useDialog } from "../../lib/useDialog";
 import { useEditor } from "../../lib/useEditor";
 import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
+import { deletion as deletionTexts } from "../../texts/deletion";
 import { settings as texts } from "../../texts/projects";
 import { compare } from "../../texts/compare";
 import { DeleteDialog } from "../shared/ConfirmDialog";
@@ -100,7 +101,7 @@ function EnvironmentRow({ projectId, environment, onDeleted }: RowProps) {
       </Modal>
       <DeleteDialog
         name={environment.name}
-        consequence={t.deletion.environment}
+        consequence={deletionTexts.environment}
         of={{ projectId, id: environment.id, resource: environment, load }}
         onDelete={remove}
         {...deletion.props}
