@@ -108,7 +108,7 @@ export function Flags() {
       actions={
         flags && !isEmpty ? (
           <Group gap="xs">
-            <Suspense fallback={<Skeleton h={36} w={100} />}>
+            <Suspense fallback={<Skeleton h={36} w={210} />}>
               <ViewsMenu projectId={project.id} search={search} onChange={onFilter} />
             </Suspense>
             {create}

@@ -21,6 +21,7 @@ export function SessionList() {
   const ending = useDialog();
   const confirm = async () => {
     await endOthers();
+    ending.props.onClose();
     heading.current?.focus();
   };
   return (

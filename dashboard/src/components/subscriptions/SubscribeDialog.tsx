@@ -1,8 +1,8 @@
 /** Subscribes to the changes of a flag, an environment or a tag, or ends that, each by a checkbox. */
 
 import { Checkbox, Modal, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useRef, useState } from "react";
 import { type Subscription, subscriptionsQuery, useSubscribe, useUnsubscribeFrom } from "../../api/subscriptions";
 import { notifyRefused } from "../../lib/notify";
 import type { DialogProps } from "../../lib/useDialog";
@@ -54,26 +54,36 @@ interface ChoiceProps {
 }
 
 function Choice({ projectId, target, present }: ChoiceProps) {
+  const cache = useQueryClient();
   const { mutateAsync: subscribe } = useSubscribe(projectId);
   const { mutateAsync: unsubscribe } = useUnsubscribeFrom();
   // Set at the press: otherwise React puts the box back until the mutation is known to have begun.
   const [pressed, setPressed] = useState<boolean | null>(null);
-  const press = async (wanted: boolean) => {
-    setPressed(wanted);
+  const presses = useRef(0);
+  const running = useRef<Promise<void>>(Promise.resolve());
+  const change = async (wanted: boolean, press: number) => {
     try {
-      await (present ? unsubscribe(present) : subscribe(bodyOf(target)));
+      const now = cache.getQueryData(subscriptionsQuery(projectId).queryKey)?.find((each) => isOf(each, target));
+      if (wanted !== (now !== undefined)) await (now ? unsubscribe(now) : subscribe(bodyOf(target)));
     } catch (refusal) {
       notifyRefused(texts.refused, refusal);
     } finally {
-      setPressed(null);
+      if (press === presses.current) setPressed(null);
     }
+  };
+  /** One after the other, because each depends on what the one before has left. */
+  const onPress = (wanted: boolean) => {
+    setPressed(wanted);
+    presses.current += 1;
+    const press = presses.current;
+    running.current = running.current.then(() => change(wanted, press));
   };
   return (
     <Checkbox
       className="break"
       label={texts.targets[target.kind](target.name)}
       checked={pressed ?? present !== undefined}
-      onChange={({ currentTarget: { checked } }) => void press(checked)}
+      onChange={({ currentTarget: { checked } }) => onPress(checked)}
     />
   );
 }
