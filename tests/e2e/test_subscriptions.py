@@ -23,7 +23,9 @@ async def test_a_flag_a_tag_and_an_environment_are_subscribed_to_and_listed_in_t
     await page.keyboard.press("Escape")
     await expect(dialog).to_have_count(0)
 
-    await page.goto(f"{environment_page({'project_id': flag['project_id'], 'id': flag['environment_id']})}?tag=payments")
+    await page.goto(
+        f"{environment_page({'project_id': flag['project_id'], 'id': flag['environment_id']})}?tag=payments"
+    )
     await ada.press("Subscribe")
     for name in ("Every flag in Production", "Every flag with the tag payments, in all environments"):
         await dialog.get_by_role("checkbox", name=name).check()
