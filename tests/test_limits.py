@@ -203,6 +203,14 @@ TESTS: dict[str, list[str]] = {
     ],
     "passkeys": ["web/two_factor/test_passkeys.py::test_an_account_has_at_most_20"],
     "favourites": ["web/favourites/test_favourites.py::test_there_are_so_many_favourites_at_most"],
+    "subscriptions": ["web/test_subscriptions.py::test_an_account_has_a_bounded_number_of_subscriptions_in_a_project"],
+    "comments": [
+        "web/comments/test_comments.py::test_a_subject_has_a_bounded_number_of_comments",
+        "web/comments/test_comments.py::test_what_is_malformed_is_refused_at_its_field",
+    ],
+    "comments-per-hour": [
+        "web/comments/test_comments.py::test_an_account_writes_a_bounded_number_of_comments_in_an_hour"
+    ],
     "projects": ["web/test_quotas.py::test_an_account_may_have_so_many_projects_also_when_it_makes_them_at_once"],
     "environments": ["web/test_quotas.py::test_a_project_may_have_so_many_environments"],
     "environment-order": [

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from flagstaff.audit.changes import Actor, NumberedChange, ReleaseName, Scope, change_of
 from flagstaff.audit.pages import change_page
+from flagstaff.comments.comments import Comment
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.hooks.messages import Event, NamedProject, compose
@@ -68,6 +69,9 @@ _RESOURCES: dict[str, Any] = {
         _ID, _PROJECT_ID, "checkout-error", "Checkout errors", None, Kind.BINARY, Better.DOWN, None, AT, AT
     ),
     "release": ReleaseRecord(_ID, "Checkout for everybody", State.RUNNING, None, 0, is_late=False),
+    "comment": Comment(
+        _ID, _PROJECT_ID, _ENVIRONMENT_ID, _FLAG_ID, None, None, _ID, "grace@example.com", "Not recorded", AT, AT
+    ),
     "view": SavedView(_ID, _PROJECT_ID, "Payments", {"tag": "payments"}, AT),
     "pinned_chart": PinnedChart(
         _ID,
@@ -223,7 +227,7 @@ def event_of(kind: str) -> Event:
         after = replace(after, updated_at=LATER)
     after = replace(after, **_ALTERED.get(kind, {}))
     is_in_none = resource in ("account", "instance")
-    is_of_flag = resource in ("flag", "rule", "release")
+    is_of_flag = resource in ("flag", "rule", "release", "comment")
     is_placed = (is_of_flag or resource in ("environment", "sdk_key")) and kind != "environment.reordered"
     scope = Scope(
         None if is_in_none else _PROJECT_ID,

@@ -32,6 +32,7 @@ Operation = tuple[str, str, Json]
 # They are about two environments, of which a token for one is not enough.
 IN_TWO = ("copy_flags", "compare_environments")
 
+CHANGE_COMMENTS = "/api/projects/{project_id}/changes/{change_id}/comments"  # which outlive all but the project
 _FLAG = {"name": "Another", "key": "another"}
 # What each operation with a body is sent.
 BODIES: dict[str, Json] = {
@@ -69,11 +70,18 @@ BODIES: dict[str, Json] = {
     "repeat_webhook_deliveries": {"from": "2026-11-20T10:00:00Z", "to": "2026-11-21T10:00:00Z"},
     "preview_webhook": {"events": ["*"]},
     "update_notifications": {"owned": False},
+    "create_subscription": {"tag": "beta"},
+    "create_flag_comment": {"text": "Why?"},
+    "create_release_comment": {"text": "Why now?"},
+    "create_change_comment": {"text": "Why then?"},
+    "update_comment": {"text": "Because."},
     "create_invitation": {"email": "bob@example.com", "role": "viewer"},
     "create_metric": {"key": "another", "name": "Another", "kind": "binary", "better": "down"},
     "update_metric": {"name": "Renamed"},
     "create_release": {"steps": [{"after_seconds": 3600, "changes": {"enabled": True}}]},
 }
+# They are for the author of the comment, or for the account that has subscribed.
+OF_OWN = {"update_comment": "comment_id", "delete_comment": "comment_id", "delete_subscription": "subscription_id"}
 # Of a flag that has no release yet.
 OF_SPARE_FLAG = ("create_release",)
 
@@ -148,7 +156,17 @@ class Place:
             "chart_request_metric": {"name": "orders"},
         }
         ids = {**self.ids, "flag_id": self.ids["spare_id"]} if name in OF_SPARE_FLAG else self.ids
+        if name in OF_OWN:
+            ids = {**ids, OF_OWN[name]: await self._make_own(caller, OF_OWN[name])}
         return await caller.request(method.upper(), path.format(**ids), json=body, params=queries.get(name))
+
+    async def _make_own(self, caller: Caller, name: str) -> str:
+        """The id of a new comment or subscription of a caller's; of the owner's if the caller may make none."""
+        kind, body = name.removesuffix("_id"), {"text": "Mine."} if name == "comment_id" else {"tag": "mine"}
+        place = CHANGE_COMMENTS if kind == "comment" else "/api/projects/{project_id}/subscriptions"
+        made = await caller.post(place.format(**self.ids), json=body)
+        own: str = made.json()["id"] if made.status_code == 201 else self.ids[name]
+        return own
 
 
 async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Place:
@@ -174,8 +192,11 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
     production = await owner.get_environment(project)
     spare, third = [await owner.create_flag(production, key=key, name=key) for key in ("spare", "third-flag")]
     release = await owner.post(f"{flag_path(flag)}/releases", json=BODIES["create_release"])
+    subscription = await owner.post(f"/api/projects/{project['id']}/subscriptions", json={"tag": "payments"})
     changed = await owner.put(flag_path(flag), json={"description": "Two steps."})
     changed_too = await owner.put(flag_path(third), json={"description": "Three steps."})
+    of_change = f"/api/projects/{project['id']}/changes/{changed.headers['flagstaff-change']}/comments"
+    comment = await owner.post(of_change, json={"text": "Two steps?"})
     recorded = await record_evaluation(flagstaff, owner, project["sdk_key"], flag)
     measured = Measured("orders", RequestKind.COUNTER, "Orders", (), (Sample(WHOLE, 1.0, 1),))
     async with flagstaff.database.write_history() as connection:
@@ -203,6 +224,8 @@ async def make_place(flagstaff: Flagstaff, owner: Caller, other: Caller) -> Plac
         "invitation_id": created(invited)["id"],
         "token_id": created(issued)["id"],
         "key_id": created(key)["id"],
+        "comment_id": created(comment)["id"],
+        "subscription_id": created(subscription)["id"],
     }
     return Place(owner, ids, project["sdk_key"])
 

@@ -18,8 +18,24 @@ from tests.support.releases import create_release, until_state
 from tests.support.sessions import PASSWORD, log_in
 from tests.web.conftest import ReadMails, SignUp
 
-ALL = {"critical": True, "owned": True, "stale": True, "webhooks": True, "releases": True}
-DEFAULTS = {"critical": False, "owned": True, "stale": True, "webhooks": True, "releases": True}
+ALL = {
+    "critical": True,
+    "owned": True,
+    "stale": True,
+    "webhooks": True,
+    "releases": True,
+    "mentions": True,
+    "subscribed": True,
+}
+DEFAULTS = {
+    "critical": False,
+    "owned": True,
+    "stale": True,
+    "webhooks": True,
+    "releases": True,
+    "mentions": True,
+    "subscribed": True,
+}
 
 
 def settings_path(project: Json) -> str:
@@ -71,7 +87,13 @@ async def test_what_is_malformed_is_refused_at_its_field(ada: Caller, project: J
     for body, errors in (
         ({"owned": "yes"}, {"owned": "must be true or false"}),
         ({"owned": None}, {"owned": "must be true or false"}),
-        ({"mine": True}, {"mine": "is not a known field; known fields are critical, owned, stale, webhooks, releases"}),
+        (
+            {"mine": True},
+            {
+                "mine": "is not a known field; known fields are critical, owned, stale, webhooks, releases, mentions, "
+                "subscribed"
+            },
+        ),
     ):
         assert field_errors(await ada.put(settings_path(project), json=body)) == errors
     assert (await ada.get(settings_path(project))).json() == DEFAULTS

@@ -7,7 +7,8 @@ import type { Summary } from "./history";
 import { ask } from "./problem";
 import type { components } from "./schema";
 
-export type Change = components["schemas"]["ChangeOut"];
+/** `comments` is the number of those on it, in lists. */
+export type Change = components["schemas"]["ChangeOut"] & { readonly comments?: number };
 type ChangesPage = components["schemas"]["ChangesPageOut"];
 
 export type ChangeSummary = components["schemas"]["ChangeSummaryOut"];

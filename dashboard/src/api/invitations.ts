@@ -8,6 +8,7 @@ import { ask } from "./problem";
 import { projectsQuery } from "./projects";
 import type { components } from "./schema";
 
+export type OpenedInvitation = components["schemas"]["OpenedInvitationOut"];
 export type Invitation = components["schemas"]["InvitationOut"];
 
 const BASE = "/api/projects/{project_id}/invitations";
@@ -39,6 +40,16 @@ export function useRevoke(projectId: string) {
   return useMutation({
     mutationFn: (id: string) => ask(client.DELETE(`${BASE}/{invitation_id}`, { params: at(projectId, id) })),
     onSettled: useRefresh(projectId),
+  });
+}
+
+/** What the link of an invitation is to. It may be looked at without an account. */
+export function openedInvitationQuery(token: string) {
+  return queryOptions({
+    queryKey: ["opened-invitation", token],
+    queryFn: ({ signal }) => ask(client.POST("/auth/invitation", { body: { token }, signal })),
+    staleTime: Infinity,
+    retry: false,
   });
 }
 

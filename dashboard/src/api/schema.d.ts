@@ -183,12 +183,16 @@ export interface paths {
         };
         /**
          * List Sessions
-         * @description Your sessions that have neither ended nor expired, newest first.
+         * @description Your sessions that have neither ended nor expired: the present one first, then those that were used last.
          */
         get: operations["list_sessions"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * End Other Sessions
+         * @description End all your sessions but the one in which the request is made, immediately on every instance.
+         */
+        delete: operations["end_other_sessions"];
         options?: never;
         head?: never;
         patch?: never;
@@ -900,6 +904,28 @@ export interface paths {
          * @description Become a member with the token from the mail, which must have been sent to the address of your account.
          */
         post: operations["accept_invitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open Invitation
+         * @description See what an invitation is to, with the token from its mail. It stays open.
+         *
+         *     It is a POST so that no log has the token. It counts against the limit of password resets.
+         */
+        post: operations["open_invitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1742,6 +1768,79 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List My Subscriptions
+         * @description Your subscriptions in all projects, newest first.
+         */
+        get: operations["list_my_subscriptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Subscriptions
+         * @description Your subscriptions in the project, newest first.
+         *
+         *     Requires the permission `project:read`.
+         */
+        get: operations["list_subscriptions"];
+        put?: never;
+        /**
+         * Create Subscription
+         * @description Subscribe to the changes of a flag, of an environment, or of all flags with a tag.
+         *
+         *     A flag also needs `flags:read` in its environment. You are mailed what the permission `audit:read` lets you see. If
+         *     you have the subscription already, it is the response.
+         *
+         *     Requires the permission `project:read`.
+         */
+        post: operations["create_subscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/subscriptions/{subscription_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete Subscription
+         * @description Remove a subscription of yours.
+         *
+         *     Requires the permission `project:read`.
+         */
+        delete: operations["delete_subscription"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/environments/{env_id}/flags": {
         parameters: {
             query?: never;
@@ -2092,6 +2191,124 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Flag Comments
+         * @description The comments on a flag, newest first.
+         *
+         *     Requires the permission `flags:read`.
+         */
+        get: operations["list_flag_comments"];
+        put?: never;
+        /**
+         * Create Flag Comment
+         * @description Comment on a flag, also on an archived one. It moves nothing that is evaluated.
+         *
+         *     Requires the permissions `comments:write` and `flags:read`.
+         */
+        post: operations["create_flag_comment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases/{release_id}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Release Comments
+         * @description The comments on a release, newest first.
+         *
+         *     Requires the permission `flags:read`.
+         */
+        get: operations["list_release_comments"];
+        put?: never;
+        /**
+         * Create Release Comment
+         * @description Comment on a release, also on one that has ended.
+         *
+         *     Requires the permissions `comments:write` and `flags:read`.
+         */
+        post: operations["create_release_comment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/changes/{change_id}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Change Comments
+         * @description The comments on a change in the audit trail, newest first.
+         *
+         *     A change in no environment, or in a deleted one, needs the permission in the whole project.
+         *
+         *     Requires the permission `audit:read`.
+         */
+        get: operations["list_change_comments"];
+        put?: never;
+        /**
+         * Create Change Comment
+         * @description Comment on a change in the audit trail.
+         *
+         *     A change in no environment, or in a deleted one, needs the permissions in the whole project.
+         *
+         *     Requires the permissions `comments:write` and `audit:read`.
+         */
+        post: operations["create_change_comment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/comments/{comment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Update Comment
+         * @description Edit a comment that you have written. Members whom the new text mentions and the old one did not are mailed.
+         *
+         *     Requires the permission `comments:write`.
+         */
+        put: operations["update_comment"];
+        post?: never;
+        /**
+         * Delete Comment
+         * @description Delete a comment that you have written.
+         *
+         *     That of somebody else needs the permission `comments:moderate`, and the audit trail says who has deleted it.
+         *
+         *     Requires the permission `comments:write`.
+         */
+        delete: operations["delete_comment"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4012,6 +4229,16 @@ export interface components {
             after: unknown;
         };
         /**
+         * AuthorOut
+         * @description The account that has written a comment.
+         */
+        AuthorOut: {
+            /** Id */
+            id: string | null;
+            /** Email */
+            email: string;
+        };
+        /**
          * BatchOut
          * @description An operation that made several changes in one step; they follow one another in every list.
          */
@@ -4392,7 +4619,7 @@ export interface components {
          */
         ChangesPageOut: {
             /** Items */
-            items: components["schemas"]["ChangeOut"][];
+            items: components["schemas"]["ListedChangeOut"][];
             /**
              * Next Cursor
              * @description The cursor of the next page; null if there is none.
@@ -4434,6 +4661,62 @@ export interface components {
              * @description Pass it as `after` to get the next part; null if this is the last. A part of the flags is examined at a time, so any part may be short or empty.
              */
             next_after: string | null;
+        };
+        /**
+         * CommentOut
+         * @description A comment. Its text is plain text: show it as such.
+         */
+        CommentOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Project Id
+             * Format: uuid
+             */
+            project_id: string;
+            subject: components["schemas"]["SubjectOut"];
+            author: components["schemas"]["AuthorOut"];
+            /** Text */
+            text: string;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             * @description When it was edited last; the time of its creation until then.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+        };
+        /**
+         * CommentUpdate
+         * @description The new text of a comment.
+         */
+        CommentUpdate: {
+            /**
+             * Text
+             * @description The text, in which `@` and the address of a member mentions the member.
+             */
+            text?: string;
+            /** @description Accepted and ignored. */
+            readonly author?: unknown;
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly project_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly subject?: unknown;
+            /** @description Accepted and ignored. */
+            readonly updated_at?: unknown;
         };
         /**
          * ComparisonOut
@@ -6080,6 +6363,57 @@ export interface components {
             points: (number | null)[];
         };
         /**
+         * ListedChangeOut
+         * @description A change in a list.
+         */
+        ListedChangeOut: {
+            /** Id */
+            id: string;
+            /**
+             * At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            at: string;
+            actor: components["schemas"]["ActorOut"];
+            /**
+             * Action
+             * @example flag.toggled
+             */
+            action: string;
+            /**
+             * Resource Id
+             * Format: uuid
+             */
+            resource_id: string;
+            /** Environment Id */
+            environment_id: string | null;
+            /** Flag Id */
+            flag_id: string | null;
+            /** Flag Key */
+            flag_key: string | null;
+            /** Before */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** After */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Restores
+             * @description The change that this one has put back, if any.
+             */
+            restores: string | null;
+            /** @description The operation that made this change together with others, if any. */
+            batch: components["schemas"]["BatchOut"] | null;
+            /**
+             * Comments
+             * @description The number of comments on it; 0 for changes that are in no project.
+             */
+            comments: number;
+        };
+        /**
          * ListedInstanceOut
          * @description A process that serves: an instance, or one of the workers of an instance.
          */
@@ -6393,6 +6727,17 @@ export interface components {
              * @description Whether it exists and is archived.
              */
             archived: boolean;
+        };
+        /**
+         * NewComment
+         * @description A comment to write.
+         */
+        NewComment: {
+            /**
+             * Text
+             * @description The text, in which `@` and the address of a member mentions the member.
+             */
+            text: string;
         };
         /**
          * NewEnvironment
@@ -6833,6 +7178,18 @@ export interface components {
             return_to?: string;
         };
         /**
+         * NewSubscription
+         * @description What to subscribe to: a flag, with its environment; an environment alone; or a tag, in all environments.
+         */
+        NewSubscription: {
+            /** Environment Id */
+            environment_id?: string | null;
+            /** Flag Id */
+            flag_id?: string | null;
+            /** Tag */
+            tag?: string | null;
+        };
+        /**
          * NewToken
          * @description A token to create.
          */
@@ -6840,7 +7197,7 @@ export interface components {
             /** Name */
             name: string;
             /** Permissions */
-            permissions: ("project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write")[];
+            permissions: ("project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "comments:write" | "comments:moderate" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write")[];
             /**
              * Environments
              * @description The ids of the environments in which the token may be used; by default in all.
@@ -6967,6 +7324,16 @@ export interface components {
              */
             releases: boolean;
             /**
+             * Mentions
+             * @description Others have mentioned you in a comment.
+             */
+            mentions: boolean;
+            /**
+             * Subscribed
+             * @description Others have changed what you have subscribed to.
+             */
+            subscribed: boolean;
+            /**
              * Project Id
              * Format: uuid
              */
@@ -7007,6 +7374,16 @@ export interface components {
              * @description A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done.
              */
             releases: boolean;
+            /**
+             * Mentions
+             * @description Others have mentioned you in a comment.
+             */
+            mentions: boolean;
+            /**
+             * Subscribed
+             * @description Others have changed what you have subscribed to.
+             */
+            subscribed: boolean;
         };
         /**
          * NotificationsUpdate
@@ -7038,6 +7415,50 @@ export interface components {
              * @description A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done.
              */
             releases?: boolean;
+            /**
+             * Mentions
+             * @description Others have mentioned you in a comment.
+             */
+            mentions?: boolean;
+            /**
+             * Subscribed
+             * @description Others have changed what you have subscribed to.
+             */
+            subscribed?: boolean;
+        };
+        /**
+         * OpenedInvitationOut
+         * @description An invitation that can be accepted.
+         */
+        OpenedInvitationOut: {
+            /**
+             * Project Id
+             * Format: uuid
+             */
+            project_id: string;
+            /**
+             * Project
+             * @description The project's name.
+             */
+            project: string;
+            /**
+             * Inviter
+             * @description The address of the member who has invited you.
+             */
+            inviter: string;
+            /**
+             * Email
+             * @description The address that was invited. An account with another one cannot accept.
+             */
+            email: string;
+            /** Role */
+            role: string;
+            /**
+             * Expires At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            expires_at: string;
         };
         /**
          * Operator
@@ -7188,7 +7609,7 @@ export interface components {
          * @description A permission that a role can include.
          * @enum {string}
          */
-        Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write";
+        Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "comments:write" | "comments:moderate" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write";
         /**
          * PinnedChartOut
          * @description A pinned chart.
@@ -8772,6 +9193,73 @@ export interface components {
             arms: components["schemas"]["ArmResultOut"][];
         };
         /**
+         * SubjectOut
+         * @description What a comment is on. The ids of all else are null.
+         */
+        SubjectOut: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "flag" | "release" | "change";
+            /** Environment Id */
+            environment_id: string | null;
+            /** Flag Id */
+            flag_id: string | null;
+            /** Release Id */
+            release_id: string | null;
+            /** Change Id */
+            change_id: string | null;
+        };
+        /**
+         * SubscriptionOut
+         * @description A subscription: you are mailed when others change what it is to.
+         */
+        SubscriptionOut: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Project Id
+             * Format: uuid
+             */
+            project_id: string;
+            /**
+             * Project
+             * @description The project's name.
+             */
+            project: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "flag" | "tag" | "environment";
+            /** Environment Id */
+            environment_id: string | null;
+            /**
+             * Environment
+             * @description The environment's key.
+             */
+            environment: string | null;
+            /** Flag Key */
+            flag_key: string | null;
+            /**
+             * Flag Id
+             * @description The flag's id; null if it has been deleted.
+             */
+            flag_id: string | null;
+            /** Tag */
+            tag: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+        };
+        /**
          * SummaryOut
          * @description The intervals by flag key, oldest first. Intervals without an evaluation of the flag are left out.
          */
@@ -9678,6 +10166,28 @@ export interface operations {
                     "application/json": components["schemas"]["SessionOut"][];
                 };
             };
+            401: components["responses"]["401"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    end_other_sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
@@ -11178,6 +11688,34 @@ export interface operations {
             400: components["responses"]["400"];
             401: components["responses"]["401"];
             409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    open_invitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Acceptance"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedInvitationOut"];
+                };
+            };
+            400: components["responses"]["400"];
             413: components["responses"]["413"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
@@ -13133,6 +13671,124 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
+    list_my_subscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionOut"][];
+                };
+            };
+            401: components["responses"]["401"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_subscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionOut"][];
+                };
+            };
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    create_subscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSubscription"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    delete_subscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+                subscription_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
     list_flags: {
         parameters: {
             query?: {
@@ -14034,6 +14690,337 @@ export interface operations {
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_flag_comments: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items; by default the whole list. */
+                limit?: number | null;
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentOut"][];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    create_flag_comment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewComment"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_release_comments: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items; by default the whole list. */
+                limit?: number | null;
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                release_id: string;
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentOut"][];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    create_release_comment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                release_id: string;
+                project_id: string;
+                env_id: string;
+                flag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewComment"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_change_comments: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of items; by default the whole list. */
+                limit?: number | null;
+                /** @description Where to start: the `cursor` in the `Link` header of the previous part. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+                change_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description With `limit`: a link to the next part of the list, as `<?limit=…&cursor=…>; rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentOut"][];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    create_change_comment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                project_id: string;
+                change_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewComment"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
+                    "Idempotency-Replayed"?: "true";
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    update_comment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                "If-Match"?: string;
+            };
+            path: {
+                project_id: string;
+                comment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentOut"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            /** @description The resource has been changed: it is not in the state that `If-Match` demands. Unless you may not read it, `current` is its present state, whose `ETag` the response has. `changed_by` and `changed_at` say who made the latest change, and when, if you may read the audit trail. */
+            412: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+            413: components["responses"]["413"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    delete_comment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                "If-Match"?: string;
+            };
+            path: {
+                project_id: string;
+                comment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            /** @description The resource has been changed: it is not in the state that `If-Match` demands. Unless you may not read it, `current` is its present state, whose `ETag` the response has. `changed_by` and `changed_at` say who made the latest change, and when, if you may read the audit trail. */
+            412: {
+                headers: {
+                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
             429: components["responses"]["429"];
             503: components["responses"]["503"];
         };
@@ -15344,9 +16331,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "view" | "pinned_chart" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only at or after this time. */
@@ -15390,9 +16377,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "view" | "pinned_chart" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only at or after this time. */
@@ -15491,9 +16478,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "view" | "pinned_chart" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only at or after this time. */

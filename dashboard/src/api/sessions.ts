@@ -12,6 +12,14 @@ export const sessionsQuery = queryOptions({
   queryFn: ({ signal }) => ask(client.GET("/api/me/sessions", { signal })),
 });
 
+export function useEndOtherSessions() {
+  const cache = useQueryClient();
+  return useMutation({
+    mutationFn: () => ask(client.DELETE("/api/me/sessions")),
+    onSettled: () => cache.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
+  });
+}
+
 export function useEndSession() {
   const cache = useQueryClient();
   return useMutation({

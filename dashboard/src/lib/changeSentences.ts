@@ -48,6 +48,7 @@ export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>
   const resource = change.after ?? change.before ?? {};
   if (typeof resource.name === "string" && !OF_FLAGS.test(change.action)) return resource.name;
   if (typeof resource.email === "string") return resource.email;
+  if (typeof resource.author_email === "string" && change.action === "comment.deleted") return resource.author_email;
   if (change.action.startsWith("webhook.") && typeof resource.host === "string") return resource.host;
   if (change.action === "account.session_ended")
     return change.resource_id === change.actor.id ? texts.ownAccount : change.resource_id;

@@ -6,8 +6,6 @@ import { capitalised } from "./capitalised";
 
 export const ROLES = ["owner", "admin", "editor", "viewer"] as const satisfies readonly Role[];
 export const ENVIRONMENT_ROLES = ["admin", "editor", "viewer"] as const;
-/** In the order of the server's table. */
-export const ALL_PERMISSIONS = Object.keys(t.roles.permissions) as Permission[];
 type EnvironmentRole = (typeof ENVIRONMENT_ROLES)[number];
 
 export interface RolesDraft {

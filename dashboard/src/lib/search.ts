@@ -7,9 +7,9 @@ export const STATES = ["all", "on", "off"] as const;
 export const SEENS = ["any", "day", "quiet"] as const;
 export const SORTS = ["newest", "name", "changed", "evaluated"] as const;
 export const ANSWERS = ["any", "on", "off"] as const;
-export const TABS = ["overview", "releases", "history", "changes", "code"] as const;
+export const TABS = ["overview", "releases", "history", "changes", "comments", "code"] as const;
 /** The tabs of a flag that is archived: it is in no code any more. */
-export const ARCHIVED_TABS: readonly Tab[] = ["overview", "releases", "history", "changes"];
+export const ARCHIVED_TABS: readonly Tab[] = ["overview", "releases", "history", "changes", "comments"];
 export type Tab = (typeof TABS)[number];
 
 export interface FlagsSearch {

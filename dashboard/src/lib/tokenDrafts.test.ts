@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { OwnPermissions } from "../api/members";
-import { ALL_PERMISSIONS } from "./roles";
+import { ALL_PERMISSIONS } from "./permissions";
 import { grantable, GROUPS, NEW_TOKEN, tokenOf } from "./tokenDrafts";
 
 const NOW = Date.parse("2026-11-20T10:00:00Z");

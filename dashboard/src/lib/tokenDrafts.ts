@@ -3,7 +3,7 @@
 import type { OwnPermissions, Permission } from "../api/members";
 import type { NewToken } from "../api/tokens";
 import { type ExpiryDraft, momentOf } from "./expiry";
-import { ALL_PERMISSIONS } from "./roles";
+import { ALL_PERMISSIONS } from "./permissions";
 
 export interface TokenDraft extends ExpiryDraft {
   readonly name: string;
@@ -25,7 +25,7 @@ export const NEW_TOKEN: TokenDraft = {
 export const GROUPS = {
   project: ["project:read", "project:write", "project:delete", "environments:write", "segments:write"],
   flags: ["flags:read", "flags:write", "flags:toggle", "rules:write"],
-  history: ["evaluations:read", "audit:read"],
+  history: ["evaluations:read", "audit:read", "comments:write", "comments:moderate"],
   key: ["keys:read", "keys:rotate"],
   team: ["members:read", "members:write", "owners:write", "tokens:read", "tokens:write"],
 } as const satisfies Record<string, readonly Permission[]>;

@@ -2,7 +2,7 @@
 
 import type { Variant } from "../api/client";
 import { type FieldProblem, Problem } from "../api/problem";
-import { t } from "../texts";
+import { variants as variantTexts } from "../texts/variants";
 import { without, withOneMore } from "./weights";
 
 export const VALUE_TYPES = ["string", "number", "boolean", "object"] as const;
@@ -36,17 +36,17 @@ export function variantsOf({ type, variants }: VariantsDraft): Variant[] {
     const message = faultOf(type, text);
     return message === null ? [] : [{ field: `variants.${place}.value`, message }];
   });
-  if (wrong.length > 0) throw new Problem(400, t.variants.notSaved, wrong);
+  if (wrong.length > 0) throw new Problem(400, variantTexts.notSaved, wrong);
   return variants.map(({ key, weight, text }) => ({ key, weight, value: valueOf(type, text) as Variant["value"] }));
 }
 
 /** What is wrong with a value's text; null if nothing is. */
 export function faultOf(type: ValueType, text: string): string | null {
   try {
-    return isOf(type, valueOf(type, text)) ? null : t.variants.mustBe[type];
+    return isOf(type, valueOf(type, text)) ? null : variantTexts.mustBe[type];
   } catch (error) {
-    if (type !== "object") return t.variants.mustBe[type];
-    return t.variants.mustBeJson(error instanceof Error ? error.message : "");
+    if (type !== "object") return variantTexts.mustBe[type];
+    return variantTexts.mustBeJson(error instanceof Error ? error.message : "");
   }
 }
 

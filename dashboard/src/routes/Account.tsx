@@ -11,6 +11,7 @@ import { AnchorLink } from "../components/shared/links";
 import { Page } from "../components/shared/Page";
 import { NotificationSettings } from "../components/accounts/NotificationSettings";
 import { SessionList } from "../components/accounts/SessionList";
+import { SubscriptionList } from "../components/subscriptions/SubscriptionList";
 import { TwoFactor } from "../components/accounts/TwoFactor";
 import { WayBack } from "../components/accounts/WayBack";
 import { notifyDone } from "../lib/notify";
@@ -43,6 +44,7 @@ export function Account() {
       <TwoFactor />
       <SessionList />
       <NotificationSettings />
+      <SubscriptionList />
       <AnchorLink to="/account/tokens" display="block" mt="lg">
         {tokenTexts.own}
       </AnchorLink>

@@ -29,6 +29,7 @@ import classes from "./FlagPage.module.css";
 const FlagReleases = lazy(() => import("../components/releases/FlagReleases"));
 const FlagHistory = lazy(() => import("../components/history/FlagHistory"));
 const FlagChanges = lazy(() => import("../components/changes/FlagChanges"));
+const Comments = lazy(() => import("../components/comments/Comments"));
 const FlagUse = lazy(() => import("../components/flags/FlagUse"));
 const MoreOfFlag = lazy(() => import("../components/flags/MoreOfFlag"));
 
@@ -93,6 +94,9 @@ export function FlagPage() {
         </Panel>
         <Panel tab="changes">
           <FlagChanges path={path} flagId={params.flagId} />
+        </Panel>
+        <Panel tab="comments">
+          <Comments place={{ kind: "flag", path }} order={2} />
         </Panel>
         <Panel tab="code">
           <FlagUse {...place} madeKeys={madeKeys} />

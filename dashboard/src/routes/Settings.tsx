@@ -19,6 +19,7 @@ import { useEditor } from "../lib/useEditor";
 import { useGuard } from "../lib/useGuard";
 import { useProject } from "../lib/useHere";
 import { t } from "../texts";
+import { deletion as deletionTexts } from "../texts/deletion";
 import { settings } from "../texts/projects";
 import { demand as texts } from "../texts/demand";
 import classes from "./Settings.module.css";
@@ -99,7 +100,7 @@ function DeleteProject({ project }: { project: Project }) {
       </GuardedButton>
       <DeleteDialog
         name={project.name}
-        consequence={t.deletion.project}
+        consequence={deletionTexts.project}
         of={{ projectId: project.id, id: project.id, resource: project }}
         onDelete={deleteIt}
         {...deletion.props}

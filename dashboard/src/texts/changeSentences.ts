@@ -51,6 +51,7 @@ export const changeSentences = {
     "release.warned": "warned about",
     "release.failed": "could not apply a step to",
     "release.done": "finished the release of",
+    "comment.deleted": "deleted the comment of",
     "view.created": "saved the view",
     "view.updated": "changed the view",
     "view.deleted": "deleted the view",

@@ -1,3 +1,5 @@
+/** What is deleted with something, and the question before; loaded with the dialogs. */
+
 export const deletion = {
   heading: (name: string) => `Delete ${name}?`,
   project:
@@ -6,7 +8,6 @@ export const deletion = {
     "Its flags, rules, SDK keys and evaluation history are deleted permanently. Applications that request it will get an error.",
   flag: "Its rules are deleted too, and its key can be used for another flag. Its evaluation history is kept.",
   segment: "Rules can no longer refer to it. A segment that is used by a rule cannot be deleted.",
-  rule: "The other rules and the rollout then decide for the users that it matched.",
   prompt: "Type the name to confirm",
   done: (name: string) => `${name} was deleted.`,
 };

@@ -1,5 +1,6 @@
 /** The texts of favourites and choices in the flag list. */
 export const flagList = {
+  subscribe: "Subscribe",
   favourite: (name: string) => `Favourite: ${name}`,
   notFavourite: (name: string) => `The favourites could not be changed: ${name}`,
   choose: (name: string) => `Choose ${name}`,

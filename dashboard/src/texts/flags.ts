@@ -77,6 +77,7 @@ export const flag = {
   releases: "Releases",
   history: "History",
   changes: "Changes",
+  comments: "Comments",
   code: "Use in code",
 };
 
@@ -132,6 +133,7 @@ export const rules = {
   enabled: "Enabled",
   switchedOff: "disabled",
   switchLabel: (sentence: string) => `Rule: ${sentence}`,
+  deletion: "The users it matched will be evaluated by the other rules and the rollout.",
   moveUp: "Move up",
   moveDown: "Move down",
   moveUpOf: (sentence: string) => `Move up: ${sentence}`,

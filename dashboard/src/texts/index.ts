@@ -12,16 +12,13 @@ import { history, users } from "./history";
 import { prerequisites } from "./prerequisites";
 import { roles } from "./roles";
 import { enrolment } from "./enrolment";
-import { deletion } from "./deletion";
 import { simulator } from "./simulator";
-import { variants } from "./variants";
 
 export const t = {
   ...common,
   accounts,
   adminPages,
   conditions,
-  deletion,
   enrolment,
   flag,
   flags,
@@ -33,5 +30,4 @@ export const t = {
   shell,
   simulator,
   users,
-  variants,
 };

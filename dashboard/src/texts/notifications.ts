@@ -10,6 +10,8 @@ export const notifications = {
     stale: "My stale flags",
     webhooks: "Webhooks",
     releases: "Your releases",
+    mentions: "Mentions",
+    subscribed: "Subscriptions",
   },
   meanings: {
     critical: "Others change what is evaluated in a critical environment.",
@@ -17,6 +19,8 @@ export const notifications = {
     stale: "Flags that you own can be cleaned up. Sent once a week.",
     webhooks: "A webhook that you can manage is turned off.",
     releases: "Your release is paused, stopped, late, failed or done, or one of its guards raises an alarm.",
+    mentions: "Others mention you in a comment.",
+    subscribed: "Others change what you have subscribed to.",
   },
   choice: (kind: string, project: string) => `${kind}: ${project}`,
   choose: "Choose emails",

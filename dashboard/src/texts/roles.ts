@@ -1,5 +1,3 @@
-import type { Permission } from "../api/members";
-
 export const roles = {
   roles: { owner: "Owner", admin: "Admin", editor: "Editor", viewer: "Viewer" },
   roleIn: (role: string, environment: string) => `${role} in ${environment}`,
@@ -8,24 +6,4 @@ export const roles = {
   inEnvironment: (name: string) => `in the environment ${name}`,
   forbidden: (permission: string, place: string, granters: string) =>
     `This requires the permission ${permission} ${place}, which your role does not have. ${granters} can give you a role that has it.`,
-  permissions: {
-    "project:read": "See the project, its environments and its segments",
-    "project:write": "Change the name and the description of the project",
-    "project:delete": "Delete the project",
-    "environments:write": "Create, rename and delete environments",
-    "segments:write": "Create, change and delete segments",
-    "flags:read": "See flags and their rules",
-    "flags:write": "Create, change and delete flags",
-    "flags:toggle": "Turn flags on and off",
-    "rules:write": "Create, change and delete rules",
-    "evaluations:read": "See the evaluation history",
-    "audit:read": "See the audit trail",
-    "keys:read": "See the SDK keys",
-    "keys:rotate": "Replace, create and revoke SDK keys",
-    "members:read": "See the members and the invitations",
-    "members:write": "Invite, change and remove members that are not owners",
-    "owners:write": "Invite and make owners, and change and remove them",
-    "tokens:read": "See the access tokens for the project",
-    "tokens:write": "Create and revoke access tokens for the project",
-  } satisfies Record<Permission, string>,
 };

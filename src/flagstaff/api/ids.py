@@ -14,6 +14,7 @@ from flagstaff.values.errors import not_found
 from flagstaff.values.keys import FLAG_KEY_PATTERN, KEY_MAX_LENGTH, check_flag_key
 
 _uuid = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_number = re.compile("[0-9]{1,18}")
 
 
 def parse_id(given: str) -> UUID | None:
@@ -70,6 +71,15 @@ FlagKeyInPath = Annotated[
     PlainValidator(_read_flag_key),
     WithJsonSchema({"type": "string", "minLength": 1, "maxLength": KEY_MAX_LENGTH, "pattern": FLAG_KEY_PATTERN}),
 ]
+
+
+def _read_number(given: str) -> int:
+    if not _number.fullmatch(given):
+        raise not_found("change")
+    return int(given)
+
+
+ChangeId = Annotated[int, Path(), PlainValidator(_read_number), WithJsonSchema({"type": "string"})]
 
 
 async def _flag_path(project_id: Id, env_id: Id, flag_id: Id) -> FlagPath:

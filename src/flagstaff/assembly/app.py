@@ -25,6 +25,7 @@ from flagstaff.assembly.health import Shared
 from flagstaff.assembly.openapi import describe
 from flagstaff.audit import change_exports_routes, change_summaries_routes, changes_routes, events_routes
 from flagstaff.cluster import instances_routes
+from flagstaff.comments import comments_routes
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.copying import comparisons_routes, copies_routes, restores_routes
 from flagstaff.flags import bulk_actions_routes, condition_work_routes, flags_routes, project_flags_routes
@@ -65,9 +66,10 @@ from flagstaff.insight import (
     playground_routes,
 )
 from flagstaff.metrics import metrics_routes
-from flagstaff.notifications import notifications_routes
+from flagstaff.notifications import notifications_routes, subscriptions_routes
 from flagstaff.projects import (
     environments_routes,
+    invitation_links_routes,
     invitations_routes,
     members_routes,
     projects_routes,
@@ -134,6 +136,7 @@ def create_api() -> FastAPI:
         projects_routes,
         members_routes,
         invitations_routes,
+        invitation_links_routes,
         environments_routes,
         events_routes,
         segments_routes,
@@ -143,9 +146,11 @@ def create_api() -> FastAPI:
         webhooks_routes,
         deliveries_routes,
         notifications_routes,
+        subscriptions_routes,
         flags_routes,
         releases_routes,
         results_routes,
+        comments_routes,
         bulk_actions_routes,
         favourites_routes,
         condition_work_routes,

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
+from flagstaff.comments.comments_service import Comments
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.metrics.metrics_service import Metrics
@@ -28,6 +29,7 @@ def build_releases(foundation: Foundation, flags: Flags, rules: Rules, passed_ti
     foundation.services += [
         Metrics(database, now, quota, releases_store.list_watched),
         Releases(database, now),
+        Comments(database, now),
         ReleaseResults(database),
     ]
     foundation.periodic_tasks += [

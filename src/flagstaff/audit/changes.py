@@ -58,11 +58,11 @@ Resource = (
 
 _IN_NO_SNAPSHOT = (
     *("account.", "instance.", "token.", "member.", "invitation.", "view.", "pinned_chart.", "webhook.", "release."),
-    "environment.reordered",
+    *("comment.", "environment.reordered"),
 )
-# A webhook's URL may contain a secret; its `host` is recorded. An environment's position says little by itself: a new
-# order is recorded as a whole.
-_NOT_RECORDED = frozenset({"sdk_key", "password_hash", "url", "position"})
+# A webhook's URL may contain a secret; its `host` is recorded. A comment that is deleted must not stay here. An
+# environment's position says little by itself: a new order is recorded as a whole.
+_NOT_RECORDED = frozenset({"sdk_key", "password_hash", "url", "text", "position"})
 # They say which resource it is, or when it was written.
 OWN_FIELDS = frozenset({"id", "project_id", "environment_id", "flag_id", "created_at", "updated_at"})
 

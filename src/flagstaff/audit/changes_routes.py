@@ -63,6 +63,7 @@ Action = Literal[
     "release.cancelled",
     "release.failed",
     "release.done",
+    "comment.deleted",
     "view.created",
     "view.updated",
     "view.deleted",
@@ -96,6 +97,7 @@ Resource = Literal[
     "segment",
     "metric",
     "release",
+    "comment",
     "view",
     "pinned_chart",
     "sdk_key",
@@ -159,10 +161,16 @@ class ChangeOut(BaseModel):
     batch: BatchOut | None = Field(description="The operation that made this change together with others, if any.")
 
 
+class ListedChangeOut(ChangeOut):
+    """A change in a list."""
+
+    comments: int = Field(description="The number of comments on it; 0 for changes that are in no project.")
+
+
 class ChangesPageOut(BaseModel):
     """Some changes, newest first."""
 
-    items: list[ChangeOut]
+    items: list[ListedChangeOut]
     next_cursor: str | None = Field(description="The cursor of the next page; null if there is none.")
 
 
@@ -245,7 +253,7 @@ def view_change(numbered: NumberedChange) -> dict[str, Any]:
 
 def _page_response(page: ChangesPage) -> Response:
     # A hundred changes of long descriptions are megabytes.
-    items = ([encode_json(view_change(each))] for each in page.items)
+    items = ([encode_json({**view_change(each), "comments": page.comments.get(each.number, 0)})] for each in page.items)
     return json_page(items, str(page.next_before) if page.next_before else None)
 
 

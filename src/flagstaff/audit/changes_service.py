@@ -1,7 +1,7 @@
 """The audit trail: who changed what and when, with the values before and after."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -23,10 +23,14 @@ _SUMMARY_MAX = timedelta(days=800)  # what it reads grows with the changes in th
 
 @dataclass(frozen=True, slots=True)
 class ChangesPage:
-    """Some changes, newest first. Older ones have numbers below `next_before`, which is None if there are none."""
+    """Some changes, newest first. Older ones have numbers below `next_before`, which is None if there are none.
+
+    `comments` has how many comments a change has, by number, if it has any.
+    """
 
     items: list[NumberedChange]
     next_before: int | None
+    comments: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class Changes:
             items = await changes_store.list_project_changes(
                 connection, project_id, found, before=before, limit=limit + 1
             )
-        return _page(items, limit)
+            return await _commented_page(connection, project_id, items, limit)
 
     async def name_environments(self, actor: Actor, project_id: UUID) -> dict[UUID, str]:
         """The keys of the environments that a project has, by id."""
@@ -111,7 +115,8 @@ class Changes:
                 items += await changes_store.list_shared_changes(
                     connection, project_id, of_environment, before=before, limit=limit + 1
                 )
-        return _page(changes_store.newest_first(items, limit + 1), limit)
+            newest = changes_store.newest_first(items, limit + 1)
+            return await _commented_page(connection, project_id, newest, limit)
 
     async def _open(
         self, connection: Connection, actor: Actor, project_id: UUID, environment_id: UUID
@@ -190,6 +195,14 @@ async def _resolve(connection: Connection, project_id: UUID, wanted: ProjectChan
         case UUID() as environment_id:
             environment_ids = [environment_id]
     return ChangeFilter(account_id, wanted.actions, wanted.flag_key, environment_ids, wanted.since, wanted.until)
+
+
+async def _commented_page(
+    connection: Connection, project_id: UUID, found: list[NumberedChange], limit: int
+) -> ChangesPage:
+    page = _page(found, limit)
+    numbers = [each.number for each in page.items]
+    return replace(page, comments=await changes_store.count_comments(connection, project_id, numbers))
 
 
 def _page(found: list[NumberedChange], limit: int) -> ChangesPage:

@@ -56,6 +56,14 @@ _characters = sum(
 _by_number = sa.select(tables.changes).where(
     _columns.id == sa.bindparam("number"), _columns.project_id == sa.bindparam("project")
 )
+_comments = (
+    sa.select(tables.comments.c.change, sa.func.count())
+    .where(
+        tables.comments.c.project_id == sa.bindparam("project"),
+        tables.comments.c.change.in_(sa.bindparam("numbers", expanding=True)),
+    )
+    .group_by(tables.comments.c.change)
+)
 _latest_of = (
     sa.select(tables.changes)
     .where(_columns.resource_id == sa.bindparam("resource"))
@@ -305,6 +313,12 @@ async def find_latest_change(connection: AsyncConnection, project_id: UUID | Non
     wanted = _latest_in_none if project_id is None else _latest_in_project
     row = (await connection.execute(wanted, {"resource": resource_id, "project": project_id})).one_or_none()
     return _from_row(row).change if row is not None else None
+
+
+async def count_comments(connection: AsyncConnection, project_id: UUID, numbers: Collection[int]) -> dict[int, int]:
+    """Count the comments on changes in a project, by the numbers of those that have any."""
+    rows = await connection.execute(_comments, {"project": project_id, "numbers": list(numbers)})
+    return {row[0]: row[1] for row in rows}
 
 
 async def list_rules_before(connection: AsyncConnection, flag_id: UUID, number: int) -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ _VERBS = {
     "done": "finished",
     "failed": "could not go on with",
 }
-_NAMING = ("name", "email", "key", "rule_value", "host")
+_NAMING = ("name", "email", "key", "rule_value", "host", "author_email")
 
 
 def say_what(change: Change) -> str:

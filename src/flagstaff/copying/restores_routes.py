@@ -3,12 +3,12 @@
 import re
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, PlainValidator, WithJsonSchema
+from fastapi import APIRouter, Depends
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
-from flagstaff.api.ids import Id
+from flagstaff.api.ids import ChangeId, Id
 from flagstaff.api.operations import writes
 from flagstaff.api.schemas import Body, Uuid, at_most
 from flagstaff.concurrency.pacing import collect
@@ -19,22 +19,11 @@ from flagstaff.http.problems import problems
 from flagstaff.http.responses import encoded, json_parts_response, json_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
-from flagstaff.values.errors import not_found
 
 router = APIRouter(prefix="/api", tags=["Audit"])
 
 CHANGES_MAX = 100
-_number = re.compile("[0-9]{1,18}")
 _given_number = re.compile("[1-9][0-9]{0,17}")
-
-
-def _read_number(given: str) -> int:
-    if not _number.fullmatch(given):
-        raise not_found("change")
-    return int(given)
-
-
-ChangeId = Annotated[int, Path(), PlainValidator(_read_number), WithJsonSchema({"type": "string"})]
 
 
 class RestoreBody(Body):

@@ -71,7 +71,8 @@ class Transaction:
     """One use case's writes; `changes` are announced after the commit, and `audit.changes_store.record` appends.
 
     `found` and `left` are those of `Committed`: the revisions of the projects when they were locked, and those that
-    `record` has given. `change` is the number of the latest change. `only_tries` says that nothing written is kept.
+    `record` has given. `change` is the number of the latest change. `has_unrecorded` says that it has written
+    something that the audit trail does not have, such as a comment, and `only_tries` that nothing written is kept.
     """
 
     connection: AsyncConnection
@@ -80,6 +81,7 @@ class Transaction:
     found: dict[UUID, int | None] = field(default_factory=dict)
     left: dict[UUID, int | None] = field(default_factory=dict)
     change: int | None = None
+    has_unrecorded: bool = False
     only_tries: bool = False
 
     @property

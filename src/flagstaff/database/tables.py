@@ -525,6 +525,28 @@ changes = sa.Table(
     sa.Index(None, "project_id", "at", "id"),
 )
 
+# What members have written about a flag, a release or a change: one of the three is set. The environment and the change
+# have no foreign keys, as in the trail.
+comments = sa.Table(
+    "comments",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("environment_id", sa.Uuid),
+    sa.Column("flag_id", sa.ForeignKey("flags.id", ondelete="CASCADE")),
+    sa.Column("release_id", sa.ForeignKey("releases.id", ondelete="CASCADE")),
+    sa.Column("change", sa.BigInteger),
+    sa.Column("author_id", sa.ForeignKey("accounts.id", ondelete="SET NULL")),
+    sa.Column("author_email", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("updated_at", Moment, nullable=False),
+    sa.Index(None, "flag_id", "created_at"),
+    sa.Index(None, "release_id", "created_at"),
+    sa.Index(None, "project_id", "change"),
+    sa.Index(None, "author_id", "created_at"),
+)
+
 # Addresses to which changes are sent: of a project, or of the whole instance without one. `holder` is the process that
 # sends until `held_until`. `dropped` counts messages beyond the bound, and `told_dropped` those that a message named.
 webhooks = sa.Table(
@@ -653,10 +675,28 @@ notification_settings = sa.Table(
     sa.Column("stale", sa.Boolean),
     sa.Column("webhooks", sa.Boolean),
     sa.Column("releases", sa.Boolean),
+    sa.Column("mentions", sa.Boolean),
+    sa.Column("subscribed", sa.Boolean),
     sa.PrimaryKeyConstraint("project_id", "account_id"),
 )
 
-# What members are to be told in their next mails. Whoever sends a mail holds its rows until `held_until`.
+# What members want to be told of: the changes of an environment, or of a flag or a tag, which `name` is. A flag is
+# named by its key, so that its deletion is told, too.
+subscriptions = sa.Table(
+    "subscriptions",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    *_of_member(),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("environment_id", sa.ForeignKey("environments.id", ondelete="CASCADE"), index=True),
+    sa.Column("name", sa.Text),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Index(None, "project_id", "kind", "name"),
+    sa.Index(None, "account_id", "project_id"),
+)
+
+# What members are to be told in their next mails: of the change with a number, or, where that is 0, of a comment.
+# Whoever sends a mail holds its rows until `held_until`.
 notifications = sa.Table(
     "notifications",
     metadata,
@@ -666,6 +706,7 @@ notifications = sa.Table(
     sa.Column("change", sa.BigInteger, nullable=False),
     sa.Column("created_at", Moment, nullable=False),
     sa.Column("held_until", Moment),
+    sa.Column("comment_id", sa.Uuid),
     sa.Index(None, "account_id", "project_id", "id"),
     sa.Index(None, "project_id", "account_id"),
 )

@@ -46,6 +46,7 @@ _OF_PROJECTS = {
         "failed",
         "done",
     ),
+    "comment": ("deleted",),
     "view": ("created", "updated", "deleted"),
     "pinned_chart": ("created", "updated", "deleted"),
     "sdk_key": ("created", "revoked"),

@@ -30,9 +30,9 @@ class Mails:
         """Send the link with which an account's owner sets a new password."""
         await self._send(password_reset, email, token=token)
 
-    async def send_invitation(self, email: str, token: str) -> None:
-        """Send the link with which an invitation is accepted."""
-        await self._send(invitation, email, token=token)
+    async def send_invitation(self, email: str, token: str, inviter: str) -> None:
+        """Send the link with which an invitation is accepted. `inviter` is the address of the member who sends it."""
+        await self._send(invitation, email, token=token, inviter=inviter)
 
     async def send_token_created(self, email: str, page: str) -> None:
         """Tell an account's owner that an access token was created, with the page that lists it."""

@@ -5,7 +5,7 @@ from datetime import datetime
 from html import escape
 from urllib.parse import quote
 
-from flagstaff.identity.accounts.accounts import RESET_LIFETIME
+from flagstaff.identity.accounts.accounts import RESET_LIFETIME, is_plain_address
 from flagstaff.mail.envelope import Mail, enclose
 from flagstaff.projects.invitations import INVITATION_LIFETIME
 
@@ -39,10 +39,10 @@ background: #1d4ed8; color: #ffffff; font-weight: 600; text-decoration: none">Ch
 _INVITATION_TEXT = """\
 Hello,
 
-a member of a project has invited you to join it on Flagstaff at
+{inviter} has invited you to join a project on Flagstaff at
 {public_url}
 
-To accept, open this link:
+The link shows which project it is. To accept, open this link:
 
 {link}
 
@@ -54,8 +54,9 @@ If you do not expect an invitation, ignore this mail.
 
 _INVITATION_HTML = """\
 <p>Hello,</p>
-<p>a member of a project has invited you to join it on Flagstaff at
+<p>{inviter} has invited you to join a project on Flagstaff at
 <a href="{public_url}" style="color: inherit">{public_url}</a>.</p>
+<p>The page that the button opens shows which project it is.</p>
 <p style="margin: 28px 0"><a href="{link}" style="display: inline-block; padding: 12px 22px; border-radius: 6px;
 background: #1d4ed8; color: #ffffff; font-weight: 600; text-decoration: none">Accept the invitation</a></p>
 <p>The button works once, and only for {days} days. If you have no account yet, register with this
@@ -138,13 +139,16 @@ def password_reset(*, sender: str, recipient: str, public_url: str, token: str, 
     )
 
 
-def invitation(*, sender: str, recipient: str, public_url: str, token: str, sent_at: datetime) -> Mail:
-    """The mail with the link that accepts an invitation; arguments and errors are those of `password_reset`.
+def invitation(*, sender: str, recipient: str, public_url: str, token: str, inviter: str, sent_at: datetime) -> Mail:
+    """The mail with the link that accepts an invitation; other arguments and errors are those of `password_reset`.
 
-    It contains nothing that the inviter has written, so that nobody can send messages of their own with it.
+    It contains nothing that the inviter has written, such as the project's name, so that nobody can send messages of
+    their own with it. An `inviter` whose address could be read as more than one is "A member".
     """
+    who = inviter if is_plain_address(inviter) else "A member"
     link = f"{public_url}/invitation?token={quote(token, safe='')}"
-    values: dict[str, str | int] = {"public_url": public_url, "link": link, "days": INVITATION_LIFETIME.days}
+    days = INVITATION_LIFETIME.days
+    values: dict[str, str | int] = {"public_url": public_url, "link": link, "days": days, "inviter": who}
     subject = "You are invited to a project on Flagstaff"
     return _compose(sender, recipient, subject, _INVITATION_TEXT, _INVITATION_HTML, values, sent_at=sent_at)
 

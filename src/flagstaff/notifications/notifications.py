@@ -1,12 +1,13 @@
 """The mails that members want about a project, and the members whom a change concerns."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
+from flagstaff.identity.accounts.accounts import is_plain_address
+from flagstaff.notifications.subscriptions import Subscribed, SubscriptionKind, Target
 from flagstaff.projects.members import Member
 from flagstaff.projects.permissions import Permission, may
 from flagstaff.projects.projects import Environment
@@ -21,8 +22,6 @@ WAITING_MAX = 500
 """The number of changes of a project that wait for an account at most. Later ones are in no mail."""
 STALE_EVERY = timedelta(days=7)
 
-# Others, such as evil.example/prize?@example.com, are addresses, too, and read as something else.
-_PLAIN_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w.-]+", re.ASCII)
 _EVALUATED = ("flag.", "rule.", "segment.")
 _STEP = "release.step_applied"
 _RELEASE_NEWS = frozenset(
@@ -43,6 +42,10 @@ class Kind(StrEnum):
     """A webhook was switched off because its receiver does not accept messages."""
     RELEASES = "releases"
     """A release of the member's was stopped, paused, late or has failed, a guard raised an alarm, or it is done."""
+    MENTIONS = "mentions"
+    """Somebody else has mentioned the member in a comment."""
+    SUBSCRIBED = "subscribed"
+    """Somebody else has changed what the member has subscribed to."""
 
 
 DEFAULTS: Mapping[Kind, bool] = {
@@ -51,13 +54,15 @@ DEFAULTS: Mapping[Kind, bool] = {
     Kind.STALE: True,
     Kind.WEBHOOKS: True,
     Kind.RELEASES: True,
+    Kind.MENTIONS: True,
+    Kind.SUBSCRIBED: True,
 }
-"""The mails of a member who has chosen none: those that need the member, and none about the work of others."""
+"""The mails of a member who has chosen none: those that need the member, and what the member has subscribed to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A change, as far as it decides who is told: by whom, where, and of a flag with which owner.
+    """A change, as far as it decides who is told: by whom, where, and of a flag with which owner and tags.
 
     A release makes changes for its author, who is then their actor. `is_late` says that it applied a step late.
     """
@@ -74,6 +79,12 @@ class Made:
     enabled: bool | None
     by_release: bool = False
     is_late: bool = False
+    tags: tuple[str, ...] = ()
+
+    @property
+    def is_evaluated(self) -> bool:
+        """Whether what it has changed is evaluated: a flag, a rule or a segment."""
+        return self.action.startswith(_EVALUATED)
 
     @property
     def is_news_of_release(self) -> bool:
@@ -84,13 +95,20 @@ class Made:
 class Recipients:
     """The members of a project by what they want, so that a change is not compared with each of them."""
 
-    def __init__(self, members: Iterable[tuple[Member, Mapping[Kind, bool]]]) -> None:
+    def __init__(
+        self, members: Iterable[tuple[Member, Mapping[Kind, bool]]], subscriptions: Iterable[Subscribed] = ()
+    ) -> None:
         """Each member comes with what the member wants."""
         self._by_kind: dict[Kind, list[Member]] = {kind: [] for kind in Kind}
         for member, wanted in members:
             for kind in Kind:
                 if wanted[kind]:
                     self._by_kind[kind].append(member)
+        subscribers = {member.account_id: member for member in self._by_kind[Kind.SUBSCRIBED]}
+        self._subscribers: dict[Target, list[Member]] = {}
+        for target, account_id in subscriptions:
+            if account_id in subscribers:
+                self._subscribers.setdefault(target, []).append(subscribers[account_id])
         self._owners = {member.email.casefold(): member for member in self._by_kind[Kind.OWNED]}
 
     def find_told(
@@ -111,10 +129,13 @@ class Recipients:
             for member in self._by_kind[Kind.RELEASES]:
                 if member.account_id == made.actor_id and may(member, Permission.AUDIT_READ, key):
                     yield member, Kind.RELEASES
-        elif made.action.startswith(_EVALUATED):
-            yield from self._find_concerned(
-                made, key, in_critical=environment.critical if environment else has_critical
-            )
+        elif made.is_evaluated:
+            told: set[UUID] = set()
+            in_critical = environment.critical if environment else has_critical
+            for member, kind in self._find_concerned(made, key, in_critical=in_critical):
+                if member.account_id not in told:
+                    told.add(member.account_id)
+                    yield member, kind
 
     def _find_concerned(self, made: Made, key: str | None, *, in_critical: bool) -> Iterator[tuple[Member, Kind]]:
         owner = self._owners.get(made.owner.strip().casefold()) if made.owner else None
@@ -122,8 +143,21 @@ class Recipients:
             yield owner, Kind.OWNED
         if in_critical:
             for member in self._by_kind[Kind.CRITICAL]:
-                if member is not owner and _is_for(member, made, key):
+                if _is_for(member, made, key):
                     yield member, Kind.CRITICAL
+        for target in targets_of(made):
+            for member in self._subscribers.get(target, ()):
+                if _is_for(member, made, key):
+                    yield member, Kind.SUBSCRIBED
+
+
+def targets_of(made: Made) -> Iterator[Target]:
+    """The subscriptions that a change to something evaluated is told to. A segment's concerns every environment."""
+    yield Target(SubscriptionKind.ENVIRONMENT, made.environment_id)
+    if made.flag_key is not None:
+        yield Target(SubscriptionKind.FLAG, made.environment_id, made.flag_key)
+    for tag in made.tags:
+        yield Target(SubscriptionKind.TAG, None, tag)
 
 
 def _is_for(member: Member, made: Made, environment: str | None) -> bool:
@@ -153,4 +187,9 @@ def say_who(made: Made) -> str:
     """Who made a change, in ASCII. Whoever registers chooses an address: one that could be more is left out."""
     if made.actor_email is None:
         return "by the command line"
-    return f"by {made.actor_email}" if _PLAIN_ADDRESS.fullmatch(made.actor_email) else "by a member"
+    return name_author(made.actor_email)
+
+
+def name_author(email: str) -> str:
+    """The author of a change or a comment, in ASCII; one whose address could be read as more is left out."""
+    return f"by {email}" if is_plain_address(email) else "by a member"

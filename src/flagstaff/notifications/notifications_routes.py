@@ -37,6 +37,8 @@ _STALE = Field(description="Flags whose `owner` is your address may be removed; 
 _RELEASES = Field(
     description="A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done."
 )
+_MENTIONS = Field(description="Others have mentioned you in a comment.")
+_SUBSCRIBED = Field(description="Others have changed what you have subscribed to.")
 _WEBHOOKS = Field(description="A webhook was switched off, if you may manage webhooks.")
 
 
@@ -48,6 +50,8 @@ class NotificationsOut(TaggedOut):
     stale: Annotated[bool, _STALE]
     webhooks: Annotated[bool, _WEBHOOKS]
     releases: Annotated[bool, _RELEASES]
+    mentions: Annotated[bool, _MENTIONS]
+    subscribed: Annotated[bool, _SUBSCRIBED]
 
 
 class NotificationsOfProjectOut(NotificationsOut):
@@ -65,6 +69,8 @@ class NotificationsUpdate(Update):
     stale: Annotated[StrictBool, _STALE] = optional()
     webhooks: Annotated[StrictBool, _WEBHOOKS] = optional()
     releases: Annotated[StrictBool, _RELEASES] = optional()
+    mentions: Annotated[StrictBool, _MENTIONS] = optional()
+    subscribed: Annotated[StrictBool, _SUBSCRIBED] = optional()
 
 
 def _view(wanted: Mapping[Kind, bool]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Notifications in the database: what members want, what waits to be mailed to them, and how many mails they got."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -64,6 +65,7 @@ _made = sa.select(
     _changes.after["enabled"].as_boolean(),
     _changes.release.is_not(None),
     sa.func.coalesce(_changes.after["is_late"].as_boolean(), sa.false()),
+    sa.func.coalesce(tables.flags.c.tags, _changes.before["tags"]),
 ).outerjoin(tables.flags, tables.flags.c.id == _changes.flag_id)
 _after = (
     _made.where(_changes.project_id == _project, _changes.id > sa.bindparam("after"))
@@ -95,11 +97,12 @@ _remind = dialect.upsert(
 
 
 class Waiting(NamedTuple):
-    """A change of which a member is to be told, by its number, and why."""
+    """What a member is to be told, and why: a change, by its number, or a comment that mentions the member."""
 
     id: int
     kind: Kind
     change: int
+    comment_id: UUID | None = None
 
 
 class Address(NamedTuple):
@@ -178,15 +181,20 @@ async def begin(connection: AsyncConnection, project_id: UUID, *, is_new: bool) 
 async def list_after(connection: AsyncConnection, project_id: UUID, number: int, most: int) -> list[Made]:
     """A project's next changes."""
     values = {"project": project_id, "after": number, "most": most}
-    return [Made(*tuple(row)) for row in await connection.execute(_after, values)]
+    return [_made_of(row) for row in await connection.execute(_after, values)]
 
 
 async def list_made(connection: AsyncConnection, project_id: UUID, numbers: Sequence[int]) -> list[Made]:
     """The changes of a project with these numbers, oldest first."""
-    return [
-        Made(*tuple(row))
-        for row in await connection.execute(_numbered, {"project": project_id, "numbers": list(numbers)})
-    ]
+    if not numbers:
+        return []
+    values = {"project": project_id, "numbers": list(numbers)}
+    return [_made_of(row) for row in await connection.execute(_numbered, values)]
+
+
+def _made_of(row: Iterable[Any]) -> Made:
+    *values, tags = row
+    return replace(Made(*values), tags=tuple(tags or ()))
 
 
 async def advance(connection: AsyncConnection, project_id: UUID, before: int, after: int) -> bool:
@@ -231,10 +239,12 @@ async def take(connection: AsyncConnection, member: Subscription, now: datetime,
             sa.or_(_waiting.held_until.is_(None), _waiting.held_until < now),
         )
         .values(held_until=until)
-        .returning(_waiting.id, _waiting.kind, _waiting.change)
+        .returning(_waiting.id, _waiting.kind, _waiting.change, _waiting.comment_id)
     )
     rows = (await connection.execute(update)).all()
-    return sorted(Waiting(row.id, Kind(row.kind), row.change) for row in rows)
+    return sorted(
+        (Waiting(row.id, Kind(row.kind), row.change, row.comment_id) for row in rows), key=lambda each: each.id
+    )
 
 
 async def delete_waiting(connection: AsyncConnection, ids: Collection[int]) -> None:

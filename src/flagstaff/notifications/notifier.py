@@ -19,6 +19,8 @@ from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.second_factors.second_factors_store import has_second_factor
 from flagstaff.mail.digest import Digest, Entry
 from flagstaff.notifications import notifications_store
+from flagstaff.notifications.mentions import Mention
+from flagstaff.notifications.mentions_store import list_mentions
 from flagstaff.notifications.notifications import (
     DEFAULTS,
     GROUPED_FOR,
@@ -29,10 +31,13 @@ from flagstaff.notifications.notifications import (
     Kind,
     Made,
     Recipients,
+    name_author,
     say_briefly,
     say_who,
+    targets_of,
 )
 from flagstaff.notifications.notifications_store import StaleFlag, Waiting
+from flagstaff.notifications.subscriptions_store import list_subscribed
 from flagstaff.notifications.unsubscribing import Subscription, UnsubscribeTokens
 from flagstaff.projects import environments_store, members_store, projects_store
 from flagstaff.projects.projects import Environment
@@ -142,7 +147,7 @@ class Notifier:
         self, connection: Connection, project_id: UUID, made: Sequence[Made]
     ) -> list[dict[str, object]]:
         """The rows of those whom changes concern."""
-        recipients = await _list_recipients(connection, project_id)
+        recipients = await _list_recipients(connection, project_id, made)
         environments = await _list_environments(connection, project_id)
         has_critical = any(each.critical for each in environments.values())
         waiting, turns = await notifications_store.count_waiting(connection, project_id), Turns()
@@ -180,15 +185,20 @@ class Notifier:
         async with self.database.read() as connection:
             email = await _find_email(connection, member)
             environments = await _list_environments(connection, member.project_id)
-            shown = [each.change for each in waiting[:_SHOWN_MAX]]
-            made = await notifications_store.list_made(connection, member.project_id, shown)
-        if email is None or not made:
+            shown = waiting[:_SHOWN_MAX]
+            mentions = await list_mentions(connection, [each.comment_id for each in shown if each.comment_id])
+            numbers = [each.change for each in shown if not each.comment_id]
+            made = await notifications_store.list_made(connection, member.project_id, numbers)
+        if email is None or not (made or mentions):
             return True
+        entries = [self._mention_entry(each, environments) for each in mentions]
+        entries += [self._entry(member.project_id, each, _environment_of(each, environments)) for each in made]
+        more = len(waiting) - len(shown)
         digest = Digest(
-            subject=_subject(made, len(waiting), environments),
-            intro="This has changed in one of your projects:",
-            entries=[self._entry(member.project_id, each, _environment_of(each, environments)) for each in made],
-            more=len(waiting) - len(made),
+            subject=_subject(made, mentions, len(entries) + more, environments),
+            intro=_intro(made, mentions),
+            entries=entries,
+            more=more,
             reason=_reason({each.kind for each in waiting}),
             unsubscribe_token=self.tokens.make(member),
         )
@@ -237,6 +247,12 @@ class Notifier:
             say_briefly(made, environment), f"{who}, in a critical environment" if is_critical else who, made.at, link
         )
 
+    def _mention_entry(self, mention: Mention, environments: Environments) -> Entry:
+        environment = environments.get(mention.environment_id) if mention.environment_id is not None else None
+        page = project_page(self.public_url, mention.project_id)
+        link = mention.page(page, has_environment=environment is not None)
+        return Entry(_say_mention(mention, environments), name_author(mention.author_email), mention.at, link)
+
     def _stale_entry(self, project_id: UUID, flag: StaleFlag) -> Entry:
         project = project_page(self.public_url, project_id)
         link = f"{project}/environments/{flag.environment_id}/flags/{flag.flag_id}"
@@ -252,10 +268,12 @@ async def _find_email(connection: Connection, member: Subscription) -> str | Non
     return None if is_lacking else address.email
 
 
-async def _list_recipients(connection: Connection, project_id: UUID) -> Recipients:
+async def _list_recipients(connection: Connection, project_id: UUID, made: Sequence[Made]) -> Recipients:
     chosen = await notifications_store.list_wanted(connection, project_id)
     members = await members_store.list_members(connection, project_id)
-    return Recipients((member, chosen.get(member.account_id, DEFAULTS)) for member in members)
+    names = {target.name for each in made if each.is_evaluated for target in targets_of(each) if target.name}
+    subscribed = await list_subscribed(connection, project_id, names)
+    return Recipients(((member, chosen.get(member.account_id, DEFAULTS)) for member in members), subscribed)
 
 
 async def _list_environments(connection: Connection, project_id: UUID) -> Environments:
@@ -266,9 +284,24 @@ def _environment_of(made: Made, environments: Environments) -> Environment | Non
     return environments.get(made.environment_id) if made.environment_id is not None else None
 
 
-def _subject(made: Sequence[Made], count: int, environments: Environments) -> str:
+def _say_mention(mention: Mention, environments: Environments) -> str:
+    environment = environments.get(mention.environment_id) if mention.environment_id is not None else None
+    return mention.say_briefly(environment.key if environment else None)
+
+
+def _intro(made: Sequence[Made], mentions: Sequence[Mention]) -> str:
+    if not mentions:
+        return "This has changed in one of your projects:"
+    return f"This has {'happened' if made else 'been said to you'} in one of your projects:"
+
+
+def _subject(made: Sequence[Made], mentions: Sequence[Mention], count: int, environments: Environments) -> str:
     if count == 1:
+        if mentions:
+            return _say_mention(mentions[0], environments)
         return say_briefly(made[0], _environment_of(made[0], environments))
+    if mentions:
+        return f"{count} changes and mentions" if made else f"{count} mentions in comments"
     places = {each.environment_id for each in made}
     environment = _environment_of(made[0], environments)
     return f"{count} changes in {environment.key}" if environment and len(places) == 1 else f"{count} changes"
@@ -280,6 +313,8 @@ _REASONS = {
     Kind.STALE: "flags that you own may be removed",
     Kind.WEBHOOKS: "you manage the webhooks of this project",
     Kind.RELEASES: "you made the release",
+    Kind.MENTIONS: "others have mentioned you in comments",
+    Kind.SUBSCRIBED: "you have subscribed to what was changed",
 }
 
 

@@ -15,6 +15,23 @@ from flagstaff.projects.permissions import may_grant
 from flagstaff.values.errors import Code, Error, invalid_field
 
 
+async def open_link(connection: Connection, token: str, now: datetime, *, field: str = "token") -> Invitation:
+    """The invitation with this link, whose inviter may still give its role; raises Error INVALID as `find_invitation`.
+
+    Whoever has the link can read the mail of the address that was invited.
+    """
+    invitation = await invitations_store.find_invitation(connection, hash_token(token), now)
+    if invitation is None:
+        raise _invalid_invitation(field)
+    inviter = await members_store.find_member(connection, invitation.project_id, invitation.inviter_id)
+    if inviter is None or not may_grant(inviter, invitation.role):
+        raise _invalid_invitation(field)
+    account = await accounts_store.find_account(connection, inviter.account_id)
+    if account is None or not account.is_active:
+        raise _invalid_invitation(field)
+    return invitation
+
+
 async def find_invitation(
     connection: Connection, token: str, email: str, now: datetime, *, field: str = "token"
 ) -> Invitation:
@@ -26,14 +43,8 @@ async def find_invitation(
         Error: INVALID at `field`, with one text for every reason: a link is unknown, used, revoked, replaced, expired
             or another address's, or its inviter may no longer give the role or is deactivated.
     """
-    invitation = await invitations_store.find_invitation(connection, hash_token(token), now)
-    if invitation is None or email_identity(invitation.email) != email_identity(email):
-        raise _invalid_invitation(field)
-    inviter = await members_store.find_member(connection, invitation.project_id, invitation.inviter_id)
-    if inviter is None or not may_grant(inviter, invitation.role):
-        raise _invalid_invitation(field)
-    account = await accounts_store.find_account(connection, inviter.account_id)
-    if account is None or not account.is_active:
+    invitation = await open_link(connection, token, now, field=field)
+    if email_identity(invitation.email) != email_identity(email):
         raise _invalid_invitation(field)
     return invitation
 

@@ -107,7 +107,7 @@ class Idempotency:
 async def _store(transaction: Transaction, account_id: UUID, key: str, answer: Answer, checks: set[Check]) -> None:
     """Store a response within the bounds, or for a request that changed nothing, only that it did so."""
     connection = transaction.connection
-    if transaction.change is None:
+    if transaction.change is None and not transaction.has_unrecorded:
         await idempotency_store.store_unchanged(connection, account_id, key, _conflict(_MOVED))
         return
     scope = _common_scope(transaction.changes)

@@ -26,3 +26,12 @@ class Invitation:
     created_at: datetime
     expires_at: datetime
     sent_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedInvitation:
+    """What whoever has the link of an invitation sees of it before accepting."""
+
+    invitation: Invitation
+    project: str
+    inviter_email: str

@@ -11,11 +11,12 @@ from uuid_utils.compat import uuid7
 from flagstaff.audit.changes import Actor, Scope, change_of
 from flagstaff.audit.changes_store import record
 from flagstaff.database.database import Connection, Database
+from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.accounts import email_identity
 from flagstaff.identity.sessions.tokens import hash_token
 from flagstaff.projects import invitations_store, members_store, projects_store
 from flagstaff.projects.access import open_membership
-from flagstaff.projects.admission import admit
+from flagstaff.projects.admission import admit, open_link
 from flagstaff.projects.environment_roles import require_environment_roles
 from flagstaff.projects.invitations import (
     INVITATION_LIFETIME,
@@ -23,6 +24,7 @@ from flagstaff.projects.invitations import (
     MAILS_PER_ACCOUNT,
     MAILS_PER_ADDRESS,
     Invitation,
+    OpenedInvitation,
 )
 from flagstaff.projects.members import Member, Role
 from flagstaff.projects.permissions import Permission, require_grant
@@ -36,7 +38,9 @@ class Invitations:
 
     database: Database
     now: Callable[[], datetime]
-    mail_invitation: Callable[[str, str], Awaitable[None]]  # called with the email and the token
+    mail_invitation: Callable[
+        [str, str, str], Awaitable[None]
+    ]  # called with the email, the token and the sender's email
 
     async def create_invitation(
         self, actor: Actor, project_id: UUID, *, email: str, role: Role, environments: dict[str, Role]
@@ -130,6 +134,7 @@ class Invitations:
         allowed. To be called after the response: that takes as long whether or not the address has an account.
         """
         assert actor.account_id is not None
+        assert actor.email is not None
         token, now = secrets.token_urlsafe(32), self.now()
         since = now - MAILS_COUNTED_FOR
         async with self.database.transaction() as transaction:
@@ -152,7 +157,17 @@ class Invitations:
                 sent_at=now,
                 expires_at=now + INVITATION_LIFETIME,
             )
-        await self.mail_invitation(invitation.email, token)
+        await self.mail_invitation(invitation.email, token, actor.email)
+
+    async def open_link(self, *, token: str) -> OpenedInvitation:
+        """The invitation with a link from a mail; raises Error INVALID for a link that is not valid."""
+        async with self.database.read() as connection:
+            invitation = await open_link(connection, token, self.now())
+            project = await projects_store.find_project(connection, invitation.project_id)
+            inviter = await accounts_store.find_account(connection, invitation.inviter_id)
+        assert project is not None
+        assert inviter is not None
+        return OpenedInvitation(invitation, project.name, inviter.email)
 
     async def accept_invitation(self, actor: Actor, *, token: str) -> Member:
         """Make the actor a member; raises Error INVALID for a link that is not valid for the actor's address."""

@@ -36,6 +36,8 @@ class Permission(StrEnum):
     RULES_WRITE = "rules:write"
     EVALUATIONS_READ = "evaluations:read"
     AUDIT_READ = "audit:read"
+    COMMENTS_WRITE = "comments:write"
+    COMMENTS_MODERATE = "comments:moderate"
     KEYS_READ = "keys:read"
     KEYS_ROTATE = "keys:rotate"
     MEMBERS_READ = "members:read"
@@ -57,6 +59,8 @@ MEANINGS: Mapping[Permission, str] = {
     Permission.RULES_WRITE: "create, change and delete rules",
     Permission.EVALUATIONS_READ: "see the evaluation history",
     Permission.AUDIT_READ: "see the audit trail",
+    Permission.COMMENTS_WRITE: "comment on flags, releases and changes, and edit and delete own comments",
+    Permission.COMMENTS_MODERATE: "delete the comments of others",
     Permission.KEYS_READ: "see the SDK keys; the project's own is for all environments",
     Permission.KEYS_ROTATE: "replace the project's SDK key, and create and revoke those of environments",
     Permission.MEMBERS_READ: "see the members and the invitations",
@@ -72,6 +76,7 @@ _VIEWER = frozenset(
         Permission.FLAGS_READ,
         Permission.EVALUATIONS_READ,
         Permission.AUDIT_READ,
+        Permission.COMMENTS_WRITE,
         Permission.MEMBERS_READ,
     }
 )
@@ -83,6 +88,7 @@ _EDITOR = _VIEWER | {
     Permission.KEYS_READ,
 }
 _ADMIN = _EDITOR | {
+    Permission.COMMENTS_MODERATE,
     Permission.PROJECT_WRITE,
     Permission.ENVIRONMENTS_WRITE,
     Permission.KEYS_ROTATE,

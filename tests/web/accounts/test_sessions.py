@@ -51,6 +51,7 @@ def as_of_the_previous_release(flagstaff: Flagstaff, token: str | None) -> str:
 async def test_without_a_token_nothing_is_answered(client: Caller, ada: Caller) -> None:
     assert (await client.get(PATH)).status_code == 401
     assert (await client.delete(f"{PATH}/{id_of(ada.token)}")).status_code == 401
+    assert (await client.delete(PATH)).status_code == 401
 
 
 async def test_a_session_that_is_unknown_or_foreign_or_has_ended_is_not_found(
@@ -102,14 +103,14 @@ async def test_a_login_opens_a_session_with_its_device_and_address(ada: Caller, 
         "current": True,
     }
     assert (first["id"], first["current"]) == (id_of(ada.token), False)
-    assert [(each["id"], each["current"]) for each in await listed(ada)] == [(opened["id"], False), (first["id"], True)]
+    assert [(each["id"], each["current"]) for each in await listed(ada)] == [(first["id"], True), (opened["id"], False)]
 
 
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_TRUSTED_PROXIES": "192.0.2.1"}])
 async def test_behind_a_trusted_proxy_the_address_is_that_of_the_client(ada: Caller, client: Caller) -> None:
     body = {"email": EMAIL, "password": PASSWORD}
     await client.post("/auth/login", json=body, headers={"x-forwarded-for": "10.0.0.9, 203.0.113.5"})
-    assert (await listed(ada))[0]["address"] == "203.0.113.5"
+    assert (await listed(ada))[-1]["address"] == "203.0.113.5"
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ async def test_a_device_is_one_line_of_text_of_bounded_length(
 ) -> None:
     body = {"email": EMAIL, "password": PASSWORD}
     assert (await client.post("/auth/login", json=body, headers={"user-agent": given})).status_code == 200
-    assert (await listed(ada))[0]["device"] == shown
+    assert (await listed(ada))[-1]["device"] == shown
 
 
 async def test_ending_a_session_ends_its_token_at_once_and_no_other(
@@ -146,6 +147,38 @@ async def test_ending_a_session_ends_its_token_at_once_and_no_other(
     change = (await ada.get("/api/me/changes")).json()["items"][0]
     assert (change["action"], change["actor"]["email"]) == ("account.session_ended", EMAIL)
     assert (change["resource_id"], change["before"]["device"]) == (ada.account["id"], "Lost phone")
+
+
+async def test_the_present_session_is_listed_first_and_then_those_that_were_used_last(
+    flagstaff: Flagstaff, ada: Caller, call_from: Call, clock: Clock
+) -> None:
+    tokens = [ada.token]
+    for _ in range(2):
+        clock.advance(minutes=1)
+        tokens.append(await log_in(flagstaff, email=EMAIL, password=PASSWORD))
+    first, second, third = map(id_of, tokens)
+    assert [each["id"] for each in await listed(ada)] == [first, third, second]
+    clock.advance(minutes=10)
+    elsewhere = call_from("192.0.2.7")
+    elsewhere.headers["authorization"] = f"Bearer {tokens[1]}"
+    await listed(elsewhere)
+    await flagstaff.identity.sessions.write_last_seen()
+    assert [each["id"] for each in await listed(ada)] == [first, second, third]
+    assert [each["id"] for each in await listed(elsewhere)] == [second, third, first]
+
+
+async def test_all_other_sessions_end_at_once_and_each_is_recorded(
+    flagstaff: Flagstaff, ada: Caller, eve: Caller
+) -> None:
+    others = [await log_in(flagstaff, email=EMAIL, password=PASSWORD) for _ in range(3)]
+    assert (await ada.delete(PATH)).status_code == 204
+    assert [await status_of(ada, each) for each in others] == [401, 401, 401]
+    assert [each["current"] for each in await listed(ada)] == [True]
+    assert len(await listed(eve)) == 1
+    changes = (await ada.get("/api/me/changes")).json()["items"]
+    assert [each["action"] for each in changes[:3]] == ["account.session_ended"] * 3
+    assert (await ada.delete(PATH)).status_code == 204
+    assert len((await ada.get("/api/me/changes")).json()["items"]) == len(changes)
 
 
 async def test_one_can_end_the_session_one_is_in(ada: Caller) -> None:

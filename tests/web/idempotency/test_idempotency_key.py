@@ -205,6 +205,10 @@ async def test_every_post_is_carried_out_once_and_answered_twice_alike(
             "flags": [{"flag_id": other["id"], "changes": {"enabled": True}}],
         },
         "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases": RELEASE,
+        "/api/projects/{project_id}/subscriptions": {"tag": "beta"},
+        "/api/projects/{project_id}/changes/{change_id}/comments": {"text": "Why?"},
+        f"{OF_FLAG}/comments": {"text": "Why?"},
+        f"{OF_FLAG}/releases/{{release_id}}/comments": {"text": "Why?"},
         **{f"{OF_FLAG}/releases/{{release_id}}/{verb}": None for verb in ("pause", "resume", "cancel")},
         "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/archive": None,
         "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/unarchive": None,
@@ -250,6 +254,7 @@ async def test_every_post_is_carried_out_once_and_answered_twice_alike(
             assert again.headers[name] == first.headers[name]
     assert await toggles(flagstaff, flag) == 1
     assert len((await ada.get("/api/projects")).json()) == 2
+    assert len((await ada.get(f"{flag_path(flag)}/comments")).json()) == 1
 
 
 async def test_the_first_answer_is_given_again_whatever_has_happened_since(ada: Caller, project: Json) -> None:

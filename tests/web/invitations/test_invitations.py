@@ -231,3 +231,55 @@ async def test_a_mail_contains_nothing_that_the_inviter_wrote(ada: Caller, eve: 
     assert "evil.example" not in str(mail)
     assert mail["subject"] == "You are invited to a project on Flagstaff"
     assert (await eve.get(member_path(project, eve).rpartition("/")[0])).status_code == 404
+
+
+async def test_whoever_has_the_link_sees_what_it_is_to_and_it_stays_open(
+    client: Caller, ada: Caller, eve: Caller, project: Json, invite: Invite
+) -> None:
+    token = await invite(role="viewer")
+    for _ in range(2):
+        opened = await client.post("/auth/invitation", json={"token": token})
+        assert opened.status_code == 200
+        assert opened.json() == {
+            "project_id": project["id"],
+            "project": project["name"],
+            "inviter": "ada@example.com",
+            "email": "eve@example.com",
+            "role": "viewer",
+            "expires_at": opened.json()["expires_at"],
+        }
+    assert (await accept(eve, token)).status_code == 200
+    assert "token" in field_errors(await client.post("/auth/invitation", json={"token": token}))
+
+
+async def test_a_link_that_cannot_be_accepted_shows_nothing(
+    flagstaff: Flagstaff,
+    client: Caller,
+    ada: Caller,
+    eve: Caller,
+    project: Json,
+    path: str,
+    invite: Invite,
+    clock: Clock,
+) -> None:
+    token = await invite()
+    for body, name in (({}, "token"), ({"token": "x"}, "token"), ({"token": "\x00"}, "token"), ({"token": 1}, "token")):
+        assert name in field_errors(await client.post("/auth/invitation", json=body))
+    clock.advance(days=8)
+    refused = field_errors(await client.post("/auth/invitation", json={"token": token}))
+    assert refused["token"].startswith(INVALID)
+
+
+async def test_the_mail_names_the_member_who_invites_but_not_the_project(
+    flagstaff: Flagstaff, ada: Caller, sign_up: SignUp, read_mails: ReadMails
+) -> None:
+    project = await ada.create_project(name="Win a prize")
+    stranger = await sign_up("evil.example/prize?")
+    await join(flagstaff, project, stranger, "owner")
+    invitations = f"{project_path(project)}/invitations"
+    for caller, email, who in ((ada, "bob@example.com", "ada@example.com"), (stranger, "joe@example.com", "A member")):
+        created(await caller.post(invitations, json={"email": email, "role": "viewer"}))
+        mail = (await read_mails())[-1]
+        assert mail["to"] == email
+        assert f"{who} has invited you to join a project" in str(mail)
+        assert "prize" not in str(mail)

@@ -16,7 +16,16 @@ from tests.web.conftest import SignUp
 from tests.web.test_matrix import make_place, operations
 
 # What one account chooses for itself, and messages that are sent again, are no changes that others could miss.
-WITHOUT_EVENT = {"add_favourite", "remove_favourite", "update_notifications"}
+WITHOUT_EVENT = {
+    "add_favourite",
+    "remove_favourite",
+    "update_notifications",
+    "create_subscription",
+    "delete_subscription",
+}
+# What people say is in no audit trail, unless somebody else deletes it.
+WITHOUT_EVENT |= {"create_flag_comment", "create_release_comment", "create_change_comment"}
+WITHOUT_EVENT |= {"update_comment", "delete_comment"}
 WITHOUT_EVENT |= {"test_webhook", "repeat_webhook_delivery"}
 WITHOUT_EVENT |= {"repeat_webhook_deliveries"}
 # The matrix asks it for what is so already: otherwise nothing after it would be allowed.
@@ -43,6 +52,8 @@ OF_NO_PROJECT = {
     "register_passkey": "account.passkey_added",
     "remove_passkey": "account.passkey_removed",
     "end_session": "account.session_ended",
+    "end_other_sessions": "account.session_ended",
+    "open_invitation": None,
     "create_my_token": "account.token_created",
     "revoke_my_token": "account.token_deleted",
     "create_project": "project.created",

@@ -15,7 +15,15 @@ import classes from "../projects/Members.module.css";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 
-const KINDS: readonly NotificationKind[] = ["critical", "owned", "stale", "webhooks", "releases"];
+const KINDS: readonly NotificationKind[] = [
+  "critical",
+  "owned",
+  "stale",
+  "webhooks",
+  "releases",
+  "mentions",
+  "subscribed",
+];
 
 export function NotificationSettings() {
   const { data, error, refetch } = useQuery(notificationsQuery);

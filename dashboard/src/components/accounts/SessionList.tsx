@@ -3,7 +3,8 @@
 import { Button, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
-import { sessionsQuery, type SignIn, useEndSession } from "../../api/sessions";
+import { sessionsQuery, type SignIn, useEndOtherSessions, useEndSession } from "../../api/sessions";
+import { deviceName } from "../../lib/deviceName";
 import { useDialog } from "../../lib/useDialog";
 import { sessions as texts } from "../../texts/sessions";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
@@ -16,6 +17,13 @@ export function SessionList() {
   const { data: sessions, error, refetch } = useQuery(sessionsQuery);
   const heading = useRef<HTMLHeadingElement>(null);
   const { mutateAsync: end } = useEndSession();
+  const { mutateAsync: endOthers } = useEndOtherSessions();
+  const ending = useDialog();
+  const confirm = async () => {
+    await endOthers();
+    ending.props.onClose();
+    heading.current?.focus();
+  };
   return (
     <Stack gap="md" mt="xl">
       <Title order={2} ref={heading} tabIndex={-1}>
@@ -36,6 +44,18 @@ export function SessionList() {
           ))}
         </ul>
       )}
+      {sessions && sessions.length > 1 && (
+        <Button variant="default" style={{ alignSelf: "flex-start" }} onClick={ending.open}>
+          {texts.endOthers}
+        </Button>
+      )}
+      <ConfirmDialog
+        title={texts.endOthersHeading}
+        consequence={texts.endOthersText}
+        action={texts.endOthers}
+        onConfirm={confirm}
+        {...ending.props}
+      />
     </Stack>
   );
 }
@@ -49,7 +69,8 @@ interface RowProps {
 
 export function SessionRow({ session, current = false, onEnd, onEnded }: RowProps) {
   const { id, address, last_seen_at: lastSeen } = session;
-  const device = session.device ?? texts.unknownDevice;
+  const given = session.device ?? texts.unknownDevice;
+  const device = deviceName(given) || given;
   const ending = useDialog();
   const end = async () => {
     await onEnd(id);
@@ -58,7 +79,9 @@ export function SessionRow({ session, current = false, onEnd, onEnded }: RowProp
   return (
     <li className={classes.row}>
       <div className={classes.who}>
-        <span className={classes.email}>{device}</span>
+        <span className={classes.email} title={given}>
+          {device}
+        </span>
         <span className={classes.roles}>
           {address ?? texts.unknownAddress} · {texts.lastSeen} <When at={lastSeen} />
         </span>

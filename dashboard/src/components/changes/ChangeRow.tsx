@@ -8,6 +8,7 @@ import { restoreNeeds } from "../../lib/restorable";
 import { changeSentences as sentences } from "../../texts/changeSentences";
 import { restore as texts } from "../../texts/restore";
 import { restoreSeveral as several } from "../../texts/restoreSeveral";
+import { ChangeComments } from "./ChangeComments";
 import type { ChangeRowsProps } from "./ChangeRows";
 import classes from "./ChangeRows.module.css";
 import { ChangedFields } from "./ChangedFields";
@@ -44,6 +45,7 @@ export function ChangeRow({ change, flagNames, projectId, exact, linked, chosen,
             <>
               <RestoreButton projectId={projectId} change={change} subject={subject} words={words} />
               <ChartLink projectId={projectId} change={change} words={words} />
+              <ChangeComments projectId={projectId} change={change} words={words} />
             </>
           )}
           <ChangeTime at={change.at} exact={exact} />

@@ -44,6 +44,7 @@ const ACTIONS = [
   "release.stopped",
   "release.failed",
   "release.done",
+  "comment.deleted",
   "view.created",
   "view.updated",
   "view.deleted",

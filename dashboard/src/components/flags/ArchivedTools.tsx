@@ -7,7 +7,7 @@ import { askIfCritical } from "../../api/switching";
 import { notifyRefused } from "../../lib/notify";
 import { useDialog } from "../../lib/useDialog";
 import { useHere } from "../../lib/useHere";
-import { t } from "../../texts";
+import { deletion as deletionTexts } from "../../texts/deletion";
 import { archive as texts } from "../../texts/archive";
 import { DeleteDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
@@ -56,7 +56,7 @@ export function ArchivedTools({ path, flag, onUnarchived, onDeleted }: Props) {
       </GuardedButton>
       <DeleteDialog
         name={flag.name}
-        consequence={t.deletion.flag}
+        consequence={deletionTexts.flag}
         of={{ projectId: path.project_id, id: flag.id, resource: flag }}
         onDelete={remove}
         saysSo={false}

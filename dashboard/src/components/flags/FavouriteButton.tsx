@@ -1,10 +1,11 @@
-/** The star on a flag's page. */
+/** What an account does with a flag for itself, on the flag's page: a favourite, and a subscription. */
 
 import { useQuery } from "@tanstack/react-query";
 import { favouritesQuery, useMarkFavourite } from "../../api/favourites";
 import type { Flag } from "../../api/client";
 import { notifyRefused } from "../../lib/notify";
 import { flagList as texts } from "../../texts/flagList";
+import { SubscribeButton } from "../subscriptions/SubscribeButton";
 import { FavouriteStar } from "./FavouriteStar";
 
 export function FavouriteButton({ flag }: { flag: Flag }) {
@@ -12,10 +13,20 @@ export function FavouriteButton({ flag }: { flag: Flag }) {
   const { mutate } = useMarkFavourite(flag.project_id, (key, error) => notifyRefused(texts.notFavourite(key), error));
   if (!data) return null;
   return (
-    <FavouriteStar
-      name={flag.name}
-      on={data.includes(flag.key)}
-      onChange={(wanted) => mutate({ key: flag.key, wanted })}
-    />
+    <>
+      <FavouriteStar
+        name={flag.name}
+        on={data.includes(flag.key)}
+        onChange={(wanted) => mutate({ key: flag.key, wanted })}
+      />
+      <SubscribeButton
+        projectId={flag.project_id}
+        targets={[
+          { kind: "flag", name: flag.name, environmentId: flag.environment_id, flagId: flag.id },
+          ...flag.tags.map((name) => ({ kind: "tag" as const, name })),
+        ]}
+        size="compact-xs"
+      />
+    </>
   );
 }

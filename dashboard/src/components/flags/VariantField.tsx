@@ -4,7 +4,7 @@ import { NativeSelect, NumberInput, Textarea, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { capitalised } from "../../lib/capitalised";
 import { faultOf, type ValueType, type VariantDraft } from "../../lib/variantDrafts";
-import { t } from "../../texts";
+import { variants as variantTexts } from "../../texts/variants";
 import { RowCard } from "../shared/RowCard";
 import type { RowPlace } from "../shared/RowFields";
 import classes from "./VariantField.module.css";
@@ -23,11 +23,11 @@ export function VariantField({ row, index, takesFocus, onChange, onRemove, type,
   const path = `variants.${index}`;
   return (
     <RowCard
-      label={t.variants.group(index + 1)}
+      label={variantTexts.group(index + 1)}
       first={
         <TextInput
-          label={t.variants.key}
-          placeholder={t.variants.keyPlaceholder}
+          label={variantTexts.key}
+          placeholder={variantTexts.keyPlaceholder}
           maxLength={128}
           autoComplete="off"
           spellCheck={false}
@@ -41,7 +41,7 @@ export function VariantField({ row, index, takesFocus, onChange, onRemove, type,
       }
       second={
         <NumberInput
-          label={t.variants.share}
+          label={variantTexts.share}
           leftSection={<Swatch place={index} />}
           min={0}
           max={100}
@@ -56,8 +56,8 @@ export function VariantField({ row, index, takesFocus, onChange, onRemove, type,
           onChange={(value) => onShare?.(Math.round(Number(value) * 10))}
         />
       }
-      removeHint={t.variants.remove}
-      removeLabel={t.variants.removeOf(index + 1)}
+      removeHint={variantTexts.remove}
+      removeLabel={variantTexts.removeOf(index + 1)}
       onRemove={onRemove}
     >
       <ValueField
@@ -84,7 +84,7 @@ function ValueField({ type, text, path, error, onChange }: ValueProps) {
   const [left, setLeft] = useState(false);
   const fault = left ? faultOf(type, text) : null;
   const shared = {
-    label: t.variants.valueLabel,
+    label: variantTexts.valueLabel,
     value: text,
     error: error ?? (fault && capitalised(fault)),
     "data-path": path,

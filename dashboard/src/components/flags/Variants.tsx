@@ -7,7 +7,7 @@ import { DEFAULT_STICKINESS } from "../../lib/audience";
 import { draftOfFlag, type FlagPlace } from "../../lib/flagPlace";
 import { useDialog } from "../../lib/useDialog";
 import { percent, scaled } from "../../lib/weights";
-import { t } from "../../texts";
+import { variants as variantTexts } from "../../texts/variants";
 import { Dialog } from "../shared/Dialog";
 import { EditButton } from "../shared/EditButton";
 import { SectionHeading } from "../shared/SectionHeading";
@@ -24,13 +24,13 @@ export function Variants({ path, flag, rules }: Props) {
   const editing = useDialog(draftOfFlag(flag, "variants"));
   const { variants, stickiness } = flag;
   const hasAny = variants.length > 0;
-  const title = hasAny ? t.variants.edit : t.variants.add;
-  const intro = stickiness === DEFAULT_STICKINESS ? t.variants.intro : t.variants.introBy(stickiness);
+  const title = hasAny ? variantTexts.edit : variantTexts.add;
+  const intro = stickiness === DEFAULT_STICKINESS ? variantTexts.intro : variantTexts.introBy(stickiness);
   return (
-    <section aria-label={t.variants.heading}>
+    <section aria-label={variantTexts.heading}>
       <SectionHeading
-        title={t.variants.heading}
-        intro={hasAny ? intro : t.variants.none}
+        title={variantTexts.heading}
+        intro={hasAny ? intro : variantTexts.none}
         action={<EditButton exists={hasAny} label={title} onClick={editing.open} />}
       />
       {hasAny && (
@@ -38,7 +38,7 @@ export function Variants({ path, flag, rules }: Props) {
           <WeightBar weights={variants.map((each) => each.weight)} />
           <Shares variants={variants} />
           <Text size="xs" c="dimmed">
-            {t.variants.shareNote}
+            {variantTexts.shareNote}
           </Text>
         </div>
       )}
@@ -74,7 +74,7 @@ function Value({ value }: Pick<Variant, "value">) {
   return (
     <details className={classes.fold}>
       <summary>
-        <code>{t.variants.value(json)}</code>
+        <code>{variantTexts.value(json)}</code>
       </summary>
       {/* Focusable, because scrollable content must be scrollable by keyboard. */}
       <pre className={classes.whole} tabIndex={0}>

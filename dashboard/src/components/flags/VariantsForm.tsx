@@ -19,6 +19,7 @@ import { useEditor } from "../../lib/useEditor";
 import { useShares } from "../../lib/useShares";
 import { showAtFields } from "../../lib/useSubmission";
 import { t } from "../../texts";
+import { variants as variantTexts } from "../../texts/variants";
 import { DialogForm } from "../shared/DialogForm";
 import { Preview } from "../simulator/Preview";
 import { RowFields } from "../shared/RowFields";
@@ -72,8 +73,8 @@ export default function VariantsForm({ path, flag, rules, onClose }: Props) {
       }
     >
       <NativeSelect
-        label={t.variants.type}
-        data={VALUE_TYPES.map((value) => ({ value, label: t.variants.types[value] }))}
+        label={variantTexts.type}
+        data={VALUE_TYPES.map((value) => ({ value, label: variantTexts.types[value] }))}
         value={type}
         onChange={(event) => {
           form.setErrors({});
@@ -81,9 +82,9 @@ export default function VariantsForm({ path, flag, rules, onClose }: Props) {
         }}
       />
       <RowFields
-        legend={t.variants.legend}
+        legend={variantTexts.legend}
         rows={variants}
-        addText={t.variants.addOne}
+        addText={variantTexts.addOne}
         error={form.errors.variants}
         onChange={(changed) => {
           form.setErrors({});
@@ -117,7 +118,7 @@ export default function VariantsForm({ path, flag, rules, onClose }: Props) {
               disabled={isEven(weights)}
               onClick={() => setWeights(scaled(weights.map(() => 1)))}
             >
-              {t.variants.splitEvenly}
+              {variantTexts.splitEvenly}
             </Button>
           )}
         </Group>
@@ -128,8 +129,8 @@ export default function VariantsForm({ path, flag, rules, onClose }: Props) {
 
 /** What saving does to the users' variants. */
 function noteOn(before: readonly number[], after: readonly number[]): string {
-  if (after.length === 0) return t.variants.empty;
+  if (after.length === 0) return variantTexts.empty;
   const isKept = after.length >= before.length && after.every((weight, place) => weight === (before[place] ?? 0));
-  if (isEven(after)) return isKept || before.length === 0 ? t.variants.even : t.variants.evenAgain;
-  return isKept ? t.variants.kept : t.variants.moved;
+  if (isEven(after)) return isKept || before.length === 0 ? variantTexts.even : variantTexts.evenAgain;
+  return isKept ? variantTexts.kept : variantTexts.moved;
 }

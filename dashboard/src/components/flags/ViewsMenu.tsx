@@ -7,12 +7,14 @@ import { permissionsQuery } from "../../api/members";
 import { type View, viewsQuery } from "../../api/views";
 import type { FlagsSearch } from "../../lib/search";
 import { useDialog } from "../../lib/useDialog";
+import { useHere } from "../../lib/useHere";
 import { currentView, isSameSearch, maySaveViews } from "../../lib/views";
 import { flagList } from "../../texts/flagList";
 import { views as texts } from "../../texts/views";
 import { IconCheck, IconSelector } from "../shared/icons";
 import { lateDialog } from "../shared/lateDialog";
 import { MenuFocus } from "../shared/MenuFocus";
+import { SubscribeButton } from "../subscriptions/SubscribeButton";
 import classes from "./ViewsMenu.module.css";
 
 const ViewDialog = lateDialog(() => import("./ViewDialogs").then((module) => module.ViewDialog));
@@ -25,6 +27,7 @@ interface Props {
 }
 
 export function ViewsMenu({ projectId, search, onChange }: Props) {
+  const { environment } = useHere();
   const { data: views = [] } = useQuery(viewsQuery(projectId));
   const { data: own } = useQuery(permissionsQuery(projectId));
   const opener = useRef<HTMLButtonElement>(null);
@@ -37,6 +40,13 @@ export function ViewsMenu({ projectId, search, onChange }: Props) {
   };
   return (
     <>
+      <SubscribeButton
+        projectId={projectId}
+        targets={[
+          { kind: "environment", name: environment.name, environmentId: environment.id },
+          ...(search.tag === undefined ? [] : [{ kind: "tag" as const, name: search.tag }]),
+        ]}
+      />
       <Menu position="bottom-start" width={280} shadow="md">
         <Menu.Target>
           <Button

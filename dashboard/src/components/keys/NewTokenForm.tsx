@@ -10,6 +10,7 @@ import { providersQuery } from "../../api/singleSignOn";
 import { isDay } from "../../lib/expiry";
 import { grantable, GROUPS, NEW_TOKEN, PRESETS, type TokenDraft, tokenOf } from "../../lib/tokenDrafts";
 import { t } from "../../texts";
+import { permissions as meanings } from "../../texts/permissions";
 import { tokens as tokenTexts } from "../../texts/tokens";
 import { PasswordField } from "../accounts/AccountForm";
 import { DialogForm } from "../shared/DialogForm";
@@ -119,7 +120,7 @@ function PermissionFields({ form, allowed, isPersonal }: PermissionProps) {
                 <legend className={classes.legend}>{tokenTexts.groups[name]}</legend>
                 <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" verticalSpacing="xs">
                   {offered(permissions).map((each) => (
-                    <Checkbox key={each} value={each} label={t.roles.permissions[each]} description={each} />
+                    <Checkbox key={each} value={each} label={meanings[each]} description={each} />
                   ))}
                 </SimpleGrid>
               </fieldset>

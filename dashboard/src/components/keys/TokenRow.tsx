@@ -4,10 +4,10 @@ import { Badge } from "@mantine/core";
 import type { Environment } from "../../api/client";
 import { type AccessToken, useRevokeToken } from "../../api/tokens";
 import { expiryOf } from "../../lib/expiry";
-import { ALL_PERMISSIONS } from "../../lib/roles";
+import { ALL_PERMISSIONS } from "../../lib/permissions";
 import { inFull } from "../../lib/time";
 import { useDialog } from "../../lib/useDialog";
-import { t } from "../../texts";
+import { permissions as meanings } from "../../texts/permissions";
 import { tokens as tokenTexts } from "../../texts/tokens";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
@@ -83,7 +83,7 @@ export function TokenRow({ projectId, environments, token, onRevoked }: Props) {
 function permissionsInWords({ permissions }: AccessToken): string {
   if (permissions.length === 0) return tokenTexts.noPermissions;
   if (permissions.length === ALL_PERMISSIONS.length) return tokenTexts.allPermissions;
-  return `${permissions.map((each) => t.roles.permissions[each]).join(". ")}.`;
+  return `${permissions.map((each) => meanings[each]).join(". ")}.`;
 }
 
 /** A personal token may be for environments of several projects, whose names are not at hand. */

@@ -10,6 +10,7 @@ import { type Step, useEnvironmentOrder } from "../../lib/useEnvironmentOrder";
 import { useGuard } from "../../lib/useGuard";
 import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
+import { deletion as deletionTexts } from "../../texts/deletion";
 import { settings as texts } from "../../texts/projects";
 import { DeleteDialog } from "../shared/ConfirmDialog";
 import { DialogForm } from "../shared/DialogForm";
@@ -129,7 +130,7 @@ function EnvironmentRow({ projectId, environment, order, steps, onDeleted }: Row
       </Modal>
       <DeleteDialog
         name={environment.name}
-        consequence={t.deletion.environment}
+        consequence={deletionTexts.environment}
         of={{ projectId, id: environment.id, resource: environment, load }}
         onDelete={remove}
         {...deletion.props}

@@ -3,8 +3,10 @@
 import { VisuallyHidden } from "@mantine/core";
 import type { Environment } from "../../api/client";
 import type { OwnPermissions as Own, Permission } from "../../api/members";
-import { ALL_PERMISSIONS, ROLES } from "../../lib/roles";
+import { ALL_PERMISSIONS } from "../../lib/permissions";
+import { ROLES } from "../../lib/roles";
 import { t } from "../../texts";
+import { permissions } from "../../texts/permissions";
 import { members as memberTexts } from "../../texts/members";
 import { IconCheck, IconMinus } from "../shared/icons";
 import classes from "./Members.module.css";
@@ -48,7 +50,7 @@ function PermissionTable({ label, columns }: Props) {
           {ALL_PERMISSIONS.map((permission) => (
             <tr key={permission}>
               <th scope="row">
-                {t.roles.permissions[permission]} <code>{permission}</code>
+                {permissions[permission]} <code>{permission}</code>
               </th>
               {columns.map(({ key, allowed }) => (
                 <Cell key={key} isAllowed={allowed.includes(permission)} />

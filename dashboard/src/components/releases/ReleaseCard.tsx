@@ -1,14 +1,17 @@
 /** A release: its state and why, its steps and its results. An open one has buttons. */
 
 import { Alert, Badge, Group, Text, Title } from "@mantine/core";
+import { lazy } from "react";
 import type { Rule } from "../../api/client";
 import type { Release } from "../../api/releases";
 import type { FlagPlace } from "../../lib/flagPlace";
 import { isObserved, isSchedule, nameOf } from "../../lib/releases";
 import { isOpen } from "../../lib/releaseState";
 import { inFull } from "../../lib/time";
+import { comments } from "../../texts/comments";
 import { releases as texts } from "../../texts/releases";
-import { IconAlert } from "../shared/icons";
+import { IconAlert, IconPencil } from "../shared/icons";
+import { Unfold } from "../shared/Unfold";
 import { When } from "../shared/When";
 import { ReleaseButtons } from "./ReleaseButtons";
 import classes from "./Releases.module.css";
@@ -16,6 +19,8 @@ import { Results } from "./Results";
 import { STATE_COLOURS } from "./stateColours";
 import { Steps } from "./Steps";
 import { Thresholds } from "./Thresholds";
+
+const Comments = lazy(() => import("../comments/Comments"));
 
 type Props = Pick<FlagPlace, "path" | "flag"> & {
   readonly release: Release;
@@ -77,6 +82,9 @@ export function ReleaseCard({ path, flag, release, rules }: Props) {
           </Text>
         )
       )}
+      <Unfold label={comments.heading} icon={<IconPencil size={15} />}>
+        <Comments place={{ kind: "release", path, releaseId: release.id }} />
+      </Unfold>
     </article>
   );
 }

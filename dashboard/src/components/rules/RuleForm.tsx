@@ -11,6 +11,7 @@ import { useDraft } from "../../lib/useDraft";
 import { useEditor } from "../../lib/useEditor";
 import { showAtFields } from "../../lib/useSubmission";
 import { t } from "../../texts";
+import { variants as variantTexts } from "../../texts/variants";
 import { ConditionFields } from "./ConditionFields";
 import { DialogForm, type Editing } from "../shared/DialogForm";
 import PercentageCommand from "./PercentageCommand";
@@ -107,9 +108,9 @@ function RuleFields({ path, flag, rules, rule, onClose, form, onSubmit, editing 
       />
       {flag.variants.length > 0 && (
         <NativeSelect
-          label={t.variants.byRule}
+          label={variantTexts.byRule}
           data={[
-            { value: "", label: t.variants.byWeight },
+            { value: "", label: variantTexts.byWeight },
             ...flag.variants.map(({ key }) => ({ value: key, label: key })),
           ]}
           {...form.getInputProps("variant")}

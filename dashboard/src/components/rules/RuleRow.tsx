@@ -94,7 +94,7 @@ export function RuleRow({ path, flag, rules, rule, position, count, onMove, onDe
       <RuleDialog path={path} flag={flag} rules={rules} rule={rule} {...editing.props} />
       <ConfirmDialog
         title={t.rules.deleteHeading}
-        consequence={`${sentence}. ${t.deletion.rule}`}
+        consequence={`${sentence}. ${t.rules.deletion}`}
         of={{ projectId: path.project_id, id: rule.id, resource: rule }}
         onConfirm={remove}
         {...deletion.props}

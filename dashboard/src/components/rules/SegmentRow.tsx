@@ -10,6 +10,7 @@ import { clauseParts } from "../../lib/conditions";
 import { useDialog } from "../../lib/useDialog";
 import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
+import { deletion as deletionTexts } from "../../texts/deletion";
 import { segments as texts } from "../../texts/segments";
 import { DeleteDialog } from "../shared/ConfirmDialog";
 import { EditMenu } from "../shared/EditMenu";
@@ -64,7 +65,7 @@ export function SegmentRow({ projectId, segment, onDeleted }: Props) {
       <SegmentDialog projectId={projectId} segment={segment} {...editing.props} />
       <DeleteDialog
         name={segment.name}
-        consequence={t.deletion.segment}
+        consequence={deletionTexts.segment}
         of={{ projectId, id: segment.id, resource: segment }}
         onDelete={remove}
         saysSo={false}

@@ -10,6 +10,7 @@ import { useNewest } from "../../lib/useNewest";
 import type { DialogProps } from "../../lib/useDialog";
 import { notifyDone } from "../../lib/notify";
 import { t } from "../../texts";
+import { deletion } from "../../texts/deletion";
 import { changed as texts } from "../../texts/changed";
 import { Form } from "./Form";
 
@@ -81,7 +82,7 @@ function Confirmation({ consequence, name = "", onClose, onConfirm, of = UNCHANG
       </Text>
       {name && (
         <TextInput
-          label={t.deletion.prompt}
+          label={deletion.prompt}
           description={<span className="mono break">{name}</span>}
           autoComplete="off"
           spellCheck={false}
@@ -118,7 +119,7 @@ interface DeleteProps extends DialogProps {
 export function DeleteDialog({ name, onDelete, saysSo = true, ...rest }: DeleteProps) {
   const confirm = async (tag: string | null) => {
     await onDelete(tag);
-    if (saysSo) notifyDone(t.deletion.done(name));
+    if (saysSo) notifyDone(deletion.done(name));
   };
-  return <ConfirmDialog title={t.deletion.heading(name)} name={name} onConfirm={confirm} {...rest} />;
+  return <ConfirmDialog title={deletion.heading(name)} name={name} onConfirm={confirm} {...rest} />;
 }

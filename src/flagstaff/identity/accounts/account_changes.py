@@ -70,3 +70,14 @@ async def end_session(
         raise not_found("session")
     await sessions_store.end(connection, [session.id])
     await record(transaction, change_of(actor, "account.session_ended", now, Scope(), before=session))
+
+
+async def end_other_sessions(transaction: Transaction, actor: Actor, account_id: UUID, now: datetime) -> None:
+    """End the sessions of an account but the one in which the actor acts, immediately on every instance."""
+    connection = transaction.connection
+    await accounts_store.lock_account(connection, account_id)
+    present = await sessions_store.list_sessions(connection, account_id, now)
+    others = [each for each in present if each.id != actor.session_id]
+    await sessions_store.end(connection, [each.id for each in others])
+    for each in others:
+        await record(transaction, change_of(actor, "account.session_ended", now, Scope(), before=each))

@@ -20,6 +20,8 @@ KNOWN_CLIENT_LIFETIME = timedelta(days=90)
 # that read headers interpret the characters that they allow in different ways.
 _LOCAL = re.compile(r"(?:[\w.!#$%&'*+/=?^`{|}~-]|[^\x00-\x7f])+", re.ASCII)
 _DOMAIN = re.compile(r"(?:[\w-]|[^\x00-\x7f])+(?:\.(?:[\w-]|[^\x00-\x7f])+)*|\[[0-9A-Fa-f.:]+\]", re.ASCII)
+# Others, such as evil.example/prize?@example.com, are addresses, too, and read as something else.
+_PLAIN_ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w.-]+", re.ASCII)
 _PRODUCT = "flagstaff"
 
 
@@ -67,6 +69,11 @@ def check_email(value: str) -> str:
 def email_identity(email: str) -> str:
     """The form in which addresses are compared: without regard to case."""
     return email.lower()
+
+
+def is_plain_address(email: str) -> bool:
+    """Whether an address, in ASCII, can be read as nothing but an address. Mails to others contain no other."""
+    return _PLAIN_ADDRESS.fullmatch(email) is not None
 
 
 def check_password(value: str) -> str:

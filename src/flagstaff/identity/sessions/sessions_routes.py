@@ -31,9 +31,17 @@ Service = Annotated[Sessions, Depends(service(Sessions))]
 @router.get("", response_model=list[SessionOut], responses=problems(401, 503))
 @reads(Caller.ACCOUNT)
 async def list_sessions(actor: CurrentActor, current: CurrentSession, sessions: Service) -> Response:
-    """Your sessions that have neither ended nor expired, newest first."""
-    found = await sessions.list_sessions(actor)
+    """Your sessions that have neither ended nor expired: the present one first, then those that were used last."""
+    found = sorted(await sessions.list_sessions(actor), key=lambda each: each.id != current)
     return await json_array_response({**session_view(each), "current": each.id == current} for each in found)
+
+
+@router.delete("", status_code=204, responses=problems(401, 503))
+@writes(Caller.ACCOUNT, reports_revision=False)
+async def end_other_sessions(actor: CurrentActor, sessions: Service) -> Response:
+    """End all your sessions but the one in which the request is made, immediately on every instance."""
+    await sessions.end_other_sessions(actor)
+    return no_content()
 
 
 @router.delete("/{session_id}", status_code=204, responses=problems(401, 404, 503))

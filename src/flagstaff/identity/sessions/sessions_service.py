@@ -13,7 +13,7 @@ from uuid_utils.compat import uuid7
 from flagstaff.audit.changes import Actor
 from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts import accounts_store
-from flagstaff.identity.accounts.account_changes import end_session
+from flagstaff.identity.accounts.account_changes import end_other_sessions, end_session
 from flagstaff.identity.accounts.accounts import TOKEN_LIFETIME, Account
 from flagstaff.identity.accounts.accounts_store import TokenAccount
 from flagstaff.identity.sessions import sessions_store
@@ -81,7 +81,7 @@ class Sessions:
         return Authenticated(actor, found.demand)
 
     async def list_sessions(self, actor: Actor) -> list[Session]:
-        """The actor's open sessions, newest first."""
+        """The actor's open sessions, those that were used last first."""
         assert actor.account_id is not None
         async with self.database.read() as connection:
             return await sessions_store.list_sessions(connection, actor.account_id, self.now())
@@ -91,6 +91,12 @@ class Sessions:
         assert actor.account_id is not None
         async with self.database.transaction() as transaction:
             await end_session(transaction, actor, actor.account_id, session_id, self.now())
+
+    async def end_other_sessions(self, actor: Actor) -> None:
+        """End all sessions of the actor but the one in which it acts, immediately on every instance."""
+        assert actor.account_id is not None
+        async with self.database.transaction() as transaction:
+            await end_other_sessions(transaction, actor, actor.account_id, self.now())
 
     async def log_out(self, token: str) -> None:
         """End a token and its session immediately on every instance; raises Error UNAUTHENTICATED if it has ended."""

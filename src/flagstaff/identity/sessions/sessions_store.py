@@ -41,8 +41,8 @@ async def create_session(connection: AsyncConnection, session: Session) -> None:
 
 
 async def list_sessions(connection: AsyncConnection, account_id: UUID, now: datetime) -> list[Session]:
-    """The open sessions of an account, newest first."""
-    query = _open.order_by(_columns.created_at.desc(), _columns.id.desc())
+    """The open sessions of an account, those that were seen last first."""
+    query = _open.order_by(_columns.last_seen_at.desc(), _columns.id.desc())
     return [Session(*row) for row in await connection.execute(query, {"account": account_id, "now": now})]
 
 

@@ -1,0 +1,33 @@
+/** The text of a comment. Nothing in it is markup. */
+
+import { Anchor, Code } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { membersQuery } from "../../api/members";
+import { textParts } from "../../lib/commentText";
+import classes from "./Comments.module.css";
+
+export function CommentText({ projectId, text }: { projectId: string; text: string }) {
+  const { data: members = [] } = useQuery(membersQuery(projectId));
+  const parts = textParts(text, new Set(members.map(({ email }) => email.toLowerCase())));
+  return (
+    <p className={classes.text}>
+      {parts.map((part, place) => {
+        const key = `${place} ${part.text}`;
+        if (part.kind === "code") return <Code key={key}>{part.text}</Code>;
+        if (part.kind === "mention")
+          return (
+            <span key={key} className={classes.mention}>
+              {part.text}
+            </span>
+          );
+        if (part.kind === "link")
+          return (
+            <Anchor key={key} href={part.text} target="_blank" rel="noopener noreferrer nofollow" underline="always">
+              {part.text}
+            </Anchor>
+          );
+        return part.text;
+      })}
+    </p>
+  );
+}

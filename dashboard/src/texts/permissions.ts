@@ -1,0 +1,26 @@
+/** What each permission allows; loaded with the pages of members and of access tokens. */
+
+import type { Permission } from "../api/members";
+
+export const permissions = {
+  "project:read": "See the project, its environments and its segments",
+  "project:write": "Change the name and the description of the project",
+  "project:delete": "Delete the project",
+  "environments:write": "Create, rename and delete environments",
+  "segments:write": "Create, change and delete segments",
+  "flags:read": "See flags and their rules",
+  "flags:write": "Create, change and delete flags",
+  "flags:toggle": "Turn flags on and off",
+  "rules:write": "Create, change and delete rules",
+  "evaluations:read": "See the evaluation history",
+  "audit:read": "See the audit trail",
+  "comments:write": "Comment on flags, releases and changes",
+  "comments:moderate": "Delete the comments of others",
+  "keys:read": "See the SDK keys",
+  "keys:rotate": "Replace, create and revoke SDK keys",
+  "members:read": "See the members and the invitations",
+  "members:write": "Invite, change and remove members that are not owners",
+  "owners:write": "Invite and make owners, and change and remove them",
+  "tokens:read": "See the access tokens for the project",
+  "tokens:write": "Create and revoke access tokens for the project",
+} satisfies Record<Permission, string>;

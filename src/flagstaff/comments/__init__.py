@@ -1,0 +1,1 @@
+"""Comments of members on flags, on releases and on changes."""

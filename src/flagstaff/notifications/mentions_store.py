@@ -1,0 +1,77 @@
+"""Mentions that wait to be mailed."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.database import tables
+from flagstaff.notifications.mentions import Mention
+from flagstaff.notifications.notifications import DEFAULTS, WAITING_MAX, Kind
+from flagstaff.notifications.notifications_store import add_waiting, count_waiting, list_wanted
+
+NO_CHANGE = 0
+"""What stands in the place of a change's number in the row of a mention."""
+
+_comments, _changes, _flags, _releases = tables.comments.c, tables.changes.c, tables.flags.c, tables.releases.c
+_flag_id = sa.func.coalesce(_comments.flag_id, _releases.flag_id, _changes.flag_id)
+_mention = (
+    sa.select(
+        _comments.id,
+        _comments.created_at,
+        _comments.author_email,
+        _comments.project_id,
+        _comments.environment_id,
+        _flags.id,
+        sa.func.coalesce(_flags.key, _changes.flag_key),
+        _comments.release_id.is_not(None),
+        _comments.change.is_not(None),
+    )
+    .select_from(tables.comments)
+    .outerjoin(tables.releases, _releases.id == _comments.release_id)
+    .outerjoin(tables.changes, _changes.id == _comments.change)
+    .outerjoin(tables.flags, _flags.id == _flag_id)
+    .where(_comments.id.in_(sa.bindparam("comments", expanding=True)))
+    .order_by(_comments.created_at, _comments.id)
+)
+
+
+async def add_mentions(
+    connection: AsyncConnection, project_id: UUID, comment_id: UUID, account_ids: Collection[UUID], now: datetime
+) -> None:
+    """Have members told that a comment mentions them, but those who do not want it or for whom too much waits."""
+    if not account_ids:
+        return
+    chosen = await list_wanted(connection, project_id)
+    waiting = await count_waiting(connection, project_id)
+    rows: list[dict[str, object]] = [
+        {
+            "project_id": project_id,
+            "account_id": each,
+            "kind": Kind.MENTIONS.value,
+            "change": NO_CHANGE,
+            "comment_id": comment_id,
+            "created_at": now,
+        }
+        for each in account_ids
+        if chosen.get(each, DEFAULTS)[Kind.MENTIONS] and waiting.get(each, 0) < WAITING_MAX
+    ]
+    if rows:
+        await add_waiting(connection, rows)
+
+
+async def delete_mentions(connection: AsyncConnection, project_id: UUID, comment_id: UUID) -> None:
+    """Delete what waits to be told of a comment that is deleted. Of one that goes with its flag, nothing is told."""
+    waiting = tables.notifications.c
+    await connection.execute(
+        tables.notifications.delete().where(waiting.project_id == project_id, waiting.comment_id == comment_id)
+    )
+
+
+async def list_mentions(connection: AsyncConnection, comment_ids: Sequence[UUID]) -> list[Mention]:
+    """The mentions in these comments, but those that were deleted, oldest first."""
+    if not comment_ids:
+        return []
+    return [Mention(*row) for row in await connection.execute(_mention, {"comments": list(comment_ids)})]
