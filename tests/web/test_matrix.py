@@ -128,6 +128,7 @@ class Place:
         self.owner = owner
         self.ids = ids
         self.sdk_key = sdk_key
+        self.made_environments: list[str] = []
 
     async def call(self, caller: Caller, operation: Operation) -> Any:
         method, path, description = operation
@@ -144,10 +145,8 @@ class Place:
             },
             "create_pinned_chart": {"name": "Another", "environment_id": production},
             "copy_flags": {"from": staging, "to": production, "flag_keys": ["new-checkout"], "parts": ["details"]},
+            "order_environments": {"environment_ids": [*self.made_environments, staging, production]},
         }
-        if name == "order_environments":
-            listed = (await self.owner.get(path.format(**self.ids))).json()["environment_ids"]
-            own[name] = {"environment_ids": listed[::-1]}
         body = BODIES.get(name, own.get(name))
         assert "requestBody" not in description or body, f"add a body for {name} to BODIES"
         queries = {
@@ -158,7 +157,10 @@ class Place:
         ids = {**self.ids, "flag_id": self.ids["spare_id"]} if name in OF_SPARE_FLAG else self.ids
         if name in OF_OWN:
             ids = {**ids, OF_OWN[name]: await self._make_own(caller, OF_OWN[name])}
-        return await caller.request(method.upper(), path.format(**ids), json=body, params=queries.get(name))
+        answer = await caller.request(method.upper(), path.format(**ids), json=body, params=queries.get(name))
+        if name == "create_environment" and answer.is_success:
+            self.made_environments.append(answer.json()["id"])
+        return answer
 
     async def _make_own(self, caller: Caller, name: str) -> str:
         """The id of a new comment or subscription of a caller's; of the owner's if the caller may make none."""
