@@ -9,7 +9,7 @@ import { IconButton } from "../shared/IconButton";
 import { ChartIcon } from "./chartIcons";
 
 interface Props {
-  /** What the chart shows. */
+  /** What the chart shows, or will show. */
   readonly shown: Span;
   readonly isZoomed: boolean;
   /** Whether nothing is later. */

@@ -2,7 +2,7 @@
 
 import { Skeleton, Text } from "@mantine/core";
 import type { Flag } from "../../api/client";
-import { timeOf, isEmpty } from "../../lib/chartBars";
+import { isEmpty, timeOf } from "../../lib/chartBars";
 import { fitted, type Span, spanSearch, zoomedIn, zoomedOut } from "../../lib/chartTimes";
 import { chartViewOf } from "../../lib/chartView";
 import type { HistorySearch } from "../../lib/search";
@@ -44,11 +44,12 @@ export function HistoryChart({ here, search, onChange, flagKey, flag, isOfAll }:
   }
   if (!chart) return <Skeleton h={240} mb="md" />;
   const shown = timeOf(chart);
+  const wanted = view.span ?? shown; // while it loads, the chart shows the time before
   const onSpan = (span: Span) => onChange({ ...search, at: "", ...spanSearch(fitted(span, Date.now())) });
   const zooming = {
     onZoom: onSpan,
-    onZoomIn: () => onSpan(zoomedIn(shown, Date.now())),
-    onZoomOut: () => onSpan(zoomedOut(shown, Date.now())),
+    onZoomIn: () => onSpan(zoomedIn(wanted, Date.now())),
+    onZoomOut: () => onSpan(zoomedOut(wanted, Date.now())),
   };
   const hasReasons = view.split !== "reason" && chart.reasons.length > 0;
   return (
@@ -62,9 +63,9 @@ export function HistoryChart({ here, search, onChange, flagKey, flag, isOfAll }:
         />
         <div className={classes.tools}>
           <ChartTools
-            shown={shown}
+            shown={wanted}
             isZoomed={view.span !== null}
-            isLatest={shown.until >= loadedAt}
+            isLatest={wanted.until >= loadedAt}
             onSpan={onSpan}
             onReset={() => onChange({ ...search, at: "", since: "", until: "" })}
           />
