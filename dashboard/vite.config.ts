@@ -5,7 +5,7 @@ import { defineConfig, type Plugin } from "vite";
 const NONCE = "FLAGSTAFF_NONCE";
 // What only dialogs use, of which there are many, does not load with the first page.
 const NOT_OF_DIALOGS =
-  /^(?!.*[\\/](AccountForm|Autosize|Change\w*|change\w*|ConfirmDialog|DialogForm|fields|lastChange|merge\w*|Password\w+|Textarea|use(Draft|Editor|Newest))\.(tsx?|mjs)$)/;
+  /^(?!.*[\\/](AccountForm|Autosize|Change\w*|change\w*|ConfirmDialog|DialogForm|fields|impact|lastChange|merge\w*|Password\w+|Textarea|Turn\w+|turn(On|edOn)|use(Draft|Editor|Newest))\.(tsx?|mjs)$)/;
 const SERVER = "http://127.0.0.1:8000";
 
 /** Puts the library's styles first: Vite links those of the shared file before them, and ours must override them. */
