@@ -117,6 +117,5 @@ export function useSwitch(
 
 export function askIfCritical(path: EnvironmentPath, { name, critical }: Place, wanted: Switching, turn: () => void) {
   if (!wanted.enabled || !critical) return turn();
-  const { id, name: flag } = wanted.flag;
-  wantOn({ flags: [{ path: { ...path, flag_id: id }, name: flag }], environment: name, turnOn: turn });
+  wantOn({ path: { ...path, flag_id: wanted.flag.id }, name: wanted.flag.name, environment: name, turnOn: turn });
 }

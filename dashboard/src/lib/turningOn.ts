@@ -8,8 +8,9 @@ export interface TurnedOn {
   readonly name: string;
 }
 
-export interface TurningOn {
-  readonly flags: readonly TurnedOn[];
+export interface TurningOn extends Partial<TurnedOn> {
+  /** Left out if it is one flag, with this `path` and `name`. */
+  readonly flags?: readonly TurnedOn[];
   /** The names of the environments. */
   readonly environment: string;
   readonly turnOn: () => void;

@@ -9,8 +9,10 @@ import { keyNameOf, nameOf, SORTS, type Sort, sorted } from "../../lib/callers";
 import { callers as texts } from "../../texts/callers";
 import { Sheet } from "../shared/Sheet";
 import { When } from "../shared/When";
-import classes from "./Callers.module.css";
 
+// The table scrolls on a phone, instead of breaking words.
+const AGENT = { display: "inline-block", minWidth: "12rem" };
+const SHORT = { whiteSpace: "nowrap" } as const;
 const ANY = "";
 const PROJECT = "project";
 
@@ -59,7 +61,7 @@ function Table({ callers, keys }: TableProps) {
       rows={callers.map((each) => ({
         key: [each.protocol, each.sdk_key_id, each.is_others, each.network, each.user_agent].join(" "),
         cells: [
-          <span key="agent" className={classes.agent}>
+          <span key="agent" style={AGENT}>
             {nameOf(each)}
           </span>,
           ...[
@@ -71,7 +73,7 @@ function Table({ callers, keys }: TableProps) {
             <When key="first" at={each.first_used_at} />,
             <When key="last" at={each.last_used_at} />,
           ].map((cell, place) => (
-            <span key={texts.columns[place]} className={classes.short}>
+            <span key={texts.columns[place]} style={SHORT}>
               {cell}
             </span>
           )),

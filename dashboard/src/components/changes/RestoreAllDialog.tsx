@@ -11,10 +11,10 @@ import { notifyDone } from "../../lib/notify";
 import type { DialogProps } from "../../lib/useDialog";
 import { t } from "../../texts";
 import { restoreSeveral as texts } from "../../texts/restoreSeveral";
+import { TurnsOn } from "../flags/TurnedOnUsers";
 import { Form } from "../shared/Form";
 import { Refusal } from "../shared/Refusal";
 import { Alterations } from "./Alterations";
-import { TurnsOn } from "./TurnsOn";
 import classes from "./ChangeRows.module.css";
 
 interface Props extends DialogProps {

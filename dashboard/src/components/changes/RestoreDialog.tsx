@@ -9,10 +9,10 @@ import { notifyDone } from "../../lib/notify";
 import type { DialogProps } from "../../lib/useDialog";
 import { t } from "../../texts";
 import { restore as texts } from "../../texts/restore";
+import { TurnsOn } from "../flags/TurnedOnUsers";
 import { Form } from "../shared/Form";
 import { Refusal } from "../shared/Refusal";
 import { Alterations } from "./Alterations";
-import { TurnsOn } from "./TurnsOn";
 
 interface Props extends DialogProps {
   readonly projectId: string;

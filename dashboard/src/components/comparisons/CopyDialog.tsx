@@ -12,7 +12,7 @@ import { notifyDone } from "../../lib/notify";
 import type { DialogProps } from "../../lib/useDialog";
 import { t } from "../../texts";
 import { copy as texts } from "../../texts/compare";
-import { TurnsOn } from "../changes/TurnsOn";
+import { TurnsOn } from "../flags/TurnedOnUsers";
 import { Form } from "../shared/Form";
 import { Refusal } from "../shared/Refusal";
 import { offerUndo } from "../shared/UndoMessage";

@@ -9,7 +9,7 @@ import { TurnedOnUsers } from "./TurnedOnUsers";
 type Props = DialogProps & { readonly wanted: TurningOn };
 
 export function TurnOnDialog({ wanted, opened, onClose }: Props) {
-  const { flags, environment } = wanted;
+  const { path = null, name = "", flags = [{ path, name }], environment } = wanted;
   const confirm = () => {
     wanted.turnOn();
     onClose();

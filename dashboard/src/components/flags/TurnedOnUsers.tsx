@@ -1,10 +1,13 @@
 /** How many users' results change when flags are turned on. */
 
-import { Text } from "@mantine/core";
+import { Alert, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type Counted, turnedOnQuery } from "../../api/turnedOn";
+import type { Alteration } from "../../api/restores";
 import { impactInWords } from "../../lib/impact";
+import { turnedOnBy } from "../../lib/turnedOn";
 import type { TurnedOn } from "../../lib/turningOn";
+import { useEnvironments } from "../../lib/useHere";
 import { impact as texts } from "../../texts/impact";
 import { turnOn } from "../../texts/turnOn";
 import classes from "./SelectionBar.module.css";
@@ -35,4 +38,16 @@ export function TurnedOnUsers({ flags }: { flags: readonly TurnedOn[] }) {
 function inWords({ impact, reason }: Counted): string {
   if (impact !== null) return impactInWords(impact);
   return reason === null ? turnOn.newFlag : turnOn.notCounted(reason);
+}
+
+/** Says which flags a restore turns on in critical environments, and for how many users. */
+export function TurnsOn({ projectId, alterations }: { projectId: string; alterations: readonly Alteration[] }) {
+  const turned = turnedOnBy(alterations, projectId, useEnvironments());
+  if (turned === null) return null;
+  return (
+    <Alert role="note" color="alarm" variant="light" py="xs">
+      {turnOn.turnsOn(turned.flags.length, turned.environment)}
+      <TurnedOnUsers flags={turned.flags} />
+    </Alert>
+  );
 }

@@ -13,11 +13,11 @@ import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
 import { lateDialog } from "../shared/lateDialog";
 import { KeyUse, useKeyCallers } from "./KeyUse";
+import { RotationDialog } from "./RotationDialog";
 import classes from "../projects/Members.module.css";
 import { useNow, When } from "../shared/When";
 
 const RotateDialog = lateDialog(() => import("./RotateDialog").then((module) => module.RotateDialog));
-const RotationDialog = lateDialog(() => import("./RotationDialog").then((module) => module.RotationDialog));
 
 interface Props {
   readonly projectId: string;
