@@ -9,11 +9,11 @@ import { EvaluationPages } from "../components/history/EvaluationPages";
 import { EvaluationRows } from "../components/history/EvaluationRows";
 import { HistoryFilters } from "../components/history/HistoryFilters";
 import { Page } from "../components/shared/Page";
-import { filterOf } from "../lib/historyFilter";
+import { filterOf } from "../components/history/historyFilter";
 import { type HistorySearch, toHistorySearch } from "../lib/search";
-import { useFlagOfKey } from "../lib/useFlagOfKey";
+import { useFlagOfKey } from "../components/history/useFlagOfKey";
 import { useHere } from "../lib/useHere";
-import { useHistoryPages } from "../lib/useHistoryPages";
+import { useHistoryPages } from "../components/history/useHistoryPages";
 import { historyPage } from "../texts/historyPage";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/history");

@@ -7,7 +7,7 @@ import { AskForm } from "../components/playground/AskForm";
 import { Results } from "../components/playground/Results";
 import { Page } from "../components/shared/Page";
 import { type Choice, choiceOf, searchOf } from "../lib/playground";
-import { refusalInWords } from "../lib/playgroundRefusal";
+import { refusalInWords } from "../components/playground/playgroundRefusal";
 import type { PastedUser } from "../lib/playgroundUsers";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { playground as texts } from "../texts/playground";

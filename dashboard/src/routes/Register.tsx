@@ -5,7 +5,7 @@ import { useRegister } from "../api/accounts";
 import { AccountPage, EmailField, NewPasswordField } from "../components/accounts/AccountForm";
 import { EntryForm } from "../components/accounts/EntryForm";
 import { AnchorLink } from "../components/shared/links";
-import { isRegistrationOpen } from "../lib/registration";
+import { isRegistrationOpen } from "../components/accounts/registration";
 import { safeNext } from "../lib/search";
 import { t } from "../texts";
 

@@ -18,7 +18,7 @@ import { SdkKeyRow } from "../components/keys/SdkKeyRow";
 import { SecretDialog } from "../components/keys/SecretDialog";
 import { Unfold } from "../components/shared/Unfold";
 import { reasonAgainst } from "../lib/roles";
-import { environmentsWith } from "../lib/sdkKeyDrafts";
+import { environmentsWith } from "../components/keys/sdkKeyDrafts";
 import { evaluateCommand } from "../lib/snippets";
 import { useDialog } from "../lib/useDialog";
 import { useEnvironments, useProject } from "../lib/useHere";

@@ -2,7 +2,7 @@ import { Alert, Stack, Text } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { SignInSteps } from "../components/accounts/SignInSteps";
 import { AnchorLink } from "../components/shared/links";
-import { isRegistrationOpen } from "../lib/registration";
+import { isRegistrationOpen } from "../components/accounts/registration";
 import { safeNext } from "../lib/search";
 import { t } from "../texts";
 

@@ -2,7 +2,7 @@
 
 import { useForm } from "@mantine/form";
 import { useAddPasskey } from "../../api/twoFactor";
-import { deviceName } from "../../lib/deviceName";
+import { deviceName } from "./deviceName";
 import { notifyDone } from "../../lib/notify";
 import { t } from "../../texts";
 import { twoFactor as texts } from "../../texts/twoFactor";

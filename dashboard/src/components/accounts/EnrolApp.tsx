@@ -5,7 +5,7 @@ import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { type Enrolment, useBeginApp, useConfirmApp } from "../../api/twoFactor";
 import { notifyDone } from "../../lib/notify";
-import { inGroups } from "../../lib/recoveryCodes";
+import { inGroups } from "./recoveryCodes";
 import { twoFactor as texts } from "../../texts/twoFactor";
 import { CopyIcon } from "../shared/CopyButton";
 import { CurrentPasswordForm } from "./CurrentPasswordForm";

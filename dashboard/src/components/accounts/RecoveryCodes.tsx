@@ -1,7 +1,7 @@
 /** Recovery codes, which are shown once: to copy, to save as a file, and to confirm that they are kept. */
 
 import { Button, Group, Stack, Text } from "@mantine/core";
-import { codesFile } from "../../lib/recoveryCodes";
+import { codesFile } from "./recoveryCodes";
 import { download } from "../../lib/download";
 import { currentSession } from "../../lib/session";
 import { twoFactor as texts } from "../../texts/twoFactor";

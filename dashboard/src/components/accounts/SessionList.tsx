@@ -4,7 +4,7 @@ import { Button, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import { sessionsQuery, type SignIn, useEndOtherSessions, useEndSession } from "../../api/sessions";
-import { deviceName } from "../../lib/deviceName";
+import { deviceName } from "./deviceName";
 import { useDialog } from "../../lib/useDialog";
 import { sessions as texts } from "../../texts/sessions";
 import { ConfirmDialog } from "../shared/ConfirmDialog";

@@ -1,7 +1,7 @@
 /** A process that serves: whether it is in touch with the others, what it serves, and how busy it is. */
 
 import type { ServingInstance } from "../../api/instances";
-import { type Trouble, troubleOf } from "../../lib/instances";
+import { type Trouble, troubleOf } from "./instances";
 import { servingInstances as texts } from "../../texts/servingInstances";
 import classes from "./Instances.module.css";
 import { When } from "../shared/When";

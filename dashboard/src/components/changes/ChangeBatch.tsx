@@ -2,7 +2,7 @@
 
 import { Group, Text } from "@mantine/core";
 import type { Change } from "../../api/changes";
-import { type Batch, batchSubject, batchVerb } from "../../lib/changeBatches";
+import { type Batch, batchSubject, batchVerb } from "./changeBatches";
 import { actorInWords } from "../../lib/changeSentences";
 import { RESTORED_MAX, restoreNeeds } from "../../lib/restorable";
 import { useEnvironments } from "../../lib/useHere";

@@ -2,7 +2,7 @@
 
 import type { ReactNode } from "react";
 import type { Change } from "../../api/changes";
-import { entriesOf } from "../../lib/changeEntries";
+import { entriesOf } from "./changeEntries";
 import { ChangeBatch } from "./ChangeBatch";
 import { ChangeRow } from "./ChangeRow";
 import classes from "./ChangeRows.module.css";

@@ -5,7 +5,7 @@ import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useRef, useState } from "react";
 import { membersQuery } from "../../api/members";
-import { completed, suggested, typedMention } from "../../lib/mentions";
+import { completed, suggested, typedMention } from "./mentions";
 import { t } from "../../texts";
 import { comments as texts } from "../../texts/comments";
 import { Form } from "../shared/Form";

@@ -3,7 +3,7 @@
 import { Anchor, Code } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { membersQuery } from "../../api/members";
-import { textParts } from "../../lib/commentText";
+import { textParts } from "./commentText";
 import classes from "./Comments.module.css";
 
 export function CommentText({ projectId, text }: { projectId: string; text: string }) {

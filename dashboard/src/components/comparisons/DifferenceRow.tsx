@@ -3,7 +3,7 @@
 import { Checkbox, Text } from "@mantine/core";
 import type { Environment } from "../../api/client";
 import type { Comparison } from "../../api/comparisons";
-import { changedWords, type Piece } from "../../lib/changedWords";
+import { changedWords, type Piece } from "./changedWords";
 import { differingFields, differingRules } from "../../lib/comparisons";
 import { t } from "../../texts";
 import { changes as changeTexts } from "../../texts/changes";

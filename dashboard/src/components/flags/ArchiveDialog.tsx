@@ -5,7 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { Flag, FlagPath } from "../../api/client";
 import { useArchiveFlag } from "../../api/archive";
 import { summaryQuery } from "../../api/history";
-import { countsOf } from "../../lib/counts";
+import { countsOf } from "./counts";
 import type { DialogProps } from "../../lib/useDialog";
 import { archive as texts } from "../../texts/archive";
 import { ConfirmDialog } from "../shared/ConfirmDialog";

@@ -8,7 +8,7 @@ import { type FlagInBrief, flagsOfKeyQuery } from "../../api/projectFlags";
 import type { FlagPlace } from "../../lib/flagPlace";
 import { audienceOf, flagIn } from "../../lib/projectFlags";
 import { type Tab, toFlagPage } from "../../lib/search";
-import { showCurrent } from "../../lib/showCurrent";
+import { showCurrent } from "./showCurrent";
 import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
 import { BY_KEY } from "../../lib/useShownFlag";

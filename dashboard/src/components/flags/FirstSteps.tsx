@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { EnvironmentPath, Flag } from "../../api/client";
 import { firstEvaluationQuery, SIGNS_MILLISECONDS } from "../../api/signs";
-import { areStepsHidden, hideSteps } from "../../lib/hiddenSteps";
+import { areStepsHidden, hideSteps } from "./hiddenSteps";
 import { toFlagPage } from "../../lib/search";
 import { useGuard } from "../../lib/useGuard";
 import { firstSteps as texts } from "../../texts/firstSteps";

@@ -3,7 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import { memo, useEffect, useRef } from "react";
 import { audienceInShort } from "../../lib/audience";
-import type { Day, FlagRow as Row } from "../../lib/flagRows";
+import type { Day, FlagRow as Row } from "./flagRows";
 import { ago } from "../../lib/time";
 import { t } from "../../texts";
 import { flagList as texts } from "../../texts/flagList";

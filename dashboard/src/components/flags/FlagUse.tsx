@@ -4,7 +4,7 @@ import { SegmentedControl, Stack, Tabs, Text, Title } from "@mantine/core";
 import { useState } from "react";
 import type { CodeLanguage } from "../../lib/highlighting";
 import type { FlagPlace } from "../../lib/flagPlace";
-import type { MadeKeys } from "../../lib/madeKeys";
+import type { MadeKeys } from "./madeKeys";
 import { NO_KEY } from "../../lib/snippets";
 import { isLocal, keyKindOf, type Language, LANGUAGES, usageOf, type Way, waysOf } from "../../lib/usage";
 import { usage as texts } from "../../texts/usage";

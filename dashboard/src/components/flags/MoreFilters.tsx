@@ -2,7 +2,7 @@
 
 import { Button, NativeSelect, SegmentedControl, Stack } from "@mantine/core";
 import { AUDIENCES } from "../../lib/audience";
-import { choicesOf } from "../../lib/flagRows";
+import { choicesOf } from "./flagRows";
 import { type FlagsSearch, SEENS, SORTS, STATES, toFlagsSearch } from "../../lib/search";
 import { t } from "../../texts";
 import { flagFilters as texts } from "../../texts/flagFilters";

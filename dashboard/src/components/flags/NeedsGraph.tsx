@@ -5,8 +5,8 @@ import { Link } from "@tanstack/react-router";
 import { useLayoutEffect, useRef } from "react";
 import type { EnvironmentPath, Flag } from "../../api/client";
 import { prerequisiteInWords } from "../../lib/audience";
-import { needsOf } from "../../lib/needs";
-import { layOut, type Line, NODE } from "../../lib/needsLayout";
+import { needsOf } from "./needs";
+import { layOut, type Line, NODE } from "./needsLayout";
 import { t } from "../../texts";
 import classes from "./NeedsGraph.module.css";
 

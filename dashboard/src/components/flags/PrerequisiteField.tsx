@@ -3,7 +3,7 @@
 import { Checkbox, NativeSelect, Select, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Flag } from "../../api/client";
-import { NEEDED_STATES, type NeededState, type PrerequisiteDraft } from "../../lib/prerequisiteDrafts";
+import { NEEDED_STATES, type NeededState, type PrerequisiteDraft } from "./prerequisiteDrafts";
 import { t } from "../../texts";
 import classes from "./PrerequisiteField.module.css";
 import { RowCard } from "../shared/RowCard";

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Flag, FlagPath, Rule } from "../../api/client";
 import { flagsQuery, useUpdateFlag } from "../../api/flags";
-import { NEW_PREREQUISITE, prerequisiteDraftOf, prerequisitesOf } from "../../lib/prerequisiteDrafts";
+import { NEW_PREREQUISITE, prerequisiteDraftOf, prerequisitesOf } from "./prerequisiteDrafts";
 import { draftOfFlag } from "../../lib/flagPlace";
 import { useEditor } from "../../lib/useEditor";
 import { showAtFields } from "../../lib/useSubmission";

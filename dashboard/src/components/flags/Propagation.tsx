@@ -6,7 +6,7 @@ import { useMemo } from "react";
 import type { EnvironmentPath } from "../../api/client";
 import { useOutage } from "../../api/connection";
 import { connectionsQuery } from "../../api/connections";
-import { propagationInWords } from "../../lib/propagation";
+import { propagationInWords } from "./propagation";
 import { useGuard } from "../../lib/useGuard";
 import { connection } from "../../texts/connection";
 import { connections as texts } from "../../texts/connections";

@@ -9,7 +9,7 @@ import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import type { FlagPath } from "../../api/client";
 import { localSignsQuery, newestEvaluationQuery, SIGNS_MILLISECONDS } from "../../api/signs";
-import { isNews, type Sign, signOfApplications, signOfEvaluation } from "../../lib/signs";
+import { isNews, type Sign, signOfApplications, signOfEvaluation } from "./signs";
 import { toFlagPage } from "../../lib/search";
 import { useGuard } from "../../lib/useGuard";
 import { usage as texts } from "../../texts/usage";

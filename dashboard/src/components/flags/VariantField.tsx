@@ -3,7 +3,7 @@
 import { NativeSelect, NumberInput, Textarea, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { capitalised } from "../../lib/capitalised";
-import { faultOf, type ValueType, type VariantDraft } from "../../lib/variantDrafts";
+import { faultOf, type ValueType, type VariantDraft } from "./variantDrafts";
 import { variants as variantTexts } from "../../texts/variants";
 import { RowCard } from "../shared/RowCard";
 import type { RowPlace } from "../shared/RowFields";

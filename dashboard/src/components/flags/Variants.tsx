@@ -6,7 +6,7 @@ import type { Rule, Variant } from "../../api/client";
 import { DEFAULT_STICKINESS } from "../../lib/audience";
 import { draftOfFlag, type FlagPlace } from "../../lib/flagPlace";
 import { useDialog } from "../../lib/useDialog";
-import { percent, scaled } from "../../lib/weights";
+import { percent, scaled } from "./weights";
 import { variants as variantTexts } from "../../texts/variants";
 import { Dialog } from "../shared/Dialog";
 import { EditButton } from "../shared/EditButton";

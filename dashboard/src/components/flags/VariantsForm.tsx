@@ -12,11 +12,11 @@ import {
   withAdded,
   withRemoved,
   withWeights,
-} from "../../lib/variantDrafts";
-import { isEven, scaled } from "../../lib/weights";
+} from "./variantDrafts";
+import { isEven, scaled } from "./weights";
 import { draftOfFlag } from "../../lib/flagPlace";
 import { useEditor } from "../../lib/useEditor";
-import { useShares } from "../../lib/useShares";
+import { useShares } from "./useShares";
 import { showAtFields } from "../../lib/useSubmission";
 import { t } from "../../texts";
 import { variants as variantTexts } from "../../texts/variants";

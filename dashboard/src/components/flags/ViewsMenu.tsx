@@ -8,7 +8,7 @@ import { type View, viewsQuery } from "../../api/views";
 import type { FlagsSearch } from "../../lib/search";
 import { useDialog } from "../../lib/useDialog";
 import { useHere } from "../../lib/useHere";
-import { currentView, isSameSearch, maySaveViews } from "../../lib/views";
+import { currentView, isSameSearch, maySaveViews } from "./views";
 import { flagList } from "../../texts/flagList";
 import { views as texts } from "../../texts/views";
 import { IconCheck, IconSelector } from "../shared/icons";

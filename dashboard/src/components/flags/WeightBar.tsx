@@ -1,7 +1,7 @@
 /** The shares of a flag's variants as a bar, which always sums to 100%. The text beside it has the same numbers. */
 
 import { partColour } from "../../lib/partColours";
-import { scaled } from "../../lib/weights";
+import { scaled } from "./weights";
 import classes from "./WeightBar.module.css";
 
 export function WeightBar({ weights }: { weights: readonly number[] }) {

@@ -2,10 +2,10 @@
 
 import { Text, VisuallyHidden } from "@mantine/core";
 import { type ReactNode, useId } from "react";
-import { type Chart, type ChartBar, inWords, mostOf, type Part, percent } from "../../lib/chartBars";
-import type { Scale } from "../../lib/chartView";
+import { type Chart, type ChartBar, inWords, mostOf, type Part, percent } from "./chartBars";
+import type { Scale } from "./chartView";
 import { axisLabel, inFull } from "../../lib/time";
-import { usePlot, type Zooming } from "../../lib/usePlot";
+import { usePlot, type Zooming } from "./usePlot";
 import { charts as texts } from "../../texts/charts";
 import classes from "./Bars.module.css";
 import { BarsLegend, partStyle } from "./BarsLegend";

@@ -1,9 +1,9 @@
 /** What the colours of a chart stand for and, if two series are compared, which bars are whose and what they add up to. */
 
 import type { CSSProperties } from "react";
-import { type Chart, inWords, totalOf } from "../../lib/chartBars";
-import type { Colour } from "../../lib/chartColours";
-import type { Scale } from "../../lib/chartView";
+import { type Chart, inWords, totalOf } from "./chartBars";
+import type { Colour } from "./chartColours";
+import type { Scale } from "./chartView";
 import { charts as texts } from "../../texts/charts";
 import classes from "./Bars.module.css";
 

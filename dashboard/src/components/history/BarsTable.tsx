@@ -1,8 +1,8 @@
 /** The numbers of a chart as a table, for screen readers. */
 
 import { VisuallyHidden } from "@mantine/core";
-import { type Chart, inWords } from "../../lib/chartBars";
-import type { Scale } from "../../lib/chartView";
+import { type Chart, inWords } from "./chartBars";
+import type { Scale } from "./chartView";
 import { inFull } from "../../lib/time";
 import { charts as texts } from "../../texts/charts";
 

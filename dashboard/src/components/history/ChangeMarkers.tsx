@@ -7,7 +7,7 @@ import { Link } from "@tanstack/react-router";
 import { changeSummaryQuery } from "../../api/changes";
 import type { EnvironmentPath } from "../../api/client";
 import type { ChangesSearch } from "../../lib/changesFilter";
-import type { Chart } from "../../lib/chartBars";
+import type { Chart } from "./chartBars";
 import type { Span } from "../../lib/chartTimes";
 import { localMinute, type Marker, markersOf } from "../../lib/markers";
 import { inFull } from "../../lib/time";

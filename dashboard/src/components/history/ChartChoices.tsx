@@ -2,7 +2,7 @@
 
 import { NativeSelect } from "@mantine/core";
 import type { Environment } from "../../api/client";
-import { type ChartView, comparisonOf, COMPARISONS, comparisonSearch, SCALES, SPLITS } from "../../lib/chartView";
+import { type ChartView, comparisonOf, COMPARISONS, comparisonSearch, SCALES, SPLITS } from "./chartView";
 import type { HistorySearch } from "../../lib/search";
 import { charts as texts } from "../../texts/charts";
 import classes from "./HistoryChart.module.css";

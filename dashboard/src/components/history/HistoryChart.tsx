@@ -2,12 +2,12 @@
 
 import { Skeleton, Text } from "@mantine/core";
 import type { Flag } from "../../api/client";
-import { isEmpty, timeOf } from "../../lib/chartBars";
+import { isEmpty, timeOf } from "./chartBars";
 import { fitted, type Span, spanSearch, zoomedIn, zoomedOut } from "../../lib/chartTimes";
-import { chartViewOf } from "../../lib/chartView";
+import { chartViewOf } from "./chartView";
 import type { HistorySearch } from "../../lib/search";
 import { useEnvironments, type useHere } from "../../lib/useHere";
-import { useHistoryChart } from "../../lib/useHistoryChart";
+import { useHistoryChart } from "./useHistoryChart";
 import { charts as texts } from "../../texts/charts";
 import { LoadFailed } from "../shared/ProblemPage";
 import { Bars } from "./Bars";

@@ -3,7 +3,7 @@
 import { Autocomplete, Button, NativeSelect, TextInput } from "@mantine/core";
 import type { EnvironmentPath, Flag } from "../../api/client";
 import type { Span } from "../../lib/chartTimes";
-import { filterOf } from "../../lib/historyFilter";
+import { filterOf } from "./historyFilter";
 import { PERIODS } from "../../lib/periods";
 import { ANSWERS, type HistorySearch } from "../../lib/search";
 import { inFull } from "../../lib/time";

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { EnvironmentPath, Flag } from "../../api/client";
 import { rulesQuery } from "../../api/rules";
 import { ruleInWords } from "../../lib/audience";
-import { recordsRules } from "../../lib/historyFilter";
+import { recordsRules } from "./historyFilter";
 import type { HistorySearch } from "../../lib/search";
 import { historyPage } from "../../texts/historyPage";
 

@@ -1,7 +1,7 @@
 /** Pins the chart as it is shown to the project's home. */
 
 import type { Flag } from "../../api/client";
-import type { ChartView } from "../../lib/chartView";
+import type { ChartView } from "./chartView";
 import { useDialog } from "../../lib/useDialog";
 import type { useHere } from "../../lib/useHere";
 import { pins as texts } from "../../texts/charts";

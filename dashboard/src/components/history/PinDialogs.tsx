@@ -4,7 +4,7 @@ import { Modal, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import type { Flag } from "../../api/client";
 import { type PinnedChart, usePinChart, useRenamePinned, useUnpinChart } from "../../api/pinnedCharts";
-import type { ChartView } from "../../lib/chartView";
+import type { ChartView } from "./chartView";
 import { notifyDone } from "../../lib/notify";
 import type { DialogProps } from "../../lib/useDialog";
 import type { useHere } from "../../lib/useHere";

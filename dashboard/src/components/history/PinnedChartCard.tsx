@@ -3,11 +3,11 @@
 import { Skeleton, Text } from "@mantine/core";
 import type { Environment } from "../../api/client";
 import type { PinnedChart } from "../../api/pinnedCharts";
-import { isEmpty } from "../../lib/chartBars";
-import { type ChartView, chartViewOf, searchOfPinned } from "../../lib/chartView";
+import { isEmpty } from "./chartBars";
+import { type ChartView, chartViewOf, searchOfPinned } from "./chartView";
 import { useDialog } from "../../lib/useDialog";
 import { useEnvironments } from "../../lib/useHere";
-import { useHistoryChart } from "../../lib/useHistoryChart";
+import { useHistoryChart } from "./useHistoryChart";
 import { historyPage } from "../../texts/historyPage";
 import { charts, pins as texts } from "../../texts/charts";
 import { EditMenu } from "../shared/EditMenu";

@@ -1,7 +1,7 @@
 /** Chooses when an access token or an SDK key expires. */
 
 import { NativeSelect, Text, TextInput } from "@mantine/core";
-import { EXPIRIES, type ExpiryDraft } from "../../lib/expiry";
+import { EXPIRIES, type ExpiryDraft } from "./expiry";
 import { tokens as tokenTexts } from "../../texts/tokens";
 
 /** What a form gives its inputs, as far as it matters here. */

@@ -4,7 +4,7 @@ import { Badge, Group, Text } from "@mantine/core";
 import type { Environment } from "../../api/client";
 import { type SdkKey, useRevokeSdkKey } from "../../api/sdkKeys";
 import { callerInWords, lastUseOf } from "../../lib/callers";
-import { expiryOf } from "../../lib/expiry";
+import { expiryOf } from "./expiry";
 import { inFull } from "../../lib/time";
 import { type DialogProps, useDialog } from "../../lib/useDialog";
 import { tokens as tokenTexts } from "../../texts/tokens";

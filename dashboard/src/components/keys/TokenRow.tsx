@@ -3,7 +3,7 @@
 import { Badge } from "@mantine/core";
 import type { Environment } from "../../api/client";
 import { type AccessToken, useRevokeToken } from "../../api/tokens";
-import { expiryOf } from "../../lib/expiry";
+import { expiryOf } from "./expiry";
 import { ALL_PERMISSIONS } from "../../lib/permissions";
 import { inFull } from "../../lib/time";
 import { useDialog } from "../../lib/useDialog";

@@ -4,7 +4,7 @@ import { Group, NativeSelect, SegmentedControl, Stack, Text, Title } from "@mant
 import { useState } from "react";
 import type { Environment, Project } from "../../api/client";
 import type { Metric } from "../../api/metrics";
-import { EVENT_LANGUAGES, eventCall, type EventLanguage } from "../../lib/eventCalls";
+import { EVENT_LANGUAGES, eventCall, type EventLanguage } from "./eventCalls";
 import { NO_KEY } from "../../lib/snippets";
 import { metrics as texts } from "../../texts/metrics";
 import { CodeBlock } from "../shared/CodeBlock";

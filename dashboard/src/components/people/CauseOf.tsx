@@ -3,7 +3,7 @@
 import { Text } from "@mantine/core";
 import type { FoundCause } from "../../api/causes";
 import type { Change } from "../../api/changes";
-import { differenceInWords } from "../../lib/causes";
+import { differenceInWords } from "./causes";
 import { causes as texts } from "../../texts/causes";
 import { ChangeRows } from "../changes/ChangeRows";
 import { ChangeSubject } from "../changes/ChangeSubject";

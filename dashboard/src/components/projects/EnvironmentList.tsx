@@ -6,7 +6,7 @@ import type { Environment } from "../../api/client";
 import { loadEnvironment, useDeleteEnvironment, useUpdateEnvironment } from "../../api/environments";
 import { useDialog } from "../../lib/useDialog";
 import { useEditor } from "../../lib/useEditor";
-import { type Step, useEnvironmentOrder } from "../../lib/useEnvironmentOrder";
+import { type Step, useEnvironmentOrder } from "./useEnvironmentOrder";
 import { useGuard } from "../../lib/useGuard";
 import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Outlet } from "@tanstack/react-router";
 import { permissionsQuery } from "../../api/members";
 import { Problem } from "../../api/problem";
-import { useFollowedChanges } from "../../lib/useFollowedChanges";
+import { useFollowedChanges } from "./useFollowedChanges";
 import { NotFound } from "../shared/ProblemPage";
 
 const route = getRouteApi("/signed-in/projects/$projectId");

@@ -2,7 +2,7 @@
 
 import { Badge, Group, Text, Title } from "@mantine/core";
 import type { ArmResult, MetricResult, Release, Results } from "../../api/releases";
-import { evidenceScale, warningLine } from "../../lib/releaseCharts";
+import { evidenceScale, warningLine } from "./releaseCharts";
 import { armInWords, digits, evidenceInWords, percent, signed } from "../../lib/releases";
 import { releases as texts } from "../../texts/releases";
 import { When } from "../shared/When";

@@ -2,7 +2,7 @@
 
 import { VisuallyHidden } from "@mantine/core";
 import { type PointerEvent, useState } from "react";
-import { nearest, spread, timePlaces } from "../../lib/releaseCharts";
+import { nearest, spread, timePlaces } from "./releaseCharts";
 import { axisLabel, inFull } from "../../lib/time";
 import { releases as texts } from "../../texts/releases";
 import classes from "./LineChart.module.css";

@@ -7,7 +7,7 @@ import { download } from "../../lib/download";
 import type { FlagPlace } from "../../lib/flagPlace";
 import { notifyRefused } from "../../lib/notify";
 import { partColour } from "../../lib/partColours";
-import { countScale } from "../../lib/releaseCharts";
+import { countScale } from "./releaseCharts";
 import { armInWords, percent } from "../../lib/releases";
 import { useGuard } from "../../lib/useGuard";
 import { releases as texts } from "../../texts/releases";

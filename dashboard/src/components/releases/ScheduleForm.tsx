@@ -8,7 +8,7 @@ import { Problem } from "../../api/problem";
 import { useCreateRelease } from "../../api/releases";
 import { ruleInWords } from "../../lib/audience";
 import { notifyDone } from "../../lib/notify";
-import { comesTwice, nextHour, readMoment, type ScheduleDraft, scheduleOf, zoneAt } from "../../lib/schedules";
+import { comesTwice, nextHour, readMoment, type ScheduleDraft, scheduleOf, zoneAt } from "./schedules";
 import { inUtc } from "../../lib/time";
 import { t } from "../../texts";
 import { releases as texts } from "../../texts/releases";

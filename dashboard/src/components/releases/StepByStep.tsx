@@ -14,7 +14,7 @@ import {
   PRESETS,
   releaseCall,
   SPANS,
-} from "../../lib/releaseCalls";
+} from "./releaseCalls";
 import { releases as texts } from "../../texts/releases";
 import { Command } from "../shared/Command";
 import { AnchorLink } from "../shared/links";

@@ -3,7 +3,7 @@
 import { Text } from "@mantine/core";
 import type { RequestChart as Chart } from "../../api/requestMetrics";
 import { digits } from "../../lib/releases";
-import { drawn } from "../../lib/requestCharts";
+import { drawn } from "./requestCharts";
 import { releases } from "../../texts/releases";
 import { requestMetrics as texts } from "../../texts/requestMetrics";
 import { LineChart } from "../releases/LineChart";

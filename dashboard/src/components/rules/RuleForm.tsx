@@ -5,7 +5,7 @@ import type { UseFormReturnType } from "@mantine/form";
 import type { Flag, FlagPath, Rule, RuleType } from "../../api/client";
 import { useCreateRule, useUpdateRule } from "../../api/rules";
 import { draftOfRule } from "../../lib/flagPlace";
-import { newRuleDraft, ruleDraftOf, type RuleDraft, ruleOf, TYPES, withType } from "../../lib/ruleDrafts";
+import { newRuleDraft, ruleDraftOf, type RuleDraft, ruleOf, TYPES, withType } from "./ruleDrafts";
 import { placeOfRule, withRule } from "../../lib/unsaved";
 import { useDraft } from "../../lib/useDraft";
 import { useEditor } from "../../lib/useEditor";

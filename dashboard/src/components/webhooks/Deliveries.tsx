@@ -14,7 +14,7 @@ import {
 } from "../../api/webhooks";
 import { notifyDone, notifyRefused } from "../../lib/notify";
 import { inFull } from "../../lib/time";
-import { hostOf } from "../../lib/webhookDrafts";
+import { hostOf } from "./webhookDrafts";
 import { webhooks as texts } from "../../texts/webhooks";
 import classes from "../projects/Members.module.css";
 import { GuardedButton } from "../shared/GuardedButton";

@@ -5,7 +5,7 @@ import { useForm } from "@mantine/form";
 import { lazy } from "react";
 import type { Environment } from "../../api/client";
 import type { Place } from "../../api/webhooks";
-import { eventsOf, filterOf, type WebhookDraft } from "../../lib/webhookDrafts";
+import { eventsOf, filterOf, type WebhookDraft } from "./webhookDrafts";
 import { t } from "../../texts";
 import { webhooks as texts } from "../../texts/webhooks";
 import { DialogForm } from "../shared/DialogForm";

@@ -5,7 +5,7 @@ import { type ReactNode, useRef, useState } from "react";
 import type { Environment } from "../../api/client";
 import { type Place, useCreateWebhook, webhooksQuery, type WebhookWithSecret } from "../../api/webhooks";
 import { useDialog } from "../../lib/useDialog";
-import { NEW_WEBHOOK, webhookOf } from "../../lib/webhookDrafts";
+import { NEW_WEBHOOK, webhookOf } from "./webhookDrafts";
 import { webhooks as texts } from "../../texts/webhooks";
 import { SecretDialog } from "../keys/SecretDialog";
 import classes from "../projects/Members.module.css";

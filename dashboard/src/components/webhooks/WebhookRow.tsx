@@ -13,7 +13,7 @@ import {
 } from "../../api/webhooks";
 import { notifyDone, notifyRefused } from "../../lib/notify";
 import { useDialog } from "../../lib/useDialog";
-import { draftOf, hostOf, webhookOf } from "../../lib/webhookDrafts";
+import { draftOf, hostOf, webhookOf } from "./webhookDrafts";
 import { t } from "../../texts";
 import { webhooks as texts } from "../../texts/webhooks";
 import classes from "../projects/Members.module.css";

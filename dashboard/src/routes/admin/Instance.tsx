@@ -9,7 +9,7 @@ import { IconAlert, IconCheck } from "../../components/shared/icons";
 import { Page } from "../../components/shared/Page";
 import { RowsSkeleton } from "../../components/shared/PageSkeleton";
 import { LoadFailed } from "../../components/shared/ProblemPage";
-import { quotaInWords } from "../../lib/quotas";
+import { quotaInWords } from "../../components/administration/quotas";
 import { t } from "../../texts";
 import { administration as texts } from "../../texts/administration";
 

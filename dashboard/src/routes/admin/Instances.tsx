@@ -11,7 +11,7 @@ import classes from "../../components/administration/Instances.module.css";
 import { Page } from "../../components/shared/Page";
 import { RowsSkeleton } from "../../components/shared/PageSkeleton";
 import { LoadFailed } from "../../components/shared/ProblemPage";
-import { troubleOf } from "../../lib/instances";
+import { troubleOf } from "../../components/administration/instances";
 import { t } from "../../texts";
 import { connection } from "../../texts/connection";
 import { servingInstances as texts } from "../../texts/servingInstances";

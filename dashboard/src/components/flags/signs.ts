@@ -1,0 +1,58 @@
+/** Signs that something uses a flag, and whether they are new to somebody who waits for one. */
+
+import type { Connection } from "../../api/connections";
+import type { components } from "../../api/schema";
+import { usage as texts } from "../../texts/usage";
+
+type Hour = components["schemas"]["ReportedHourOut"];
+
+export interface Sign {
+  /** Differs between signs. */
+  readonly id: string;
+  /** When it was, by the server's clock. */
+  readonly at: string;
+  /** Who did what. */
+  readonly words: string;
+}
+
+const RECENT_MILLISECONDS = 120_000;
+
+/** A sign counts if it is not the one that was there at the start, or if that was recent: the program was run before. */
+export function isNews(sign: Sign | null, first: Sign | null, startedAt: number): boolean {
+  if (sign === null) return false;
+  return sign.id !== first?.id || Date.parse(sign.at) > startedAt - RECENT_MILLISECONDS;
+}
+
+interface Evaluated {
+  readonly id: string;
+  readonly evaluated_at: string;
+  readonly user_id: string | null;
+  readonly user_email: string | null;
+  readonly enabled: boolean;
+  readonly variant?: string | null;
+}
+
+export function signOfEvaluation(evaluation: Evaluated | null): Sign | null {
+  if (!evaluation) return null;
+  const { id, evaluated_at: at, user_id, user_email, enabled, variant } = evaluation;
+  return { id, at, words: texts.evaluated(user_id ?? user_email, enabled, variant ?? null) };
+}
+
+/** The newest of what applications reported and fetched. */
+export function signOfApplications(connections: readonly Connection[], hours: readonly Hour[]): Sign | null {
+  const reports = hours.map(({ application, sdk, yes, no, reported_at: at }) => ({
+    id: `${application} ${sdk} ${at}`,
+    at,
+    words: texts.reported(application, sdk, yes, no),
+  }));
+  const fetches = connections.map(({ application, sdk, connection, seen_at: at }) => ({
+    id: `${connection} ${at}`,
+    at,
+    words: texts.connected(application, sdk),
+  }));
+  return newest([...reports, ...fetches]);
+}
+
+function newest(signs: readonly Sign[]): Sign | null {
+  return signs.reduce<Sign | null>((found, each) => (found && found.at >= each.at ? found : each), null);
+}

@@ -1,0 +1,192 @@
+/** Converts summaries to the bars of a chart: one series, or two that are compared, in the same parts. */
+
+import type { FlagInterval, Summary } from "../../api/history";
+import type { Charted } from "../../api/historyChart";
+import { charts as texts } from "../../texts/charts";
+import { type Colour, COLOURS, OFF_COLOUR, ON_COLOUR } from "./chartColours";
+import type { Span } from "../../lib/chartTimes";
+import type { Scale, Split } from "./chartView";
+import { inTotal, type ReasonCount, reasonsOf, secondsOf } from "../../lib/series";
+
+/** A part of each bar, from the bottom to the top. */
+export interface Part {
+  readonly key: string;
+  readonly name: string;
+  readonly colour: Colour;
+  /** Parts beside each other differ by more than their colours. On and off are told apart by their brightness. */
+  readonly isStriped: boolean;
+}
+
+export interface ChartBar {
+  readonly start: number;
+  /** In the order of the parts. */
+  readonly counts: readonly number[];
+  readonly total: number;
+}
+
+export interface Series {
+  readonly name: string;
+  readonly bars: readonly ChartBar[];
+}
+
+export interface Chart {
+  readonly parts: readonly Part[];
+  /** Their bars stand side by side: as many, and each for the same length of time. */
+  readonly series: readonly Series[];
+  readonly stepSeconds: number;
+  /** The length of a bar, as the API has it. */
+  readonly interval: string;
+  /** How often each reason was given in the first series. */
+  readonly reasons: readonly ReasonCount[];
+}
+
+interface Other extends Charted {
+  readonly name: string;
+}
+
+interface Named {
+  readonly name: string;
+  readonly intervals: readonly FlagInterval[];
+  readonly since: number;
+}
+
+const MOST_PARTS = 5; // for which colours can be told apart; a sixth is for the others
+const ON = "on";
+const OFF = "off";
+const REST = "rest";
+
+/** The intervals of a flag in a summary, or with an empty key those of all flags together. */
+function intervalsOf(summary: Summary, flagKey: string): readonly FlagInterval[] {
+  if (flagKey === "") return inTotal(summary);
+  return Object.hasOwn(summary.flags, flagKey) ? (summary.flags[flagKey] ?? []) : [];
+}
+
+/** The chart of a summary; `other` is another environment's. */
+export function chartOf(
+  { summary, flagKey, withBefore }: Charted,
+  { split, name, other }: { readonly split: Split; readonly name: string; readonly other?: Other | undefined },
+): Chart {
+  // An environment with many flags has longer bars, in which the other one is added up.
+  const summaries = [summary, ...(other ? [other.summary] : [])].toSorted((a, b) => stepOf(b) - stepOf(a));
+  const { interval } = summaries[0] ?? summary;
+  const step = secondsOf(interval) * 1000;
+  const until = Math.ceil(Date.parse(summary.until) / step) * step;
+  const all = Math.ceil((until - Date.parse(summary.since)) / step);
+  const count = withBefore ? Math.floor(all / 2) : all;
+  const start = until - count * step;
+  const intervals = intervalsOf(summary, flagKey);
+  const compared: Named[] = [{ name, intervals, since: start }];
+  if (withBefore) compared.push({ name: texts.before, intervals, since: start - count * step });
+  if (other) compared.push({ name: other.name, intervals: intervalsOf(other.summary, other.flagKey), since: start });
+  const inside = compared.map((each) => ({ ...each, counted: countedIn(each, count, step, split) }));
+  const parts = partsOf(
+    inside.flatMap(({ counted }) => counted),
+    split,
+  );
+  return {
+    parts,
+    series: inside.map(({ name: named, since: first, counted }) => ({
+      name: named,
+      bars: counted.map((counts, index) => barOf(first + index * step, counts, parts)),
+    })),
+    stepSeconds: step / 1000,
+    interval,
+    reasons: reasonsOf(intervals.filter((each) => Date.parse(each.start) >= start)),
+  };
+}
+
+/** The time of the first series. */
+export function timeOf({ series, stepSeconds }: Chart): Span {
+  const bars = series[0]?.bars ?? [];
+  return { since: bars[0]?.start ?? 0, until: (bars.at(-1)?.start ?? 0) + stepSeconds * 1000 };
+}
+
+export function isEmpty({ series }: Chart): boolean {
+  return series.every(({ bars }) => bars.every(({ total }) => total === 0));
+}
+
+type Counts = ReadonlyMap<string, number>;
+
+function countedIn({ intervals, since }: Named, count: number, step: number, split: Split): Counts[] {
+  const bars = Array.from({ length: count }, () => new Map<string, number>());
+  for (const each of intervals) {
+    const bar = bars[Math.floor((Date.parse(each.start) - since) / step)];
+    if (bar) for (const [key, times] of countsOf(each, split)) bar.set(key, (bar.get(key) ?? 0) + times);
+  }
+  return bars;
+}
+
+const stepOf = ({ interval }: Summary) => secondsOf(interval);
+
+function countsOf({ on, off, reasons, variants }: FlagInterval, split: Split): Counts {
+  if (split === "reason") return new Map(Object.entries(reasons).map(([reason, count]) => [named(reason), count]));
+  if (split === "result") return new Map([[ON, on], [OFF, off]]); // prettier-ignore
+  const given = Object.entries(variants ?? {});
+  const rest = on - given.reduce((sum, [, count]) => sum + count, 0);
+  return new Map([...given.map(([key, count]) => [named(key), count] as const), [ON, Math.max(0, rest)], [OFF, off]]);
+}
+
+/** Variants and reasons may be named as anything, such as "off". */
+const named = (text: string) => `=${text}`;
+
+function partsOf(all: readonly Counts[], split: Split): Part[] {
+  const sums = new Map<string, number>();
+  for (const counts of all) for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count);
+  const known = [...sums].filter(([key]) => key.startsWith("=")).toSorted((a, b) => b[1] - a[1]);
+  // In the order of their names, so that a part keeps its colour when another becomes more frequent.
+  const most = known.slice(0, MOST_PARTS).toSorted(([a], [b]) => a.localeCompare(b));
+  const shown = most.map(([key], place) => ({
+    key,
+    name: key.slice(1),
+    colour: COLOURS[place] ?? OFF_COLOUR,
+    isStriped: place % 2 === 1,
+  }));
+  const rest =
+    known.length > MOST_PARTS
+      ? [{ key: REST, name: texts.others[split], colour: COLOURS[MOST_PARTS] ?? OFF_COLOUR, isStriped: true }]
+      : [];
+  if (split === "reason") return [...shown, ...rest];
+  const on = { key: ON, name: split === "result" ? texts.on : texts.noVariant, colour: ON_COLOUR, isStriped: false };
+  const off = { key: OFF, name: texts.off, colour: OFF_COLOUR, isStriped: false };
+  return [...shown, ...rest, ...(split === "result" || (sums.get(ON) ?? 0) > 0 ? [on] : []), off];
+}
+
+function barOf(start: number, counts: Counts, parts: readonly Part[]): ChartBar {
+  const known = new Set(parts.map(({ key }) => key));
+  const rest = [...counts].reduce(
+    (sum, [key, count]) => (known.has(key) || !key.startsWith("=") ? sum : sum + count),
+    0,
+  );
+  const found = parts.map(({ key }) => (key === REST ? rest : (counts.get(key) ?? 0)));
+  return { start, counts: found, total: found.reduce((sum, count) => sum + count, 0) };
+}
+
+/** "30 on, 5 off"; in percent with their shares. Parts that did not occur are left out, but for on and off. */
+export function inWords({ counts, total }: Pick<ChartBar, "counts" | "total">, parts: readonly Part[], scale: Scale) {
+  const said = parts
+    .map(({ key, name }, index) => ({ key, name, count: counts[index] ?? 0 }))
+    .filter(({ key, count }) => count > 0 || (parts.length === 2 && (key === ON || key === OFF)))
+    .map(({ key, name, count }) => {
+      const share = scale === "percent" && total > 0 ? ` (${percent(count, total)})` : "";
+      const number = count.toLocaleString("en");
+      return key.startsWith("=") || key === REST
+        ? `${name} ${number}${share}`
+        : `${number} ${name.toLowerCase()}${share}`;
+    });
+  return said.length > 0 ? said.join(", ") : texts.nothing;
+}
+
+/** The whole of a series. */
+export function totalOf({ bars }: Series, parts: readonly Part[]): Pick<ChartBar, "counts" | "total"> {
+  const counts = parts.map((_, index) => bars.reduce((sum, each) => sum + (each.counts[index] ?? 0), 0));
+  return { counts, total: counts.reduce((sum, count) => sum + count, 0) };
+}
+
+export function percent(count: number, total: number): string {
+  return `${((count / total) * 100).toFixed(1).replace(/\.0$/, "")}%`;
+}
+
+/** What the top of the chart stands for. */
+export function mostOf({ series }: Chart): number {
+  return Math.max(1, ...series.flatMap(({ bars }) => bars.map(({ total }) => total)));
+}

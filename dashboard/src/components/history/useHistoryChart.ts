@@ -1,0 +1,40 @@
+/** The chart of a view of the history: one request, and another one for the environment that it is compared with. */
+
+import { useQuery } from "@tanstack/react-query";
+import type { Environment, EnvironmentPath } from "../../api/client";
+import { chartQuery } from "../../api/historyChart";
+import { charts as texts } from "../../texts/charts";
+import { type Chart, chartOf } from "./chartBars";
+import type { ChartView } from "./chartView";
+
+interface Found {
+  /** Undefined while it loads, and if it could not be loaded. */
+  readonly chart: Chart | undefined;
+  /** When, in milliseconds since 1970. */
+  readonly loadedAt: number;
+  readonly error: unknown;
+  readonly retry: () => void;
+}
+
+export function useHistoryChart(
+  path: EnvironmentPath,
+  environment: Environment,
+  flagKey: string,
+  view: ChartView,
+): Found {
+  const own = useQuery(chartQuery(path, flagKey, view, view.before));
+  const compared = view.other;
+  const other = useQuery({
+    ...chartQuery({ ...path, env_id: compared?.id ?? "" }, flagKey, view, false),
+    enabled: compared !== null,
+  });
+  const retry = () => void Promise.all([own.refetch(), ...(compared ? [other.refetch()] : [])]);
+  const loadedAt = own.dataUpdatedAt;
+  if (!own.data || (compared !== null && !other.data)) {
+    return { chart: undefined, loadedAt, error: own.error ?? (compared && other.error), retry };
+  }
+  const theirs = compared && other.data ? { ...other.data, name: compared.name } : undefined;
+  const name = theirs ? environment.name : texts.this;
+  const chart = chartOf(own.data, { split: view.split, name, other: theirs });
+  return { chart, loadedAt, error: null, retry };
+}

@@ -1,0 +1,40 @@
+/** SDK keys as they are created, and where an account may manage them. */
+
+import type { Environment } from "../../api/client";
+import type { OwnPermissions, Permission } from "../../api/members";
+import type { NewSdkKey, SdkKey } from "../../api/sdkKeys";
+import { type ExpiryDraft, likeExpiryOf, momentOf } from "./expiry";
+import { reasonAgainst } from "../../lib/roles";
+
+export interface SdkKeyDraft extends ExpiryDraft {
+  readonly name: string;
+  /** The environment's key. */
+  readonly environment: string;
+  readonly kind: NewSdkKey["kind"];
+}
+
+export function sdkKeyOf({ name, environment, kind, ...expiry }: SdkKeyDraft, now: number): NewSdkKey {
+  return { name, environment, kind, expires_at: momentOf(expiry, now) };
+}
+
+export type RotationDraft = Pick<SdkKeyDraft, "name" | "expires_at" | "date">;
+
+/** A key like this one, which works for as long. */
+export function rotationOf(key: SdkKey): RotationDraft {
+  return { name: key.name, ...likeExpiryOf(key) };
+}
+
+/** A key that replaces another one. */
+export function rotatedKeyOf(old: SdkKey, { name, ...expiry }: RotationDraft, now: number): NewSdkKey {
+  const { environment, kind, id } = old;
+  return { name, environment, kind, expires_at: momentOf(expiry, now), replaces: id };
+}
+
+/** The environments in which an account has a permission; all while that is not known yet. */
+export function environmentsWith(
+  own: OwnPermissions | undefined,
+  permission: Permission,
+  environments: readonly Environment[],
+): readonly Environment[] {
+  return environments.filter((each) => reasonAgainst(own, permission, each) === null);
+}
