@@ -36,7 +36,7 @@ async def test_a_mark_on_a_flags_chart_leads_to_its_changes_with_the_keyboard(ad
 async def test_a_change_leads_to_the_chart_around_it(ada: Person, flag: Json) -> None:
     await ada.page.goto(f"{flag_page(flag)}?tab=changes")
     await ada.page.get_by_role("link", name="Chart around: ").first.click()
-    period = ada.page.get_by_label("Period")
+    period = ada.page.get_by_label("Period", exact=True)
     await expect(period.locator("option:checked")).to_have_text(re.compile("^Around "))
     await expect(ada.page.get_by_role("list", name="Changes in this period").get_by_role("link").first).to_be_visible()
     await ada.page.reload()

@@ -59,12 +59,12 @@ async def test_dragging_over_a_part_zooms_into_it_and_reset_leads_back(ada: Pers
     await ada.page.mouse.move(box["x"] + box["width"] - 2, middle, steps=4)
     await ada.page.mouse.up()
     await expect(ada.page).to_have_url(re.compile(r"since=2.*until=2"))
-    await expect(ada.page.get_by_label("Period").locator("option:checked")).to_have_text(re.compile(" to "))
+    await expect(ada.page.get_by_label("Period", exact=True).locator("option:checked")).to_have_text(re.compile(" to "))
     await expect(table(ada)).to_contain_text("8 on, 0 off")
     await expect(ada.page.get_by_role("main").get_by_role("row").filter(has_text="user-3")).to_have_count(1)
     await ada.press("Reset")
     await expect(ada.page).not_to_have_url(re.compile("since="))
-    await expect(ada.page.get_by_label("Period")).to_have_value("day")
+    await expect(ada.page.get_by_label("Period", exact=True)).to_have_value("day")
 
 
 async def test_the_keyboard_reads_bars_and_zooms_into_a_choice(ada: Person, flag: Json) -> None:
@@ -181,7 +181,7 @@ async def test_a_chart_is_pinned_seen_renamed_and_removed(ada: Person, environme
     await dialog.get_by_role("button", name="Save").click()
     await ada.page.get_by_role("link", name="Weekly").click()
     await expect(chart(ada).get_by_label("Split by")).to_have_value("variant")
-    await expect(ada.page.get_by_label("Period")).to_have_value("week")
+    await expect(ada.page.get_by_label("Period", exact=True)).to_have_value("week")
     await expect(ada.page).to_have_url(re.compile("tab=history"))
     await ada.page.goto(home)
     await ada.press("Actions for Weekly")

@@ -1,6 +1,7 @@
 """Request metrics that applications report, and thresholds of releases on them, in the dashboard."""
 
 import asyncio
+import re
 
 from playwright.async_api import expect
 
@@ -72,6 +73,19 @@ async def test_what_applications_measure_is_shown_by_variant(ada: Person) -> Non
     await ada.page.get_by_role("option", name="95th percentile").click()
     await expect(chart.get_by_role("table")).to_contain_text("0.475")
     await ada.page.reload()  # the address has what was chosen
+    await expect(chart.get_by_role("table")).to_contain_text("0.475")
+    plot = await chart.locator("svg").first.bounding_box()
+    assert plot is not None
+    await ada.page.mouse.move(plot["x"] + plot["width"] * 0.5, plot["y"] + 20)
+    await ada.page.mouse.down()
+    await ada.page.mouse.move(plot["x"] + plot["width"] * 0.9, plot["y"] + 20, steps=5)
+    await ada.page.mouse.up()
+    await expect(ada.page).to_have_url(re.compile("since=.*until="))
+    await ada.press("Reset")
+    await expect(ada.page).not_to_have_url(re.compile("since="))
+    await ada.press("Earlier")
+    await expect(ada.page).to_have_url(re.compile("since=.*until="))
+    await ada.press("Reset")
     await expect(chart.get_by_role("table")).to_contain_text("0.475")
     await check_in_both_schemes(ada, "request metrics")
     await ada.page.set_viewport_size({"width": 360, "height": 740})

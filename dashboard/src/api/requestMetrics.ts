@@ -1,6 +1,7 @@
 /** What applications measure themselves and report in sums: which metrics there are, and what they were over time. */
 
 import { queryOptions } from "@tanstack/react-query";
+import type { Span } from "../lib/chartTimes";
 import { client, type EnvironmentPath } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
@@ -21,6 +22,8 @@ export interface ChartQuery {
   /** The label whose values have a line each. */
   readonly by?: string;
   readonly hours: number;
+  /** A time instead of the last hours. */
+  readonly span?: Span | null;
 }
 
 export function requestMetricsQuery(path: EnvironmentPath) {
@@ -31,13 +34,23 @@ export function requestMetricsQuery(path: EnvironmentPath) {
   });
 }
 
-export function requestChartQuery(path: EnvironmentPath, { name, measure, labels, by, hours }: ChartQuery) {
+export function requestChartQuery(
+  path: EnvironmentPath,
+  { name, measure, labels, by, hours, span = null }: ChartQuery,
+) {
   const label = Object.entries(labels ?? {}).map(([key, value]) => `${key}:${value}`);
   return queryOptions({
-    queryKey: ["request-metrics", path.env_id, name, measure, label, by, hours],
+    queryKey: ["request-metrics", path.env_id, name, measure, label, by, hours, span],
     queryFn: ({ signal }) => {
-      const since = new Date(Date.now() - hours * 3_600_000).toISOString();
-      const query = { name, since, label, ...(measure && { measure }), ...(by && { by }) };
+      const since = new Date(span?.since ?? Date.now() - hours * 3_600_000).toISOString();
+      const query = {
+        name,
+        since,
+        ...(span && { until: new Date(span.until).toISOString() }),
+        label,
+        ...(measure && { measure }),
+        ...(by && { by }),
+      };
       return ask(client.GET(`${BASE}/chart`, { params: { path, query }, signal }));
     },
     refetchInterval: LOOK_MILLISECONDS,

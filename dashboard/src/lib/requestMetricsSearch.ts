@@ -1,6 +1,7 @@
 /** Which request metric is charted, in the URL, where the router reads 42 as a number. Unknown choices are ignored. */
 
 import type { Measure, RequestMetric } from "../api/requestMetrics";
+import { type Span, spanOf } from "./chartTimes";
 
 export const HOURS = [1, 24, 168] as const;
 export type Hours = (typeof HOURS)[number];
@@ -10,6 +11,9 @@ export interface RequestMetricsSearch {
   readonly measure?: string;
   readonly by?: string | number | undefined;
   readonly hours?: string | number;
+  /** The time that the chart was zoomed to, instead of the last hours. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
 }
 
 export interface ChosenChart {
@@ -18,11 +22,12 @@ export interface ChosenChart {
   /** The label whose values have a line each. */
   readonly by: string | null;
   readonly hours: Hours;
+  readonly span: Span | null;
 }
 
 /** What is charted; `first` is the metric that is shown until another is chosen. */
 export function chosenChart(
-  { metric: name, measure, by, hours }: RequestMetricsSearch,
+  { metric: name, measure, by, hours, ...times }: RequestMetricsSearch,
   metrics: readonly RequestMetric[],
   first: RequestMetric,
 ): ChosenChart {
@@ -32,5 +37,6 @@ export function chosenChart(
     measure: metric.measures.find((each) => each === measure) ?? metric.measures[0],
     by: Object.keys(metric.labels).find((each) => each === String(by)) ?? null,
     hours: HOURS.find((each) => each === Number(hours)) ?? 1,
+    span: spanOf({ since: times.since ?? "", until: times.until ?? "" }),
   };
 }

@@ -53,10 +53,14 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Causes:
-    """The causes, in the order of the request. `hidden` are the numbers of changes that the actor may not see."""
+    """The causes, in the order of the request. `hidden` are the numbers of changes that the actor may not see.
+
+    `comments` has how many comments a change has, by number, if it has any.
+    """
 
     found: Sequence[Cause]
     hidden: Collection[int]
+    comments: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,9 @@ class CauseFinder:
         hidden = () if sees_segments else _numbers_of_segments(trail.changes)
         await in_pieces(states.free())
         await in_pieces(_free(evaluations, results))
-        return Causes(found, hidden)
+        numbers = {change.number for cause in found for change in cause.changes}
+        async with self.database.read() as connection:
+            return Causes(found, hidden, await changes_store.count_comments(connection, project_id, numbers))
 
     async def _find_evaluations(self, environment_id: UUID, wanted: Collection[UUID]) -> dict[UUID, RecordedEvaluation]:
         async with self.database.read_history() as connection:

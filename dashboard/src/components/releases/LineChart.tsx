@@ -1,8 +1,9 @@
 /** Lines over time. Screen readers get a table with the same numbers. */
 
 import { VisuallyHidden } from "@mantine/core";
-import { type PointerEvent, useState } from "react";
+import { type CSSProperties, type PointerEvent, useState } from "react";
 import { nearest, spread, timePlaces } from "./releaseCharts";
+import type { Span } from "../../lib/chartTimes";
 import { axisLabel, inFull } from "../../lib/time";
 import { releases as texts } from "../../texts/releases";
 import classes from "./LineChart.module.css";
@@ -29,20 +30,35 @@ interface Props {
   readonly marks?: readonly Mark[];
   /** What the top of the chart stands for. */
   readonly most?: string;
+  /** Takes the time over which somebody has dragged; without it, the chart can only be pointed at. */
+  readonly onZoom?: (span: Span) => void;
 }
 
 const WIDTH = 1000;
 const HEIGHT = 100;
 const TOLD = 24;
 
-export function LineChart({ label, times, lines, marks = [], most }: Props) {
+export function LineChart({ label, times, lines, marks = [], most, onZoom }: Props) {
   const [pointed, setPointed] = useState<number | null>(null);
   const places = timePlaces(times);
   const shown = Math.min(pointed ?? times.length - 1, times.length - 1);
-  const onMove = ({ currentTarget, clientX }: PointerEvent<HTMLDivElement>) => {
+  const [anchor, setAnchor] = useState<number | null>(null);
+  const at = ({ currentTarget, clientX }: PointerEvent<HTMLDivElement>) => {
     const { left, width } = currentTarget.getBoundingClientRect();
-    setPointed(nearest(places, (clientX - left) / width));
+    return nearest(places, (clientX - left) / width);
   };
+  const onDown = (event: PointerEvent<HTMLDivElement>) => {
+    if (event.button !== 0) return;
+    event.currentTarget.setPointerCapture(event.pointerId);
+    setAnchor(at(event));
+  };
+  const onUp = (event: PointerEvent<HTMLDivElement>) => {
+    const [from, to] = [times[anchor ?? -1], times[at(event) ?? -1]];
+    setAnchor(null);
+    if (from === undefined || to === undefined || from === to) return;
+    onZoom?.({ since: Math.min(from, to), until: Math.max(from, to) });
+  };
+  const zooming = onZoom && { onPointerDown: onDown, onPointerUp: onUp, onPointerCancel: () => setAnchor(null) };
   return (
     <figure className={classes.figure}>
       <figcaption className={classes.caption}>
@@ -55,7 +71,15 @@ export function LineChart({ label, times, lines, marks = [], most }: Props) {
             : texts.evidenceAt(inFull(times[shown] ?? 0), wordsAt(lines, shown))}
         </span>
       </figcaption>
-      <div className={classes.plot} aria-hidden onPointerMove={onMove} onPointerLeave={() => setPointed(null)}>
+      <div
+        className={classes.plot}
+        aria-hidden
+        data-zooms={onZoom && true}
+        onPointerMove={(event) => setPointed(at(event))}
+        onPointerLeave={() => setPointed(null)}
+        {...zooming}
+      >
+        {anchor !== null && <span className={classes.chosen} style={between(places[anchor], places[shown])} />}
         <svg className={classes.lines} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none">
           {marks.map(({ kind, place }) => (
             <path key={kind} className={classes.mark} data-kind={kind} d={`M0 ${down(place)}H${WIDTH}`} />
@@ -165,6 +189,10 @@ function traced(line: readonly (number | null)[], places: readonly number[]): st
       return (line[index - 1] ?? null) === null ? `M${to}L${to}` : `L${to}`;
     })
     .join("");
+}
+
+function between(one = 0, other = 0): CSSProperties {
+  return { left: `${Math.min(one, other) * 100}%`, width: `${Math.abs(one - other) * 100}%` };
 }
 
 function right(place: number | undefined): number {

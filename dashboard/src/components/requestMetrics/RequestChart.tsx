@@ -2,6 +2,7 @@
 
 import { Text } from "@mantine/core";
 import type { RequestChart as Chart } from "../../api/requestMetrics";
+import type { Span } from "../../lib/chartTimes";
 import { digits } from "../../lib/releases";
 import { drawn } from "./requestCharts";
 import { releases } from "../../texts/releases";
@@ -12,9 +13,10 @@ interface Props {
   readonly chart: Chart;
   readonly label: string;
   readonly limit?: number | null;
+  readonly onZoom?: (span: Span) => void;
 }
 
-export function RequestChart({ chart, label, limit = null }: Props) {
+export function RequestChart({ chart, label, limit = null, onZoom }: Props) {
   const found = drawn(chart, label, limit);
   if (!found) return <Text size="sm">{texts.noPoints}</Text>;
   const marks =
@@ -28,6 +30,7 @@ export function RequestChart({ chart, label, limit = null }: Props) {
         times={found.times}
         lines={found.lines}
         marks={marks}
+        {...(onZoom && { onZoom })}
         {...(limit === null && { most: digits(found.most) })}
       />
       {chart.omitted > 0 && (

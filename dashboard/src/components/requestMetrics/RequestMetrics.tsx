@@ -2,13 +2,13 @@
 
 import { Group, Select, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, useLocation } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import type { EnvironmentPath } from "../../api/client";
 import { type RequestMetric, requestChartQuery, requestMetricsQuery } from "../../api/requestMetrics";
+import { fitted, type Span, spanSearch } from "../../lib/chartTimes";
 import { chosenChart, HOURS, type RequestMetricsSearch } from "../../lib/requestMetricsSearch";
-import { charts } from "../../texts/charts";
 import { requestMetrics as texts } from "../../texts/requestMetrics";
-import { CopyButton } from "../shared/CopyButton";
+import { ChartTools } from "../history/ChartTools";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 import { Sheet } from "../shared/Sheet";
@@ -62,12 +62,18 @@ interface ChartedProps {
 function Charted({ path, metrics, first }: ChartedProps) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const href = useLocation({ select: (location) => location.href });
-  const { metric, measure, by, hours } = chosenChart(search, metrics, first);
+  const { metric, measure, by, hours, span } = chosenChart(search, metrics, first);
   const choose = (part: RequestMetricsSearch) => void navigate({ search: { ...search, ...part }, replace: true });
   const { data, error, refetch } = useQuery(
-    requestChartQuery(path, { name: metric.name, ...(measure && { measure }), ...(by !== null && { by }), hours }),
+    requestChartQuery(path, {
+      name: metric.name,
+      ...(measure && { measure }),
+      ...(by !== null && { by }),
+      hours,
+      span,
+    }),
   );
+  const zoom = (wanted: Span) => choose(spanSearch(fitted(wanted, Date.now())));
   return (
     <div>
       <Group mb="sm" align="flex-end">
@@ -98,12 +104,24 @@ function Charted({ path, metrics, first }: ChartedProps) {
           data={HOURS.map((each) => ({ value: String(each), label: texts.spans[each] }))}
           value={String(hours)}
           allowDeselect={false}
-          onChange={(value) => choose({ hours: Number(value) })}
+          onChange={(value) => choose({ hours: Number(value), since: undefined, until: undefined })}
         />
-        <CopyButton size="sm" text={window.location.origin + href} label={charts.copyLink} />
+        <ChartTools
+          shown={span ?? { since: Date.parse(data?.since ?? ""), until: Date.parse(data?.until ?? "") }}
+          isZoomed={span !== null}
+          isLatest={span === null}
+          onSpan={zoom}
+          onReset={() => choose({ since: undefined, until: undefined })}
+        />
       </Group>
       {!data && (error ? <LoadFailed error={error} onRetry={refetch} /> : <RowsSkeleton rows={1} height={150} />)}
-      {data && <RequestChart chart={data} label={`${metric.name}, ${texts.measures[data.measure].toLowerCase()}`} />}
+      {data && (
+        <RequestChart
+          chart={data}
+          label={`${metric.name}, ${texts.measures[data.measure].toLowerCase()}`}
+          onZoom={zoom}
+        />
+      )}
     </div>
   );
 }
