@@ -7,7 +7,7 @@ from tests.e2e.people import Person, environment_page, flag_page
 
 OF_ENVIRONMENT = ["Flags", "Releases", "History", "Changes", "Applications", "Clean up"]
 OF_PROJECT = ["Overview", "All environments", "Compare environments", "Segments", "Metrics", "Users", "Playground"]
-SETTINGS = ["Members", "SDK keys", "Tokens", "Webhooks", "Audit", "Settings"]
+SETTINGS = ["Members", "SDK keys", "Tokens", "Webhooks", "All changes", "Settings"]
 
 
 def navigation(person: Person) -> Locator:

@@ -25,7 +25,6 @@ export const changesPage = {
   ofProject: "All changes in this project, including changes to what has been deleted.",
   scope: "Changes of",
   project: "Whole project",
-  allInProject: "All changes in the project",
   period: "Time",
   periods: { all: "All", hour: "Last hour", day: "Last 24 hours", week: "Last 7 days", between: "Between…" },
   filters: (active: number) => (active === 0 ? "Filters" : `Filters (${active})`),

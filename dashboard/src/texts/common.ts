@@ -60,7 +60,7 @@ export const shell = {
   compare: "Compare environments",
   users: "Users",
   playground: "Playground",
-  audit: "Audit",
+  audit: "All changes",
   segments: "Segments",
   metrics: "Metrics",
   sdkKeys: "SDK keys",
