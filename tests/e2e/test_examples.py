@@ -21,6 +21,7 @@ async def test_the_calls_that_create_the_first_project_and_flag_work_as_copied(a
     await run_copied_call(ada)
     await ada.page.reload()
     await ada.page.get_by_role("link", name="Web shop").click()
+    await ada.page.get_by_role("navigation", name="Sections").get_by_role("link", name="Flags").click()
     await ada.sees_heading("No flags in Production yet")
     await run_copied_call(ada)
     await ada.page.reload()

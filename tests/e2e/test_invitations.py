@@ -70,7 +70,7 @@ async def test_an_invitation_for_another_address_is_refused_and_the_account_can_
     assert await eve.stored_session() is None
     await eve.fill(Password=PASSWORD)
     await eve.press("Create account and join")
-    await eve.sees_heading("No flags in Production yet")
+    await eve.sees_heading("Overview")
 
 
 async def test_a_used_or_revoked_or_unknown_link_is_refused(
@@ -110,7 +110,7 @@ async def test_a_signed_in_account_accepts_and_the_token_is_never_in_the_address
     assert eve.page.url == f"{ada.url}/invitation"
     await eve.sees(f"{ada.email} has invited you as a viewer.")
     await eve.press("Accept the invitation")
-    await eve.sees_heading("No flags in Production yet")
+    await eve.sees_heading("Overview")
     documents = [each for each in sent if each.is_navigation_request()]
     others = [each for each in sent if each not in documents]
     assert len(documents) == 1
@@ -137,7 +137,7 @@ async def test_a_person_who_is_signed_out_signs_in_through_the_link(
     await eve.press("Sign in")
     await eve.sees(f"You are signed in as {eve.email}.")
     await eve.press("Accept the invitation")
-    await eve.sees_heading("No flags in Production yet")
+    await eve.sees_heading("Overview")
 
 
 async def test_a_new_person_registers_through_the_link_though_registration_is_closed(
@@ -158,4 +158,4 @@ async def test_a_new_person_registers_through_the_link_though_registration_is_cl
         await expect(grace.page.get_by_label("Password").first).to_have_attribute("aria-invalid", "true")
         await grace.fill(Password=PASSWORD)
         await grace.press("Create account and join")
-        await grace.sees_heading("No flags in Production yet")
+        await grace.sees_heading("Overview")

@@ -84,7 +84,7 @@ async def test_from_registration_to_the_history_of_the_first_flag(visitor: Perso
     await evaluate_and_open_history(page, keyboard)
     await keyboard.use(page.get_by_role("button", name="Follow live"))
     await expect(page.get_by_role("cell", name="ada@acme.com")).to_have_count(1)
-    await keyboard.go_to(page.get_by_label("Result"), "Shift+Tab")
+    await keyboard.go_to(page.get_by_label("Result", exact=True), "Shift+Tab")
     await keyboard.press("ArrowDown")
     await expect(page).to_have_url(re.compile("answer=on"))
     await expect(page.get_by_role("cell", name="ada@acme.com")).to_have_count(1)

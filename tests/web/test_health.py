@@ -39,6 +39,7 @@ async def test_every_task_is_up_and_none_was_restarted(client: Caller, flagstaff
     tasks |= {"stream-keep-alive", "applications-write", "followers-check"}
     tasks |= {"history-purge", "idempotency-purge", "account-purge", "last-seen", "clock", "disk"}
     tasks |= {"webhooks", "webhooks-purge", "notices", "notices-purge", "notifications", "stale-reminders"}
+    tasks |= {"callers-write", "callers-streams", "callers-purge"}
     tasks |= {"events-collect", "events-write", "guards", "releases", "releases-purge", "thresholds"}
     tasks |= {"feed"} if flagstaff.database.is_postgresql else set()
     assert figures == {
