@@ -25,7 +25,9 @@ PRESS_ALL = """async (leftOut) => {
   new MutationObserver((changes) => changes.forEach(({ addedNodes }) => addedNodes.forEach((node) => {
     const found = node.nodeType === 1 && (node.matches("[role=dialog], [role=menu]") ? node
       : node.querySelector("[role=dialog], [role=menu]"));
-    if (found) opened.push(found.textContent);
+    if (!found) return;
+    const label = document.getElementById(found.getAttribute("aria-labelledby") ?? "");
+    opened.push(found.textContent || (label?.textContent ?? "")); // what it shows may still be loaded
   }))).observe(document.body, { childList: true, subtree: true });
   const pressed = new Set();
   const name = (each) => each.getAttribute("aria-label") ?? each.textContent;

@@ -26,8 +26,8 @@ ADMIN: Json = {"role": "admin"}
 READING = ("/explain", "/answers", "/impact")
 OF_EVERYONE = "Leave the project"
 FAVOURITES = "/favourites/"
-# Everyone may choose a view, comment and subscribe.
-FOR_EVERYONE = ("No saved views yet.", "Comments on a change", "Get emails about changes")
+# Everyone may filter, choose a view, comment and subscribe.
+FOR_EVERYONE = ("Filters", "No saved views yet.", "Comments on a change", "Get emails about changes")
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -41,6 +41,8 @@ async def count_rows(database: Database) -> dict[str, int]:
     found = {}
     others = {
         tables.batches,
+        tables.callers,
+        tables.caller_hours,
         tables.connections,
         tables.dropped_reports,
         tables.reported_counts,
