@@ -184,11 +184,14 @@ async def test_an_invitation_is_accepted_after_signing_in_at_the_provider(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_the_buttons_fit_on_the_narrowest_phone(
-    scheme: str, browser: Browser, server: ServerProcess, people: AsyncExitStack
+    scheme: str, browser: Browser, server: ServerProcess, people: AsyncExitStack, visitor: Person, store: Store
 ) -> None:
     options = {"color_scheme": scheme, "viewport": {"width": 320, "height": 640}, "reduced_motion": "reduce"}
     person = await people.enter_async_context(Person(browser, server.url, **options))
-    for path in ("/sign-in", "/register", "/invitation?token=x"):
+    await visitor.sign_up()
+    project = await visitor.api.create_project()
+    token = await invite(visitor, project, f"grace-{scheme}@example.com", store.data_directory)
+    for path in ("/sign-in", "/register", f"/invitation?token={token}"):
         await person.page.goto(path)
         await expect(person.page.get_by_role("button", name=BUTTON)).to_be_visible()
         await check(person, path)

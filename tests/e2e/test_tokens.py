@@ -93,7 +93,7 @@ async def test_a_full_account_is_told_what_to_do(ada: Person) -> None:
 async def test_a_token_is_made_by_keyboard_shown_once_used_and_revoked(ada: Person) -> None:
     page, dialog = ada.page, ada.page.get_by_role("dialog")
     await page.goto("/account")
-    await page.get_by_role("link", name="Your access tokens").press("Enter")
+    await page.get_by_role("main").get_by_role("link", name="Your access tokens").press("Enter")
     await ada.sees_heading("Your access tokens")
     await page.get_by_role("button", name="New token").press("Enter")
     await expect(dialog.get_by_role("textbox", name="Name")).to_be_focused()

@@ -81,6 +81,7 @@ async def test_a_new_environment_lists_its_creation(ada: Caller, environment: Js
         "after": {name: environment[name] for name in ("id", "project_id", "name", "key", "created_at", "critical")},
         "restores": None,
         "batch": None,
+        "comments": 0,
     }
 
 
