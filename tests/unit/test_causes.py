@@ -33,13 +33,17 @@ def test_however_many_states_are_tried_few_are_kept() -> None:
     earlier, later = _evaluation(0), _evaluation(60)
     work = find_cause(past, ResultChange(flag.key, earlier, later, Answer(True, None), Answer(False, None)))
     kept = 0
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            cause = end.value
-            break
-        kept = max(kept, sum(isinstance(each, Decider) for each in gc.get_objects()))
+    gc.freeze()  # so that only objects of this test are looked at
+    try:
+        while True:
+            try:
+                next(work)
+            except StopIteration as end:
+                cause = end.value
+                break
+            kept = max(kept, sum(type(each) is Decider for each in gc.get_objects()))
+    finally:
+        gc.unfreeze()
     assert cause.kind is Kind.CHANGE
     assert [each.number for each in cause.changes] == [1]
     assert 0 < kept <= 3
