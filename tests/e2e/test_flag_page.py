@@ -161,6 +161,7 @@ async def test_an_archived_flag_leaves_the_list_and_comes_back_as_it_was(ada: Pe
     )
     await expect(page.get_by_role("tab")).to_have_text(["Overview", "Releases", "History", "Changes", "Comments"])
     await ada.press("Unarchive New checkout")
+    await ada.confirm_turning_on()
     await expect(state.get_by_role("switch")).to_be_checked()
     await page.goto(f"{here}/archived")
     await ada.sees_heading("No archived flags")
