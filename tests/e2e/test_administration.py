@@ -192,7 +192,7 @@ async def test_settings_are_changed_and_only_who_has_a_second_factor_requires_on
     await expect(second_factor).to_contain_text("An administrator has set this.")
     assert (await eve.api.get("/api/projects")).status_code == 403
 
-    await ada.page.get_by_role("navigation").get_by_role("link", name="Changes").click()
+    await ada.page.get_by_role("navigation").get_by_role("link", name="Changes", exact=True).click()
     changes = ada.page.get_by_role("main").get_by_role("listitem")
     await expect(changes.nth(0)).to_contain_text("Second factor requiredBefore Off → After On")
     await expect(changes.nth(2)).to_contain_text("RegistrationBefore open → After closed")

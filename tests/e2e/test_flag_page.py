@@ -181,5 +181,5 @@ async def test_an_archived_flag_is_deleted_after_typing_its_name_and_its_history
     await page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
     await ada.sees_heading("No archived flags")
     await expect(page.get_by_role("link", name="All flags")).to_be_focused()
-    await page.get_by_role("link", name="Changes").click()
+    await page.get_by_role("link", name="Changes", exact=True).click()
     await expect(page.get_by_role("listitem").first).to_contain_text("deleted New checkout")
