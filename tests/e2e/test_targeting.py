@@ -1,10 +1,12 @@
 """Rules with conditions: how they are described, edited and tried, and what happens to everyone else."""
 
+import re
+
 import pytest_asyncio
 from playwright.async_api import Locator, Route, expect
 
 from tests.e2e.people import Person, environment_page, flag_page
-from tests.support.api import Json
+from tests.support.api import Json, flag_path
 
 PLAN = {"attribute": "plan", "operator": "in", "values": ["pro", "team"]}
 NETWORKS = ("192.0.2.0/24", "198.51.100.7", "203.0.113.0/33")
@@ -237,3 +239,17 @@ async def test_prerequisites_and_variants_are_shown_in_words(ada: Person) -> Non
     await ada.page.get_by_role("region", name="Try it").get_by_label("User id").fill("ada")
     await ada.press("Evaluate")
     await ada.sees('Variant red, value "#f00"')
+
+
+async def test_a_rule_is_placed_among_the_others_in_its_form(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    first, second = [await ada.api.create_rule(flag, rule_value=value) for value in ("ada", "bob")]
+    dialog = await start_rule(ada, flag, "user_id")
+    await dialog.get_by_role("textbox").first.fill("eve")
+    checked = dialog.get_by_label("Checked", exact=True)
+    await expect(checked.locator("option")).to_have_text(["First", re.compile("^After: .* bob$")])
+    await checked.select_option("First")
+    await dialog.get_by_role("button", name="Add rule").click()
+    await expect(dialog).to_have_count(0)
+    rules = (await ada.api.get(f"{flag_path(flag)}/rules")).json()
+    assert [each["rule_value"] for each in rules] == ["eve", first["rule_value"], second["rule_value"]]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { priorityAtEnd, reorder } from "./priorities";
+import { placesAmong, priorityAtEnd, reorder } from "./priorities";
 
 const rules = (...priorities: number[]) => priorities.map((priority, index) => ({ id: `r${index}`, priority }));
 
@@ -46,4 +46,25 @@ it("adds a new rule after all others", () => {
   expect(priorityAtEnd([])).toBe(0);
   expect(priorityAtEnd(rules(5, -5))).toBe(-15);
   expect(priorityAtEnd(rules(-(2 ** 31)))).toBe(-(2 ** 31));
+});
+
+describe("placesAmong", () => {
+  it("offers each place between others, and keeps the priority of its own", () => {
+    expect(placesAmong(rules(20, 10), 15)).toEqual([
+      { after: null, priority: 30 },
+      { after: "r0", priority: 15 },
+      { after: "r1", priority: 0 },
+    ]);
+  });
+
+  it("leaves out places that would change other rules", () => {
+    expect(placesAmong(rules(1, 1, 0), 0)).toEqual([
+      { after: null, priority: 11 },
+      { after: "r2", priority: 0 },
+    ]);
+  });
+
+  it("has one place without others", () => {
+    expect(placesAmong([], 7)).toEqual([{ after: null, priority: 7 }]);
+  });
 });

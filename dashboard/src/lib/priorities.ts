@@ -34,6 +34,25 @@ export function priorityAtEnd(rules: readonly Prioritised[]): number {
   return last ? Math.max(last.priority - STEP, LOWEST) : 0;
 }
 
+export interface RulePlace {
+  /** The rule after which it is checked; null for the first place. */
+  readonly after: string | null;
+  readonly priority: number;
+}
+
+/**
+ * The places that a rule can have among others without changing them, in their order; `others` are sorted by priority. The
+ * place that it has keeps its priority.
+ */
+export function placesAmong(others: readonly Prioritised[], priority: number): RulePlace[] {
+  const own = others.filter((each) => each.priority >= priority).length;
+  return Array.from({ length: others.length + 1 }, (_, place) => {
+    const [above, below] = [others[place - 1], others[place]];
+    const found = place === own ? priority : priorityBetween(above?.priority, below?.priority);
+    return found === null ? [] : [{ after: above?.id ?? null, priority: found }];
+  }).flat();
+}
+
 function priorityBetween(above: number | undefined, below: number | undefined): number | null {
   if (above === undefined) return below !== undefined && below + STEP <= HIGHEST ? below + STEP : null;
   if (below === undefined) return above - STEP >= LOWEST ? above - STEP : null;

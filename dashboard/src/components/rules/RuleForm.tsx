@@ -1,10 +1,12 @@
 /** The form for adding or editing a rule, in its dialog. */
 
-import { Checkbox, NativeSelect, NumberInput, Text, TextInput } from "@mantine/core";
+import { Checkbox, NativeSelect, Text, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import type { Flag, FlagPath, Rule, RuleType } from "../../api/client";
 import { useCreateRule, useUpdateRule } from "../../api/rules";
+import { ruleInWords } from "../../lib/audience";
 import { draftOfRule } from "../../lib/flagPlace";
+import { placesAmong } from "../../lib/priorities";
 import { newRuleDraft, ruleDraftOf, type RuleDraft, ruleOf, TYPES, withType } from "./ruleDrafts";
 import { placeOfRule, withRule } from "../../lib/unsaved";
 import { useDraft } from "../../lib/useDraft";
@@ -69,6 +71,8 @@ interface FieldsProps extends RuleFormProps {
 }
 
 function RuleFields({ path, flag, rules, rule, onClose, form, onSubmit, editing }: FieldsProps) {
+  const others = rules.filter((each) => each.id !== rule?.id);
+  const words = new Map(others.map((each) => [each.id, ruleInWords(each)]));
   return (
     <DialogForm
       form={form}
@@ -123,14 +127,19 @@ function RuleFields({ path, flag, rules, rule, onClose, form, onSubmit, editing 
         autoComplete="off"
         {...form.getInputProps("name")}
       />
-      <NumberInput
-        label={t.rules.priority}
-        description={t.rules.priorityHint}
-        allowDecimal={false}
-        min={-(2 ** 31)}
-        max={2 ** 31 - 1}
-        {...form.getInputProps("priority")}
-      />
+      {others.length > 0 && (
+        <NativeSelect
+          label={t.rules.order}
+          description={t.rules.orderHint}
+          data={placesAmong(others, form.values.priority).map(({ after, priority }) => ({
+            value: String(priority),
+            label: after === null ? t.rules.first : t.rules.after(words.get(after) ?? ""),
+          }))}
+          value={String(form.values.priority)}
+          onChange={(event) => form.setFieldValue("priority", Number(event.currentTarget.value))}
+          error={form.errors.priority}
+        />
+      )}
       <Checkbox label={t.rules.enabled} {...form.getInputProps("enabled", { type: "checkbox" })} />
       {rule && <Share path={path} flag={flag} rules={rules} rule={rule} />}
     </DialogForm>
