@@ -1,20 +1,13 @@
 /** Lines over time. Screen readers get a table with the same numbers. */
 
-import { VisuallyHidden } from "@mantine/core";
+import { Button, VisuallyHidden } from "@mantine/core";
 import { type CSSProperties, type PointerEvent, useState } from "react";
-import { nearest, spread, timePlaces } from "./releaseCharts";
+import { type Line, nearest, partOf, spread, timePlaces } from "./releaseCharts";
 import type { Span } from "../../lib/chartTimes";
 import { axisLabel, inFull } from "../../lib/time";
+import { charts } from "../../texts/charts";
 import { releases as texts } from "../../texts/releases";
 import classes from "./LineChart.module.css";
-
-export interface Line {
-  readonly name: string;
-  readonly colour: string;
-  /** For each moment; `places` are from 0 at the bottom to 1, and null where nothing is known. */
-  readonly places: readonly (number | null)[];
-  readonly words: readonly string[];
-}
 
 export interface Mark {
   readonly kind: "threshold" | "warning";
@@ -30,7 +23,7 @@ interface Props {
   readonly marks?: readonly Mark[];
   /** What the top of the chart stands for. */
   readonly most?: string;
-  /** Takes the time over which somebody has dragged; without it, the chart can only be pointed at. */
+  /** Takes the time over which somebody has dragged; without it, the chart shows that part of what it has. */
   readonly onZoom?: (span: Span) => void;
 }
 
@@ -38,7 +31,22 @@ const WIDTH = 1000;
 const HEIGHT = 100;
 const TOLD = 24;
 
-export function LineChart({ label, times, lines, marks = [], most, onZoom }: Props) {
+export function LineChart({ onZoom, ...chart }: Props) {
+  const [span, setSpan] = useState<Span | null>(null);
+  const shown = span === null ? chart : partOf(chart, span);
+  return (
+    <>
+      <Plot {...shown} onZoom={onZoom ?? setSpan} />
+      {span !== null && (
+        <Button variant="default" size="compact-xs" onClick={() => setSpan(null)}>
+          {charts.reset}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Plot({ label, times, lines, marks = [], most, onZoom }: Props & Required<Pick<Props, "onZoom">>) {
   const [pointed, setPointed] = useState<number | null>(null);
   const places = timePlaces(times);
   const shown = Math.min(pointed ?? times.length - 1, times.length - 1);
@@ -56,9 +64,8 @@ export function LineChart({ label, times, lines, marks = [], most, onZoom }: Pro
     const [from, to] = [times[anchor ?? -1], times[at(event) ?? -1]];
     setAnchor(null);
     if (from === undefined || to === undefined || from === to) return;
-    onZoom?.({ since: Math.min(from, to), until: Math.max(from, to) });
+    onZoom({ since: Math.min(from, to), until: Math.max(from, to) });
   };
-  const zooming = onZoom && { onPointerDown: onDown, onPointerUp: onUp, onPointerCancel: () => setAnchor(null) };
   return (
     <figure className={classes.figure}>
       <figcaption className={classes.caption}>
@@ -74,10 +81,11 @@ export function LineChart({ label, times, lines, marks = [], most, onZoom }: Pro
       <div
         className={classes.plot}
         aria-hidden
-        data-zooms={onZoom && true}
         onPointerMove={(event) => setPointed(at(event))}
         onPointerLeave={() => setPointed(null)}
-        {...zooming}
+        onPointerDown={onDown}
+        onPointerUp={onUp}
+        onPointerCancel={() => setAnchor(null)}
       >
         {anchor !== null && <span className={classes.chosen} style={between(places[anchor], places[shown])} />}
         <svg className={classes.lines} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none">

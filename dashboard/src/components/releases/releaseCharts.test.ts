@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { countScale, evidenceScale, nearest, spread, timePlaces, warningLine } from "./releaseCharts";
+import { countScale, evidenceScale, nearest, partOf, spread, timePlaces, warningLine } from "./releaseCharts";
 
 it("has the warning line half-way to the threshold from evidence for nothing", () => {
   const scale = evidenceScale([1, 2, 5], 40);
@@ -37,4 +37,10 @@ it("spreads what is told over the whole time", () => {
       5,
     ),
   ).toEqual([0, 25, 50, 75, 100]);
+});
+
+it("has the part of a chart in a time, with both of its ends", () => {
+  const line = { name: "on", colour: "red", places: [0, null, 0.5, 1], words: ["0", "", "5", "9"] };
+  const part = partOf({ times: [10, 20, 30, 40], lines: [line], most: "9" }, { since: 20, until: 30 });
+  expect(part).toEqual({ times: [20, 30], lines: [{ ...line, places: [null, 0.5], words: ["", "5"] }], most: "9" });
 });

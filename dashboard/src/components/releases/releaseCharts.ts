@@ -1,4 +1,6 @@
-/** The scales of the charts of a release. Values are places in a chart, from 0 at its bottom or left to 1. */
+/** The scales and parts of the charts of a release. Values are places in a chart, from 0 at its bottom or left to 1. */
+
+import type { Span } from "../../lib/chartTimes";
 
 /** Evidence below it is drawn at the bottom: there the flag is rather harmless than harmful. */
 const LEAST_EVIDENCE = 0.1;
@@ -50,4 +52,29 @@ export function spread<T>(items: readonly T[], most: number): T[] {
 
 function within(place: number): number {
   return Math.min(1, Math.max(0, place));
+}
+
+export interface Line {
+  readonly name: string;
+  readonly colour: string;
+  /** For each moment; `places` are from 0 at the bottom to 1, and null where nothing is known. */
+  readonly places: readonly (number | null)[];
+  readonly words: readonly string[];
+}
+
+/** The part of a chart in a time. */
+export function partOf<Chart extends { readonly times: readonly number[]; readonly lines: readonly Line[] }>(
+  chart: Chart,
+  { since, until }: Span,
+): Chart {
+  const inside = (_: unknown, index: number): boolean => {
+    const time = chart.times[index] ?? 0;
+    return time >= since && time <= until;
+  };
+  const lines = chart.lines.map((line) => ({
+    ...line,
+    places: line.places.filter(inside),
+    words: line.words.filter(inside),
+  }));
+  return { ...chart, times: chart.times.filter(inside), lines };
 }

@@ -1,7 +1,7 @@
 /** Charts of request metrics: their lines, their moments, and a scale that also holds a limit. */
 
 import type { RequestChart } from "../../api/requestMetrics";
-import type { Line } from "../releases/LineChart";
+import type { Line } from "../releases/releaseCharts";
 import { requestMetrics as texts } from "../../texts/requestMetrics";
 import { partColour } from "../../lib/partColours";
 import { digits } from "../../lib/releases";
