@@ -70,6 +70,7 @@ def _pictures(shop: Json, environments: dict[str, Json], checkout: Json) -> list
     project, flag = f"/projects/{shop['id']}", flag_page(checkout)
     pair = f"from={environments['staging']['id']}&to={environments['production']['id']}"
     return [
+        Picture("overview", project),
         Picture("flags", environment_page(environments["production"])),
         Picture("flag", flag, _evaluate, 1080),
         Picture("history", f"{flag}?tab=history"),
