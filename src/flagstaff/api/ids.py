@@ -5,9 +5,9 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Path
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
-from flagstaff.api.schemas import at_most
+from flagstaff.api.schemas import at_most, distinct
 from flagstaff.identity.access_tokens.access_tokens import ENVIRONMENTS_MAX
 from flagstaff.projects.access import FlagPath
 from flagstaff.values.errors import not_found
@@ -41,19 +41,10 @@ Id = Annotated[UUID, Path(), PlainValidator(_read), WithJsonSchema({"type": "str
 GivenId = Annotated[UUID, BeforeValidator(_read_given), WithJsonSchema({"type": "string", "format": "uuid"})]
 
 
-def check_environments(given: list[UUID]) -> list[UUID]:
-    """Some different environments; raises ValueError for none, and for the same one twice."""
-    if not given:
-        raise ValueError("must have at least one environment")
-    if len(set(given)) < len(given):
-        raise ValueError("must not have an environment twice")
-    return given
-
-
 EnvironmentIds = Annotated[
     list[GivenId],
     at_most(ENVIRONMENTS_MAX),
-    AfterValidator(check_environments),
+    distinct("an environment"),
     Field(json_schema_extra={"minItems": 1, "maxItems": ENVIRONMENTS_MAX, "uniqueItems": True}),
 ]
 

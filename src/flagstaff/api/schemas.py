@@ -98,6 +98,19 @@ def at_most(items: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+def distinct(one: str) -> AfterValidator:
+    """Some different items of a kind, such as "a flag": neither none, nor the same one twice."""
+
+    def check(given: list[Any]) -> list[Any]:
+        if not given:
+            raise ValueError(f"must have at least one {one.partition(' ')[2]}")
+        if len(set(given)) < len(given):
+            raise ValueError(f"must not have {one} twice")
+        return given
+
+    return AfterValidator(check)
+
+
 def _check_tags(given: list[str]) -> list[str]:
     flags.check_tags(given)
     return given

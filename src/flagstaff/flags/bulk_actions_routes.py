@@ -1,16 +1,15 @@
 """HTTP of bulk actions. Once the response is sent, no evaluation sees the state before it."""
 
 from typing import Annotated, Literal
-from uuid import UUID
 
 from fastapi import APIRouter, Depends
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import writes
-from flagstaff.api.schemas import Body, Tags, at_most, converted
+from flagstaff.api.schemas import Body, Tags, at_most, converted, distinct
 from flagstaff.flags.bulk_actions import FLAGS_MAX, BulkAction
 from flagstaff.flags.bulk_actions_service import BulkActions
 from flagstaff.flags.flags_routes import FlagOut, view_flag
@@ -23,18 +22,10 @@ from flagstaff.projects.permissions import Permission
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Flags"])
 
 
-def _check_flags(given: list[UUID]) -> list[UUID]:
-    if not given:
-        raise ValueError("must have at least one flag")
-    if len(set(given)) < len(given):
-        raise ValueError("must not have a flag twice")
-    return given
-
-
 GivenFlags = Annotated[
     list[GivenId],
     at_most(FLAGS_MAX),
-    AfterValidator(_check_flags),
+    distinct("a flag"),
     Field(json_schema_extra={"minItems": 1, "maxItems": FLAGS_MAX, "uniqueItems": True}),
 ]
 

@@ -9,9 +9,9 @@ from pydantic import AfterValidator, BaseModel, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
-from flagstaff.api.ids import GivenId, Id, check_environments
+from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import asks
-from flagstaff.api.schemas import Body, FlagKey, Moment, Uuid, at_most
+from flagstaff.api.schemas import Body, FlagKey, Moment, Uuid, at_most, distinct
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.evaluation.playground import FlagAnswers
 from flagstaff.http.operations import CONTEXT_BODY
@@ -47,7 +47,7 @@ class AskPlayground(Body):
     environment_ids: Annotated[
         list[GivenId],
         at_most(ENVIRONMENTS_MAX),
-        AfterValidator(check_environments),
+        distinct("an environment"),
         Field(json_schema_extra={"minItems": 1, "maxItems": ENVIRONMENTS_MAX, "uniqueItems": True}),
     ]
     users: Annotated[

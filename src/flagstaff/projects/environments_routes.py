@@ -7,15 +7,15 @@ from uuid import UUID
 
 import msgspec
 from fastapi import APIRouter, Depends
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
-from flagstaff.api.ids import GivenId, Id, check_environments
+from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.lists import AwareDatetime, Listing, ListPart
 from flagstaff.api.operations import reads, writes
-from flagstaff.api.schemas import Body, EnvironmentKey, Name, Text, Update, Uuid, at_most, optional
+from flagstaff.api.schemas import Body, EnvironmentKey, Name, Text, Update, Uuid, at_most, distinct, optional
 from flagstaff.copying.clones_service import Clones
 from flagstaff.http.operations import SMALL_BODY, TEXT_BODY
 from flagstaff.http.problems import problems
@@ -77,7 +77,7 @@ class EnvironmentOrder(Body):
     environment_ids: Annotated[
         list[GivenId],
         at_most(ORDERED_MAX),
-        AfterValidator(check_environments),
+        distinct("an environment"),
         Field(
             description="The ids of all environments of the project, each once.",
             json_schema_extra={"minItems": 1, "maxItems": ORDERED_MAX, "uniqueItems": True},

@@ -3,14 +3,14 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import EnvironmentIds, Id
 from flagstaff.api.operations import reads, writes
-from flagstaff.api.schemas import Body, GivenMoment, Moment, Name, Text, Uuid, at_most
+from flagstaff.api.schemas import Body, GivenMoment, Moment, Name, Text, Uuid, at_most, distinct
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.limits import widest_network
@@ -42,19 +42,11 @@ def _read_permission(given: object) -> Permission:
         raise ValueError(f"is not a permission; the permissions are {', '.join(Permission)}") from None
 
 
-def _check_permissions(given: list[Permission]) -> list[Permission]:
-    if not given:
-        raise ValueError("must have at least one permission")
-    if len(set(given)) < len(given):
-        raise ValueError("must not have a permission twice")
-    return given
-
-
 _PERMISSION = WithJsonSchema({"type": "string", "enum": list(Permission)})
 Permissions = Annotated[
     list[Annotated[Permission, BeforeValidator(_read_permission), _PERMISSION]],
     at_most(len(Permission)),
-    AfterValidator(_check_permissions),
+    distinct("a permission"),
     Field(json_schema_extra={"minItems": 1, "uniqueItems": True}),
 ]
 
