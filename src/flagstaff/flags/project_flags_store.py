@@ -12,6 +12,7 @@ from flagstaff.database import tables
 from flagstaff.database.windows import containing
 from flagstaff.flags.flags import Fallthrough
 from flagstaff.flags.project_flags import Aspect, FlagInBrief
+from flagstaff.values.lists import parts_of
 
 _BETWEEN_FIELDS, _BETWEEN_RULES = "\x1f", "\x1e"
 _READ_AT_ONCE = 500  # a statement's result is received at once, and others wait for the event loop meanwhile
@@ -123,7 +124,7 @@ async def list_in_brief(
 def in_parts(keys: Sequence[str], flags: int, environment_ids: Sequence[UUID]) -> Iterator[Sequence[str]]:
     """The keys in parts that have about so many flags."""
     size = max(1, flags // max(1, len(environment_ids)))
-    return (keys[place : place + size] for place in range(0, len(keys), size))
+    return parts_of(keys, size)
 
 
 def _from_row(row: Sequence[Any]) -> FlagInBrief:

@@ -3,7 +3,7 @@
 A write says which version of the sums it continues, and changes nothing if another process has continued it first.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from flagstaff.database import dialect, tables
 from flagstaff.database.clock import DatabaseNow
 from flagstaff.history.store.segments import CONTINUED_SIZE
 from flagstaff.releases.observations import Done, Exposure, Observations
+from flagstaff.values.lists import parts_of
 
 _MICROSECONDS = 1_000_000
 _UNITS_AT_ONCE = 400  # a statement has a bound on its parameters
@@ -190,7 +191,7 @@ async def continue_observed(
 async def find_exposures(connection: AsyncConnection, number: int, units: Collection[str]) -> dict[str, Exposure]:
     """The exposures of some users, by unit."""
     found = {}
-    for some in _parts(units):
+    for some in parts_of(sorted(units), _UNITS_AT_ONCE):
         for unit, first, step, arm, at in await connection.execute(_of_units, {"release": number, "units": some}):
             found[unit] = Exposure(first, step, arm, at)
     return found
@@ -199,7 +200,7 @@ async def find_exposures(connection: AsyncConnection, number: int, units: Collec
 async def find_done(connection: AsyncConnection, number: int, units: Collection[str]) -> dict[tuple[int, str], Done]:
     """What was counted of some users, by metric and unit."""
     found = {}
-    for some in _parts(units):
+    for some in parts_of(sorted(units), _UNITS_AT_ONCE):
         for metric, unit, *values in await connection.execute(_done_by_units, {"release": number, "units": some}):
             found[metric, unit] = Done(*values)
     return found
@@ -260,8 +261,3 @@ async def delete_users(connection: AsyncConnection, number: int, limit: int) -> 
 async def delete_observed(connection: AsyncConnection, number: int) -> None:
     """Delete the sums of a release."""
     await connection.execute(tables.observed_releases.delete().where(_observed.number == number))
-
-
-def _parts(units: Collection[str]) -> Iterable[list[str]]:
-    listed = sorted(units)
-    return (listed[start : start + _UNITS_AT_ONCE] for start in range(0, len(listed), _UNITS_AT_ONCE))

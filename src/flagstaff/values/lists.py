@@ -1,6 +1,6 @@
 """Lists, whole or in parts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -23,3 +23,8 @@ class Window:
 
 
 WHOLE = Window()
+
+
+def parts_of(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """A list in parts of this size; the last one may be shorter."""
+    return (items[start : start + size] for start in range(0, len(items), size))

@@ -19,6 +19,7 @@ from flagstaff.database import dialect, tables
 from flagstaff.database.tables import microseconds
 from flagstaff.history.store.reports import hour_of
 from flagstaff.serving.callers import OTHERS, Caller, CallerUse, SdkProtocol
+from flagstaff.values.lists import parts_of
 
 CALLERS_MAX = 1_000
 CALLERS_OF_KEY_MAX = 200
@@ -82,12 +83,10 @@ async def add_requests(connection: AsyncConnection, counts: Mapping[Caller, int]
     rows = [_row(caller_id, *by_id[caller_id], at) for caller_id in sorted(by_id)]
     hour = hour_of(at)
     hours = [{"caller": row["id"], "hour": hour, "requests": row["in_slot"]} for row in rows if row["in_slot"]]
-    for first in range(0, len(rows), _ROWS_AT_ONCE):
-        await connection.execute(_add(connection), rows[first : first + _ROWS_AT_ONCE])
-        await pause()
-    for first in range(0, len(hours), _ROWS_AT_ONCE):
-        await connection.execute(_add_hour(connection), hours[first : first + _ROWS_AT_ONCE])
-        await pause()
+    for statement, new in ((_add(connection), rows), (_add_hour(connection), hours)):
+        for some in parts_of(new, _ROWS_AT_ONCE):
+            await connection.execute(statement, some)
+            await pause()
 
 
 async def list_callers(
@@ -108,8 +107,8 @@ async def list_callers(
         query = query.where(_columns.key_id == key_id)
     rows = (await connection.execute(query.order_by(_columns.last_at.desc(), _columns.id).limit(limit))).all()
     sums: dict[int, int] = {}
-    for first in range(0, len(rows), _ROWS_AT_ONCE):
-        ids = [row.id for row in rows[first : first + _ROWS_AT_ONCE]]
+    for some in parts_of(rows, _ROWS_AT_ONCE):
+        ids = [row.id for row in some]
         summed = (
             sa.select(_hours.caller, sa.func.sum(_hours.requests))
             .where(_hours.caller.in_(ids), _hours.hour > hour_of(now) - HOURS)
@@ -139,8 +138,8 @@ async def _told_apart(connection: AsyncConnection, counts: Mapping[Caller, int],
     """The counts, in which those of new callers without a place are counted as those of others."""
     ids = [_id_of(caller) for caller in counts]
     present: set[int] = set()
-    for first in range(0, len(ids), _ROWS_AT_ONCE):
-        found = await connection.execute(_present, {"ids": ids[first : first + _ROWS_AT_ONCE]})
+    for some in parts_of(ids, _ROWS_AT_ONCE):
+        found = await connection.execute(_present, {"ids": some})
         present.update(found.scalars())
         await pause()
     kept: Counter[Caller] = Counter()

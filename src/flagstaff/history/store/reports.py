@@ -20,6 +20,7 @@ from flagstaff.database.tables import microseconds, moment
 from flagstaff.history.store.request_metrics import add_measured
 from flagstaff.metrics.request_metrics import Measured
 from flagstaff.serving.applications import Report
+from flagstaff.values.lists import parts_of
 
 YES, NO, VARIANT, ASKED = "yes", "no", "variant:", "asked"
 HOUR = timedelta(hours=1)
@@ -251,7 +252,7 @@ async def find_asked(
     """Return the flags, of those given, that were asked for or reported."""
     found: set[str] = set()
     keys = sorted(flag_keys)
-    for some in (keys[at : at + _KEYS_AT_ONCE] for at in range(0, len(keys), _KEYS_AT_ONCE)):
+    for some in parts_of(keys, _KEYS_AT_ONCE):
         query = sa.select(_counts.flag_key).distinct().where(*_asked_since(environment_id, since))
         found.update((await connection.execute(query.where(_counts.flag_key.in_(some)))).scalars())
     return found

@@ -12,6 +12,7 @@ from flagstaff.concurrency.pacing import Turns, collect, pause
 from flagstaff.database import dialect, tables
 from flagstaff.database.tables import microseconds, moment
 from flagstaff.metrics.request_metrics import SERIES_MAX, Measured, RequestKind, Sample, Series
+from flagstaff.values.lists import parts_of
 
 _SEEN = timedelta(minutes=10)
 """A series that was seen this recently is not marked as seen again."""
@@ -67,8 +68,8 @@ async def add_measured(
         {"series": series, "minute": minute, "bound": bound, "amount": amount, "times": times}
         for (series, bound), (amount, times) in sorted(sums.items())  # in one order, so that instances cannot deadlock
     ]
-    for first in range(0, len(rows), _ROWS_AT_ONCE):
-        await connection.execute(_add(connection), rows[first : first + _ROWS_AT_ONCE])
+    for some in parts_of(rows, _ROWS_AT_ONCE):
+        await connection.execute(_add(connection), some)
         await pause()
     return dropped
 

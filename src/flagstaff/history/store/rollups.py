@@ -7,7 +7,7 @@ because a row moves in one transaction; late evaluations move later in the same 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ from flagstaff.database import dialect, tables
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store.layouts import get_layouts
 from flagstaff.history.store.summaries import VARIANT, Kind, kinds_of
+from flagstaff.values.lists import parts_of
 
 HOUR, DAY = 60, 1440  # spans, in minutes
 # By the version of a row: the newest outcome in it. Since version 4 a series has a detail.
@@ -165,7 +166,7 @@ async def _add_to(
     """Add to the rows of a span's flags. Return by how many bytes they grew."""
     number, span, start = place
     grown = 0
-    for some in _parts(sorted(flags)):
+    for some in parts_of(sorted(flags), ROWS_AT_ONCE):
         wanted = {"number": number, "of_span": span, "of_start": start, "keys": some}
         stored = {row.flag_key: row for row in await connection.execute(_stored_query, wanted)}
         rows = []
@@ -203,8 +204,3 @@ def _version_of(series: Iterable[Series]) -> int:
     """The lowest version that can hold the counts, so that earlier releases can read them."""
     newest = max(each.outcome for each in series)
     return next(version for version, outcome in _NEWEST_OUTCOMES.items() if newest <= outcome)
-
-
-def _parts(keys: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(keys), ROWS_AT_ONCE):
-        yield keys[start : start + ROWS_AT_ONCE]

@@ -16,6 +16,7 @@ from flagstaff.evaluation.history.layout import Layout
 from flagstaff.history.store.layouts import get_layouts
 from flagstaff.history.store.rollups import DAY, HOUR, decode_counts
 from flagstaff.history.store.summaries import Kind, kinds_of
+from flagstaff.values.lists import parts_of
 
 ROWS_AT_ONCE = 100
 
@@ -150,7 +151,7 @@ async def _rows(connection: AsyncConnection, asked: _Asked, span: int) -> AsyncI
     if oldest is None:
         return
     starts = range(max(minutes.start // span * span, oldest), min(minutes.stop, newest + 1), span)
-    for some in (starts[at : at + ROWS_AT_ONCE] for at in range(0, len(starts), ROWS_AT_ONCE)):
+    for some in parts_of(starts, ROWS_AT_ONCE):
         of_flag = query.where(_counts.start.in_(some), _counts.flag_key == asked.flag_key)
         for row in (await connection.execute(of_flag)).all():
             yield row

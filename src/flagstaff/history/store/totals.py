@@ -22,6 +22,7 @@ from flagstaff.history.store.rollups import DAY, HOUR, decode_counts
 from flagstaff.history.store.summaries import VARIANT, Kind, kinds_in, read_block
 from flagstaff.history.store.sums import pending_rows
 from flagstaff.insight.cleanup import Tally
+from flagstaff.values.lists import parts_of
 
 KEYS_AT_ONCE = 100
 _HOURS_AT_ONCE = 500  # in a query
@@ -117,7 +118,7 @@ async def add_reported(
         return
     hours = range(max(first, hour_of(since)), hour_of(until) + 1)
     wanted = {"environment": environment_id, "first": keys[0], "last": keys[-1]}
-    for some in (hours[at : at + _HOURS_AT_ONCE] for at in range(0, len(hours), _HOURS_AT_ONCE)):
+    for some in parts_of(hours, _HOURS_AT_ONCE):
         rows = (await connection.execute(_reports, {**wanted, "hours": list(some)})).all()
         _add_results(rows, tallies)
 
