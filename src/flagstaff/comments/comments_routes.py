@@ -109,6 +109,13 @@ _LISTED = problems(400, 401, 404, 503)
 _CREATED = problems(400, 401, 404, 409, 413, 429, 503)
 Service = Annotated[Comments, Depends(service(Comments))]
 IfMatch = Annotated[Precondition[Comment], Depends(if_match("comment", _view, Permission.FLAGS_READ))]
+_comments_on_flags = writes(
+    Permission.COMMENTS_WRITE,
+    Permission.FLAGS_READ,
+    body_max_bytes=TEXT_BODY,
+    reports_revision=False,
+    repeatable=True,
+)
 
 
 @router.get(_OF_FLAG, response_model=list[CommentOut], responses=_LISTED)
@@ -119,13 +126,7 @@ async def list_flag_comments(path: FlagIds, part: ListPart, actor: CurrentActor,
 
 
 @router.post(_OF_FLAG, status_code=201, response_model=CommentOut, responses=_CREATED)
-@writes(
-    Permission.COMMENTS_WRITE,
-    Permission.FLAGS_READ,
-    body_max_bytes=TEXT_BODY,
-    reports_revision=False,
-    repeatable=True,
-)
+@_comments_on_flags
 async def create_flag_comment(path: FlagIds, body: NewComment, actor: CurrentActor, comments: Service) -> Response:
     """Comment on a flag, also on an archived one. It moves nothing that is evaluated."""
     return tagged_response(_view(await comments.create_comment(actor, OfFlag(path), body.text)), 201)
@@ -141,13 +142,7 @@ async def list_release_comments(
 
 
 @router.post(_OF_RELEASE, status_code=201, response_model=CommentOut, responses=_CREATED)
-@writes(
-    Permission.COMMENTS_WRITE,
-    Permission.FLAGS_READ,
-    body_max_bytes=TEXT_BODY,
-    reports_revision=False,
-    repeatable=True,
-)
+@_comments_on_flags
 async def create_release_comment(
     path: FlagIds, release_id: Id, body: NewComment, actor: CurrentActor, comments: Service
 ) -> Response:

@@ -10,24 +10,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.comments.comments import Comment, Subject
 from flagstaff.database import tables
+from flagstaff.database.resources import Resource
 from flagstaff.database.windows import Listing
 from flagstaff.values.errors import not_found
 from flagstaff.values.lists import WHOLE, Window
 
 _columns, _changes = tables.comments.c, tables.changes.c
-_comment = sa.select(
-    _columns.id,
-    _columns.project_id,
-    _columns.environment_id,
-    _columns.flag_id,
-    _columns.release_id,
-    _columns.change,
-    _columns.author_id,
-    _columns.author_email,
-    _columns.text,
-    _columns.created_at,
-    _columns.updated_at,
-)
+_COMMENTS = Resource(Comment, tables.comments)
+_comment = _COMMENTS.select()
 _by_id = _comment.where(_columns.id == sa.bindparam("comment"), _columns.project_id == sa.bindparam("project"))
 _is_of = {name: _columns[name] == sa.bindparam(name) for name in Subject._fields}
 _project = _columns.project_id == sa.bindparam("project")
@@ -56,7 +46,7 @@ class ChangePlace(NamedTuple):
 
 async def create_comment(connection: AsyncConnection, comment: Comment) -> None:
     """Insert a comment."""
-    await connection.execute(tables.comments.insert(), tables.row_of(tables.comments, comment))
+    await connection.execute(tables.comments.insert(), _COMMENTS.row(comment))
 
 
 async def get_comment(connection: AsyncConnection, project_id: UUID, comment_id: UUID) -> Comment:
@@ -64,7 +54,7 @@ async def get_comment(connection: AsyncConnection, project_id: UUID, comment_id:
     row = (await connection.execute(_by_id, {"project": project_id, "comment": comment_id})).one_or_none()
     if row is None:
         raise not_found("comment")
-    return Comment(*row)
+    return _COMMENTS.read(row)
 
 
 async def list_comments(
@@ -73,7 +63,7 @@ async def list_comments(
     """The comments on something, newest first, by the time of their creation and their id; converted when read."""
     name, value = _given(subject)
     rows = await _listings[name].rows(connection, window, {"project": project_id, name: value})
-    return (Comment(*tuple(row)) for row in rows)
+    return map(_COMMENTS.read, rows)
 
 
 async def count_comments(connection: AsyncConnection, project_id: UUID, subject: Subject) -> int:
@@ -83,7 +73,7 @@ async def count_comments(connection: AsyncConnection, project_id: UUID, subject:
 
 
 async def count_written(connection: AsyncConnection, author_id: UUID, since: datetime) -> tuple[int, datetime | None]:
-    """How many comments an account has written since a time, and when the first of them."""
+    """Count the comments that an account has written since a time; also the time of the first of them."""
     count, first = (await connection.execute(_of_author, {"author": author_id, "since": since})).one()
     return count, first
 

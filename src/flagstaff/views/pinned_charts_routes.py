@@ -1,6 +1,6 @@
 """HTTP of pinned charts: views of the evaluation history's chart with a name."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from fastapi import APIRouter, Depends
 from pydantic import Field
@@ -11,13 +11,13 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Moment, Name, Update, Uuid, optional
+from flagstaff.api.views import view_of
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
-from flagstaff.values.moments import format_moment
 from flagstaff.views.pinned_charts import Period, PinnedChart, Scale, Split
 from flagstaff.views.pinned_charts_service import PinnedCharts
 
@@ -81,23 +81,7 @@ class PinnedChartUpdate(Update):
     compare_environment_id: GivenOther = None
 
 
-def _view(chart: PinnedChart) -> dict[str, Any]:
-    return {
-        "id": chart.id,
-        "project_id": chart.project_id,
-        "name": chart.name,
-        "environment_id": chart.environment_id,
-        "flag_id": chart.flag_id,
-        "flag_key": chart.flag_key,
-        "period": chart.period,
-        "split": chart.split,
-        "scale": chart.scale,
-        "compare_before": chart.compare_before,
-        "compare_environment_id": chart.compare_environment_id,
-        "created_at": format_moment(chart.created_at),
-    }
-
-
+_view = view_of(PinnedChart)
 Service = Annotated[PinnedCharts, Depends(service(PinnedCharts))]
 IfMatch = Annotated[Precondition[PinnedChart], Depends(if_match("pinned chart", _view, Permission.FLAGS_READ))]
 

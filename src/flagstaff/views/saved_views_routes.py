@@ -1,6 +1,6 @@
 """HTTP of saved views: filters of the flag list with a name."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from fastapi import APIRouter, Depends
 from pydantic import AfterValidator, Field
@@ -11,13 +11,13 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Moment, Name, Tag, Update, Uuid, optional
+from flagstaff.api.views import view_of
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
-from flagstaff.values.moments import format_moment
 from flagstaff.values.text import NAME_MAX_LENGTH
 from flagstaff.views.saved_views import Audience, Order, SavedView, State, Use, check_searched
 from flagstaff.views.saved_views_service import SavedViews
@@ -74,16 +74,7 @@ class ViewUpdate(Update):
     search: FlagSearch = optional()
 
 
-def _view(view: SavedView) -> dict[str, Any]:
-    return {
-        "id": view.id,
-        "project_id": view.project_id,
-        "name": view.name,
-        "search": view.search,
-        "created_at": format_moment(view.created_at),
-    }
-
-
+_view = view_of(SavedView)
 Service = Annotated[SavedViews, Depends(service(SavedViews))]
 IfMatch = Annotated[Precondition[SavedView], Depends(if_match("view", _view, Permission.PROJECT_READ))]
 

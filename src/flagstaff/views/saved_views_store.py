@@ -9,14 +9,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
 from flagstaff.database.database import unique_or
+from flagstaff.database.resources import Resource
 from flagstaff.values.errors import not_found
 from flagstaff.views.saved_views import SavedView
 
 _columns = tables.saved_views.c
 _in_project = _columns.project_id == sa.bindparam("project")
-_view = sa.select(_columns.id, _columns.project_id, _columns.name, _columns.search, _columns.created_at).where(
-    _in_project
-)
+_VIEWS = Resource(SavedView, tables.saved_views)
+_view = _VIEWS.select().where(_in_project)
 _by_name = _view.order_by(_columns.name, _columns.id)
 _by_id = _view.where(_columns.id == sa.bindparam("view"))
 _count = sa.select(sa.func.count()).where(_in_project)
@@ -28,7 +28,7 @@ _delete = tables.saved_views.delete().where(_columns.id == sa.bindparam("view"))
 async def create_view(connection: AsyncConnection, view: SavedView, creator_id: UUID | None) -> None:
     """Insert a view; raises Error CONFLICT if the project already has one with this name."""
     with _unique_name(view):
-        await connection.execute(_insert, {**tables.row_of(tables.saved_views, view), "creator_id": creator_id})
+        await connection.execute(_insert, {**_VIEWS.row(view), "creator_id": creator_id})
 
 
 async def get_view(connection: AsyncConnection, project_id: UUID, view_id: UUID) -> SavedView:
@@ -36,12 +36,12 @@ async def get_view(connection: AsyncConnection, project_id: UUID, view_id: UUID)
     row = (await connection.execute(_by_id, {"project": project_id, "view": view_id})).one_or_none()
     if row is None:
         raise not_found("view")
-    return SavedView(*row)
+    return _VIEWS.read(row)
 
 
 async def list_views(connection: AsyncConnection, project_id: UUID) -> Sequence[SavedView]:
     """The views of a project by name."""
-    return [SavedView(*row) for row in await connection.execute(_by_name, {"project": project_id})]
+    return list(map(_VIEWS.read, await connection.execute(_by_name, {"project": project_id})))
 
 
 async def count_views(connection: AsyncConnection, project_id: UUID) -> int:
@@ -52,7 +52,7 @@ async def count_views(connection: AsyncConnection, project_id: UUID) -> int:
 async def update_view(connection: AsyncConnection, view: SavedView) -> None:
     """Update a view; raises Error CONFLICT if the project already has one with its name."""
     with _unique_name(view):
-        await connection.execute(_update, {"view": view.id, "name": view.name, "search": view.search})
+        await connection.execute(_update, {"view": view.id, **_VIEWS.changes(view)})
 
 
 async def delete_view(connection: AsyncConnection, view_id: UUID) -> None:
