@@ -13,7 +13,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.audit.changes import COMMAND_LINE, Actor, Scope, change_of
 from flagstaff.audit.changes_store import (
     ChangeFilter,
-    EnvironmentChangeFilter,
     find_environment_ids,
     list_account_changes,
     list_environment_changes,
@@ -147,11 +146,11 @@ async def test_every_list_of_changes_is_read_by_an_index(database: Database, sto
         *(
             partial(list_environment_changes, environment=stored.environment, wanted=each, **page)
             for each in (
-                EnvironmentChangeFilter(),
-                EnvironmentChangeFilter(stored.flag.id),
-                EnvironmentChangeFilter(since=since, until=until),
-                EnvironmentChangeFilter(stored.flag.id, since=since, until=until),
-                EnvironmentChangeFilter(actor_id=account_id, actions=["flag.toggled"], flag_key="flag-3"),
+                ChangeFilter(),
+                ChangeFilter(flag_id=stored.flag.id),
+                ChangeFilter(since=since, until=until),
+                ChangeFilter(flag_id=stored.flag.id, since=since, until=until),
+                ChangeFilter(actor_id=account_id, actions=["flag.toggled"], flag_key="flag-3"),
             )
         ),
         partial(list_account_changes, account_id=account_id, **page),

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.audit.changes import Change
-from flagstaff.audit.changes_store import EnvironmentChangeFilter, list_environment_changes
+from flagstaff.audit.changes_store import ChangeFilter, list_environment_changes
 from flagstaff.database import tables
 from tests.support.api import Json
 from tests.support.builders import make_environment
@@ -15,7 +15,7 @@ async def changes_in(flagstaff: Flagstaff, environment: Json) -> list[Change]:
     """All changes inside an environment, oldest first."""
     async with flagstaff.database.read() as connection:
         place = make_environment(id=UUID(environment["id"]))
-        found = await list_environment_changes(connection, place, EnvironmentChangeFilter(), before=None, limit=1_000)
+        found = await list_environment_changes(connection, place, ChangeFilter(), before=None, limit=1_000)
     return [each.change for each in reversed(found)]
 
 

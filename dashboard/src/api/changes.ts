@@ -7,8 +7,8 @@ import type { Summary } from "./history";
 import { ask } from "./problem";
 import type { components } from "./schema";
 
-/** `comments` is the number of those on it, in lists. */
-export type Change = components["schemas"]["ChangeOut"] & { readonly comments?: number };
+/** The release before, which may answer during an upgrade, does not count comments. */
+export type Change = Omit<components["schemas"]["ChangeOut"], "comments"> & { readonly comments?: number };
 type ChangesPage = components["schemas"]["ChangesPageOut"];
 
 export type ChangeSummary = components["schemas"]["ChangeSummaryOut"];
@@ -34,6 +34,20 @@ export function environmentChangesQuery(path: EnvironmentPath, wanted: Omit<Want
     }),
     placeholderData: keepPreviousData,
   };
+}
+
+/** The newest of them, if there is one. */
+export function lastChangeQuery(path: EnvironmentPath, flagId: string) {
+  return queryOptions({
+    queryKey: ["changes", path.env_id, flagId, "last"],
+    queryFn: async ({ signal }): Promise<Change | null> => {
+      const params = { path, query: { limit: 1, flag_id: flagId } };
+      const page = await ask(
+        client.GET("/api/projects/{project_id}/environments/{env_id}/changes", { params, signal }),
+      );
+      return page.items[0] ?? null;
+    },
+  });
 }
 
 /** How often what decides an environment's flags, or one of them, was changed, in the intervals of a chart. */

@@ -4513,6 +4513,11 @@ export interface components {
             restores: string | null;
             /** @description The operation that made this change together with others, if any. */
             batch: components["schemas"]["BatchOut"] | null;
+            /**
+             * Comments
+             * @description The number of comments on it; 0 for changes that are in no project.
+             */
+            comments: number;
         };
         /**
          * ChangeSummaryOut
@@ -4619,7 +4624,7 @@ export interface components {
          */
         ChangesPageOut: {
             /** Items */
-            items: components["schemas"]["ListedChangeOut"][];
+            items: components["schemas"]["ChangeOut"][];
             /**
              * Next Cursor
              * @description The cursor of the next page; null if there is none.
@@ -6014,7 +6019,7 @@ export interface components {
             until: string;
             /**
              * Environments
-             * @description All environments, the oldest first.
+             * @description All environments, in their order.
              */
             environments: components["schemas"]["EnvironmentCountOut"][];
         };
@@ -6361,57 +6366,6 @@ export interface components {
              * @description A number for each span; null where nothing was reported.
              */
             points: (number | null)[];
-        };
-        /**
-         * ListedChangeOut
-         * @description A change in a list.
-         */
-        ListedChangeOut: {
-            /** Id */
-            id: string;
-            /**
-             * At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            at: string;
-            actor: components["schemas"]["ActorOut"];
-            /**
-             * Action
-             * @example flag.toggled
-             */
-            action: string;
-            /**
-             * Resource Id
-             * Format: uuid
-             */
-            resource_id: string;
-            /** Environment Id */
-            environment_id: string | null;
-            /** Flag Id */
-            flag_id: string | null;
-            /** Flag Key */
-            flag_key: string | null;
-            /** Before */
-            before: {
-                [key: string]: unknown;
-            } | null;
-            /** After */
-            after: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * Restores
-             * @description The change that this one has put back, if any.
-             */
-            restores: string | null;
-            /** @description The operation that made this change together with others, if any. */
-            batch: components["schemas"]["BatchOut"] | null;
-            /**
-             * Comments
-             * @description The number of comments on it; 0 for changes that are in no project.
-             */
-            comments: number;
         };
         /**
          * ListedInstanceOut

@@ -3,7 +3,7 @@
 import type { operations } from "../api/schema";
 import { startOf } from "./changePeriods";
 
-type Action = NonNullable<NonNullable<operations["list_project_changes"]["parameters"]["query"]>["action"]>;
+export type Action = NonNullable<NonNullable<operations["list_project_changes"]["parameters"]["query"]>["action"]>;
 
 export interface ChangesSearch {
   readonly last?: "hour" | "day" | "week";

@@ -1,6 +1,7 @@
 """HTTP of the audit trail."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
@@ -159,18 +160,13 @@ class ChangeOut(BaseModel):
     after: dict[str, Any] | None
     restores: str | None = Field(description="The change that this one has put back, if any.")
     batch: BatchOut | None = Field(description="The operation that made this change together with others, if any.")
-
-
-class ListedChangeOut(ChangeOut):
-    """A change in a list."""
-
     comments: int = Field(description="The number of comments on it; 0 for changes that are in no project.")
 
 
 class ChangesPageOut(BaseModel):
     """Some changes, newest first."""
 
-    items: list[ListedChangeOut]
+    items: list[ChangeOut]
     next_cursor: str | None = Field(description="The cursor of the next page; null if there is none.")
 
 
@@ -232,8 +228,8 @@ class ProjectChangesQuery(ChangeFilters, PageQuery):
     """The filter and the page of a project's changes."""
 
 
-def view_change(numbered: NumberedChange) -> dict[str, Any]:
-    """A change as responses have it."""
+def view_change(numbered: NumberedChange, comments: Mapping[int, int]) -> dict[str, Any]:
+    """A change as responses have it. `comments` has how many comments changes have, by number."""
     change = numbered.change
     return {
         "id": str(numbered.number),
@@ -248,12 +244,13 @@ def view_change(numbered: NumberedChange) -> dict[str, Any]:
         "after": change.after,
         "restores": str(change.restores) if change.restores is not None else None,
         "batch": change.batch and asdict(change.batch),
+        "comments": comments.get(numbered.number, 0),
     }
 
 
 def _page_response(page: ChangesPage) -> Response:
     # A hundred changes of long descriptions are megabytes.
-    items = ([encode_json({**view_change(each), "comments": page.comments.get(each.number, 0)})] for each in page.items)
+    items = ([encode_json(view_change(each, page.comments))] for each in page.items)
     return json_page(items, str(page.next_before) if page.next_before else None)
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from flagstaff.audit import changes_store
 from flagstaff.audit.changes import Actor, NumberedChange
-from flagstaff.audit.changes_store import ChangeFilter, ChangesInterval, EnvironmentChangeFilter
+from flagstaff.audit.changes_store import ChangeFilter, ChangesInterval
 from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts.accounts_store import find_account_by_email
 from flagstaff.projects import environments_store
@@ -105,9 +105,7 @@ class Changes:
             found = await _resolve(connection, project_id, wanted)
             if found is None:
                 return ChangesPage([], None)
-            of_environment = EnvironmentChangeFilter(
-                flag_id, found.actor_id, found.actions, found.flag_key, found.since, found.until
-            )
+            of_environment = replace(found, flag_id=flag_id)
             items = await changes_store.list_environment_changes(
                 connection, environment, of_environment, before=before, limit=limit + 1
             )

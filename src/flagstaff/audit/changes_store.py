@@ -100,7 +100,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class ChangeFilter:
-    """A filter of a project's changes; None means all."""
+    """A filter of a project's or an environment's changes; None means all.
+
+    `environment_ids` is only of a project's, and `flag_id` only of an environment's.
+    """
 
     actor_id: UUID | None = None
     actions: Collection[str] | None = None
@@ -108,18 +111,7 @@ class ChangeFilter:
     environment_ids: Collection[UUID] | None = None
     since: datetime | None = None
     until: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EnvironmentChangeFilter:
-    """A filter of an environment's changes; None means all."""
-
     flag_id: UUID | None = None
-    actor_id: UUID | None = None
-    actions: Collection[str] | None = None
-    flag_key: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
 
 
 class ChangesInterval(NamedTuple):
@@ -164,12 +156,13 @@ async def record_all(transaction: Transaction, made: Sequence[Change], batch: Ba
         return []
     connection, first = transaction.connection, made[0]
     at = (await connection.execute(_latest_time, {"project": first.scope.project_id})).scalar_one_or_none() or first.at
+    stored_batch = batch and _row_of_batch(batch)
     numbers: list[int] = []
     for some in some_at_a_time(made):
         rows = []
         for each in some:
             at = max(at, each.at)
-            rows.append({**_row(each), "at": at, "batch": batch and _row_of_batch(batch)})
+            rows.append({**_row(each), "at": at, "batch": stored_batch})
         numbers += (await connection.execute(_insert_all, rows)).scalars()
     transaction.change = numbers[-1]
     await _announce(transaction, first, numbers, at)
@@ -303,9 +296,11 @@ async def find_project_change(connection: AsyncConnection, project_id: UUID, num
     return _from_row(row).change if row is not None else None
 
 
-async def count_characters(connection: AsyncConnection, number: int) -> int:
-    """The characters of the states before and after a change."""
-    return int((await connection.execute(sa.select(_characters).where(_columns.id == number))).scalar_one())
+async def count_characters(connection: AsyncConnection, project_id: UUID, numbers: Collection[int]) -> int:
+    """The characters of the states before and after changes in a project, together."""
+    query = sa.select(sa.func.coalesce(sa.func.sum(_characters.element), 0))
+    of_changes = _columns.project_id == project_id, _columns.id.in_(numbers)
+    return int((await connection.execute(query.where(*of_changes))).scalar_one())
 
 
 async def find_latest_change(connection: AsyncConnection, project_id: UUID | None, resource_id: UUID) -> Change | None:
@@ -330,7 +325,7 @@ async def list_rules_before(connection: AsyncConnection, flag_id: UUID, number: 
 async def list_environment_changes(
     connection: AsyncConnection,
     environment: Environment,
-    wanted: EnvironmentChangeFilter,
+    wanted: ChangeFilter,
     *,
     before: int | None,
     limit: int,
@@ -384,17 +379,19 @@ async def list_since(
 
 
 async def list_shared_changes(
-    connection: AsyncConnection, project_id: UUID, wanted: EnvironmentChangeFilter, *, before: int | None, limit: int
+    connection: AsyncConnection, project_id: UUID, wanted: ChangeFilter, *, before: int | None, limit: int
 ) -> list[NumberedChange]:
     """The changes to what all environments of a project share: its segments and members; newest first.
 
     Of one flag by its id, those to the segments that its rules name now; of a flag by its key, none.
     """
     found: list[NumberedChange] = []
-    for action in (*_OF_SEGMENTS, *_OF_MEMBERS) if wanted.flag_id is None else _OF_SEGMENTS:
-        if wanted.flag_key is not None or (wanted.actions is not None and action not in wanted.actions):
+    if wanted.flag_key is not None:
+        return found
+    shared = (*_OF_SEGMENTS, *_OF_MEMBERS) if wanted.flag_id is None else _OF_SEGMENTS
+    for action in shared:  # one after another: an index has the changes of each in their order
+        if wanted.actions is not None and action not in wanted.actions:
             continue
-        # One action after another: an index has the changes of each in their order.
         query = sa.select(tables.changes).where(_columns.project_id == project_id, _columns.action == action)
         if wanted.flag_id is not None:
             query = query.where(_columns.resource_id.in_(_named_segments(tables.flags.c.id == wanted.flag_id)))
@@ -513,7 +510,7 @@ async def find_environment_ids(connection: AsyncConnection, project_id: UUID, ke
 
 
 def _matching(
-    query: sa.Select[*tuple[object, ...]], project_id: UUID, wanted: ChangeFilter | EnvironmentChangeFilter
+    query: sa.Select[*tuple[object, ...]], project_id: UUID, wanted: ChangeFilter
 ) -> sa.Select[*tuple[object, ...]]:
     """Changes of a project by the filters that those of all places have."""
     for column, value in ((_columns.actor_id, wanted.actor_id), (_columns.flag_key, wanted.flag_key)):

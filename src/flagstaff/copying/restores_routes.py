@@ -4,13 +4,13 @@ import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import ChangeId, Id
 from flagstaff.api.operations import writes
-from flagstaff.api.schemas import Body, Uuid, at_most
+from flagstaff.api.schemas import Body, Uuid, at_most, distinct
 from flagstaff.concurrency.pacing import collect
 from flagstaff.copying.restores import Alteration
 from flagstaff.copying.restores_service import RestoredChange, Restores
@@ -42,21 +42,13 @@ def _read_given_number(given: object) -> int:
     return int(given)
 
 
-def _check_changes(given: list[int]) -> list[int]:
-    if not given:
-        raise ValueError("must have at least one change")
-    if len(set(given)) < len(given):
-        raise ValueError("must not have a change twice")
-    return given
-
-
 class RestoreAllBody(RestoreBody):
     """The changes to put back, with the options of a restore."""
 
     changes: Annotated[
         list[Annotated[int, BeforeValidator(_read_given_number), _CHANGE_ID]],
         at_most(CHANGES_MAX),
-        AfterValidator(_check_changes),
+        distinct("a change"),
         Field(json_schema_extra={"minItems": 1, "maxItems": CHANGES_MAX, "uniqueItems": True}),
     ]
 
@@ -118,12 +110,7 @@ def _view(alteration: Alteration) -> dict[str, Any]:
 Service = Annotated[Restores, Depends(service(Restores))]
 
 
-@router.post(
-    "/projects/{project_id}/changes/{change_id}/restore",
-    response_model=RestoreOut,
-    responses=problems(400, 401, 404, 409, 413, 503),
-)
-@writes(
+_restores = writes(
     Permission.FLAGS_WRITE,
     Permission.AUDIT_READ,
     place="environment",
@@ -131,6 +118,14 @@ Service = Annotated[Restores, Depends(service(Restores))]
     reports_revision=True,
     repeatable=True,
 )
+
+
+@router.post(
+    "/projects/{project_id}/changes/{change_id}/restore",
+    response_model=RestoreOut,
+    responses=problems(400, 401, 404, 409, 413, 503),
+)
+@_restores
 async def restore_change(
     project_id: Id, change_id: ChangeId, actor: CurrentActor, restores: Service, body: RestoreBody | None = None
 ) -> Response:
@@ -157,14 +152,7 @@ async def restore_change(
     response_model=RestoreAllOut,
     responses=problems(400, 401, 404, 409, 413, 503),
 )
-@writes(
-    Permission.FLAGS_WRITE,
-    Permission.AUDIT_READ,
-    place="environment",
-    body_max_bytes=SMALL_BODY,
-    reports_revision=True,
-    repeatable=True,
-)
+@_restores
 async def restore_changes(project_id: Id, body: RestoreAllBody, actor: CurrentActor, restores: Service) -> Response:
     """Put back several changes together, the newest first, as if each were restored alone; or none of them.
 

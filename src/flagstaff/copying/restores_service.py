@@ -107,10 +107,14 @@ class Restores:
                 INVALID if several alter too much.
         """
         items: list[RestoredChange] = []
-        resources = characters = 0
+        resources, are_several = 0, len(numbers) > 1
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             _, member = await open_member(connection, actor, project_id, for_update=True)
+            if are_several:
+                characters = await changes_store.count_characters(connection, project_id, numbers)
+                if characters > CHARACTERS_MAX:
+                    raise invalid_field("changes", _TOO_MUCH)
             now = await self._time_of_restore(connection, project_id)
             async with attempt(transaction, keep=not dry_run):
                 for number in sorted(numbers, reverse=True):
@@ -118,8 +122,7 @@ class Restores:
                         async with attempt(transaction, keep=True):
                             altered = await self._put_back(connection, member, number, now, if_unchanged=if_unchanged)
                         resources += len(altered)
-                        characters += await changes_store.count_characters(connection, number)
-                        if len(numbers) > 1 and (resources > RESOURCES_MAX or characters > CHARACTERS_MAX):
+                        if are_several and resources > RESOURCES_MAX:
                             raise invalid_field("changes", _TOO_MUCH)
                     except Error as error:
                         if error.code is not Code.CONFLICT:

@@ -41,7 +41,7 @@ class FlagSummaryOut(BaseModel):
 
     since: Moment = Field(description="Rounded down to a whole hour.")
     until: Moment = Field(description="Rounded up to a whole hour.")
-    environments: list[EnvironmentCountOut] = Field(description="All environments, the oldest first.")
+    environments: list[EnvironmentCountOut] = Field(description="All environments, in their order.")
 
 
 @router.get("/evaluations/summary", response_model=FlagSummaryOut, responses=problems(400, 401, 404, 503))

@@ -96,7 +96,7 @@ def _flag_interval(minute: int, kinds: Iterable[tuple[Kind, int]]) -> FlagInterv
 
 
 class EnvironmentCount(NamedTuple):
-    """How often a flag was on and off in an environment."""
+    """The number of times that a flag was on and off in an environment."""
 
     environment_id: UUID
     on: int
@@ -105,7 +105,7 @@ class EnvironmentCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FlagSummary:
-    """How often the flags with a key were on and off in each environment, the oldest first."""
+    """The numbers of times that the flags with a key were on and off in each environment, in the order of these."""
 
     since: datetime
     until: datetime
@@ -228,7 +228,7 @@ class History:
 
 
 async def _count(connection: Connection, environment_id: UUID, flag_key: str, asked: Intervals) -> EnvironmentCount:
-    """How often the flag with a key was on and off in an environment."""
+    """Count how often the flag with a key was on and off in an environment."""
     number = await batches.find_environment_number(connection, environment_id)
     if number is None:
         return EnvironmentCount(environment_id, 0, 0)

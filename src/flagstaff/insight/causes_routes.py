@@ -139,7 +139,7 @@ def _encode(asked: list[AskedResult], causes: Causes) -> Iterator[bytes]:
         before = b","
     before = b'],"changes":['
     for numbered in named.values():
-        yield before + encode_json({**view_change(numbered), "comments": causes.comments.get(numbered.number, 0)})
+        yield before + encode_json(view_change(numbered, causes.comments))
         before = b","
     yield (b"" if named else before) + b"]}"
 

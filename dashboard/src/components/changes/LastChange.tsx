@@ -1,7 +1,7 @@
 /** The newest change of a flag, its rules or a segment that they name, in one sentence. */
 
-import { useInfiniteQuery } from "@tanstack/react-query";
-import { flagChangesQuery } from "../../api/changes";
+import { useQuery } from "@tanstack/react-query";
+import { lastChangeQuery } from "../../api/changes";
 import type { Flag } from "../../api/client";
 import { actorInWords, subjectOf, verbOf } from "../../lib/changeSentences";
 import { inFull } from "../../lib/time";
@@ -9,8 +9,7 @@ import { t } from "../../texts";
 
 export default function LastChange({ flag }: { flag: Flag }) {
   const path = { project_id: flag.project_id, env_id: flag.environment_id };
-  const { data, isPending } = useInfiniteQuery(flagChangesQuery(path, flag.id));
-  const newest = data?.pages[0]?.items[0];
+  const { data: newest, isPending } = useQuery(lastChangeQuery(path, flag.id));
   if (isPending) return t.loading;
   if (!newest) return inFull(flag.updated_at);
   const subject = subjectOf(newest, new Map([[flag.id, flag.name]]));

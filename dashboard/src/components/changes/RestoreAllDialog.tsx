@@ -1,6 +1,6 @@
 /** Shows what putting back several changes alters and which cannot be put back, and puts the others back together. */
 
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Modal, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import type { Change } from "../../api/changes";
@@ -16,6 +16,7 @@ import { Form } from "../shared/Form";
 import { Refusal } from "../shared/Refusal";
 import { Alterations } from "./Alterations";
 import classes from "./ChangeRows.module.css";
+import { RestoreButtons } from "./RestoreButtons";
 
 interface Props extends DialogProps {
   readonly projectId: string;
@@ -49,16 +50,13 @@ function Preview({ projectId, changes, flagNames, onDone, onClose }: Omit<Props,
     onDone();
   };
   const buttons = (busy: boolean) => (
-    <Group justify="flex-end" gap="xs">
-      <Button variant="default" onClick={onClose} data-autofocus>
-        {error ? t.close : t.cancel}
-      </Button>
-      {!error && (
-        <Button type="submit" loading={busy} disabled={possible.length === 0}>
-          {texts.restoreCount(possible.length)}
-        </Button>
-      )}
-    </Group>
+    <RestoreButtons
+      label={texts.restoreCount(possible.length)}
+      busy={busy}
+      disabled={possible.length === 0}
+      isRefused={error !== null}
+      onClose={onClose}
+    />
   );
   return (
     <Form form={form} onSubmit={submit} buttons={buttons}>

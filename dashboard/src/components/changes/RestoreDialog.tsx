@@ -1,6 +1,6 @@
 /** Shows what putting back a change alters, and puts it back. */
 
-import { Button, Group, Modal, Text } from "@mantine/core";
+import { Modal, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { lineOf } from "../../api/problem";
@@ -13,6 +13,7 @@ import { TurnsOn } from "../flags/TurnedOnUsers";
 import { Form } from "../shared/Form";
 import { Refusal } from "../shared/Refusal";
 import { Alterations } from "./Alterations";
+import { RestoreButtons } from "./RestoreButtons";
 
 interface Props extends DialogProps {
   readonly projectId: string;
@@ -39,16 +40,7 @@ function Preview({ projectId, changeId, what, onClose }: Omit<Props, "opened">) 
     onClose();
   };
   const buttons = (busy: boolean) => (
-    <Group justify="flex-end" gap="xs">
-      <Button variant="default" onClick={onClose} data-autofocus>
-        {error ? t.close : t.cancel}
-      </Button>
-      {!error && (
-        <Button type="submit" loading={busy} disabled={!data}>
-          {texts.restoreIt}
-        </Button>
-      )}
-    </Group>
+    <RestoreButtons label={texts.restoreIt} busy={busy} disabled={!data} isRefused={error !== null} onClose={onClose} />
   );
   return (
     <Form form={form} onSubmit={submit} buttons={buttons}>

@@ -1,12 +1,13 @@
 /** Lines over time. Screen readers get a table with the same numbers. */
 
 import { Button, VisuallyHidden } from "@mantine/core";
-import { type CSSProperties, type PointerEvent, useState } from "react";
+import { type CSSProperties, useState } from "react";
 import { type Line, nearest, partOf, spread, timePlaces } from "./releaseCharts";
 import type { Span } from "../../lib/chartTimes";
 import { axisLabel, inFull } from "../../lib/time";
 import { charts } from "../../texts/charts";
 import { releases as texts } from "../../texts/releases";
+import { usePlot } from "../../lib/usePlot";
 import classes from "./LineChart.module.css";
 
 export interface Mark {
@@ -47,25 +48,9 @@ export function LineChart({ onZoom, ...chart }: Props) {
 }
 
 function Plot({ label, times, lines, marks = [], most, onZoom }: Props & Required<Pick<Props, "onZoom">>) {
-  const [pointed, setPointed] = useState<number | null>(null);
   const places = timePlaces(times);
-  const shown = Math.min(pointed ?? times.length - 1, times.length - 1);
-  const [anchor, setAnchor] = useState<number | null>(null);
-  const at = ({ currentTarget, clientX }: PointerEvent<HTMLDivElement>) => {
-    const { left, width } = currentTarget.getBoundingClientRect();
-    return nearest(places, (clientX - left) / width);
-  };
-  const onDown = (event: PointerEvent<HTMLDivElement>) => {
-    if (event.button !== 0) return;
-    event.currentTarget.setPointerCapture(event.pointerId);
-    setAnchor(at(event));
-  };
-  const onUp = (event: PointerEvent<HTMLDivElement>) => {
-    const [from, to] = [times[anchor ?? -1], times[at(event) ?? -1]];
-    setAnchor(null);
-    if (from === undefined || to === undefined || from === to) return;
-    onZoom({ since: Math.min(from, to), until: Math.max(from, to) });
-  };
+  const { pointed, chosen, handlers } = usePlot(times, 0, { onZoom }, (share) => nearest(places, share) ?? 0);
+  const shown = pointed ?? times.length - 1;
   return (
     <figure className={classes.figure}>
       <figcaption className={classes.caption}>
@@ -78,16 +63,8 @@ function Plot({ label, times, lines, marks = [], most, onZoom }: Props & Require
             : texts.evidenceAt(inFull(times[shown] ?? 0), wordsAt(lines, shown))}
         </span>
       </figcaption>
-      <div
-        className={classes.plot}
-        aria-hidden
-        onPointerMove={(event) => setPointed(at(event))}
-        onPointerLeave={() => setPointed(null)}
-        onPointerDown={onDown}
-        onPointerUp={onUp}
-        onPointerCancel={() => setAnchor(null)}
-      >
-        {anchor !== null && <span className={classes.chosen} style={between(places[anchor], places[shown])} />}
+      <div className={classes.plot} aria-hidden {...handlers}>
+        {chosen && <span className={classes.chosen} style={between(places[chosen[0]], places[chosen[1]])} />}
         <svg className={classes.lines} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none">
           {marks.map(({ kind, place }) => (
             <path key={kind} className={classes.mark} data-kind={kind} d={`M0 ${down(place)}H${WIDTH}`} />
@@ -199,8 +176,8 @@ function traced(line: readonly (number | null)[], places: readonly number[]): st
     .join("");
 }
 
-function between(one = 0, other = 0): CSSProperties {
-  return { left: `${Math.min(one, other) * 100}%`, width: `${Math.abs(one - other) * 100}%` };
+function between(from = 0, to = 0): CSSProperties {
+  return { left: `${from * 100}%`, width: `${(to - from) * 100}%` };
 }
 
 function right(place: number | undefined): number {

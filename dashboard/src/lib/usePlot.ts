@@ -1,25 +1,33 @@
 /** How a chart is read and zoomed: by dragging over it, and with the keyboard. */
 
 import { type KeyboardEvent, type PointerEvent, useState } from "react";
-import type { Span } from "../../lib/chartTimes";
+import type { Span } from "./chartTimes";
 
 export interface Zooming {
   readonly onZoom: (span: Span) => void;
-  readonly onZoomIn: () => void;
-  readonly onZoomOut: () => void;
+  readonly onZoomIn?: () => void;
+  readonly onZoomOut?: () => void;
 }
 
 const BESIDE = 2; // bars on each side of the one that Enter zooms into
 
-/** `starts` are those of the bars; without `zooming`, the chart can only be pointed at. */
-export function usePlot(starts: readonly number[], step: number, zooming?: Zooming) {
+/**
+ * `starts` are those of the bars, or the moments of a line with a `step` of 0; without `zooming`, the chart can only be
+ * pointed at. `indexAt` returns the bar or the moment at a share of the chart's width.
+ */
+export function usePlot(
+  starts: readonly number[],
+  step: number,
+  zooming?: Zooming,
+  indexAt = (share: number): number => Math.floor(share * starts.length),
+) {
   const [pointed, setPointed] = useState<number | null>(null);
   const [anchor, setAnchor] = useState<number | null>(null);
   const last = starts.length - 1;
   const inside = (index: number) => Math.min(Math.max(index, 0), last);
   const at = ({ currentTarget, clientX }: PointerEvent) => {
     const { left, width } = currentTarget.getBoundingClientRect();
-    return inside(Math.floor(((clientX - left) / width) * starts.length));
+    return inside(indexAt((clientX - left) / width));
   };
   const zoom = (from: number, to: number) => {
     const [first, end] = [starts[inside(Math.min(from, to))], starts[inside(Math.max(from, to))]];
@@ -40,9 +48,9 @@ export function usePlot(starts: readonly number[], step: number, zooming?: Zoomi
     End: (isChoosing) => read(last, isChoosing),
     Enter: () => (anchor === null ? zoom(shown - BESIDE, shown + BESIDE) : zoom(anchor, shown)),
     Escape: () => setAnchor(null),
-    "+": () => zooming?.onZoomIn(),
-    "=": () => zooming?.onZoomIn(),
-    "-": () => zooming?.onZoomOut(),
+    "+": () => zooming?.onZoomIn?.(),
+    "=": () => zooming?.onZoomIn?.(),
+    "-": () => zooming?.onZoomOut?.(),
   };
   const pointing = {
     onPointerMove: (event: PointerEvent) => setPointed(at(event)),
