@@ -314,7 +314,7 @@ async def _until_events(data: Path, count: int) -> None:
     async with asyncio.timeout(300):
         while True:
             with closing(sqlite3.connect(data / "history.sqlite")) as connection:
-                (found,) = connection.execute("SELECT count(*) FROM events").fetchone()
+                (found,) = connection.execute("SELECT coalesce(sum(size), 0) FROM event_segments").fetchone()
             if found >= count:
                 return
             await asyncio.sleep(0.2)

@@ -9,6 +9,7 @@ from itertools import cycle
 from time import monotonic
 from uuid import UUID
 
+from flagstaff.history.store.event_segments import unpack
 from tests.faults.clients import LONGEST_SECONDS, RECONNECT_SECONDS, Connection
 from tests.faults.fleet import Fleet
 from tests.faults.histories import History
@@ -116,11 +117,15 @@ async def _find_wrong(fleet: Fleet, release_id: UUID) -> list[str]:
     alarms = [each["metric"] for each in json.loads(row["alarms"])]
     if alarms != [METRIC]:
         problems.append(f"the guard has acted {len(alarms)} times")
-    repeated = await fleet.fetch(
-        "SELECT unit FROM history.events WHERE metric = $1 GROUP BY environment, unit HAVING count(*) > 1", METRIC
+    stored = Counter(
+        (each["environment"], unit)
+        for each in await fleet.fetch("SELECT environment, content FROM history.event_segments")
+        for metric, unit, *_ in unpack(each["content"])
+        if metric == METRIC
     )
+    repeated = [unit for (_, unit), times in stored.items() if times > 1]
     if repeated:
-        problems.append(f"{len(repeated)} events were stored more than once, first that of {repeated[0]['unit']}")
+        problems.append(f"{len(repeated)} events were stored more than once, first that of {repeated[0]}")
     return problems
 
 

@@ -7,11 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
-from flagstaff.database import tables
 from flagstaff.database.database import Database
-from tests.support.releases import create_metric
+from tests.support.releases import create_metric, list_stored
 from tests.support.remote import RemoteCaller
 from tests.support.sdk_keys import create_key
 from tests.support.server import ServerProcess
@@ -68,14 +66,11 @@ async def test_what_is_tracked_arrives_as_events(sqlite: Store, language: str) -
 
 async def until_stored(store: Store, expected: list[tuple[str, str, float | None]]) -> None:
     """Wait until the history has these events."""
-    columns = tables.events.c
-    query = sa.select(columns.metric, columns.unit, columns.value).order_by(columns.id)
     database = Database(store.database_url, store.data_directory)
     try:
         async with asyncio.timeout(SECONDS):
             while True:
-                async with database.read_history() as connection:
-                    found = [tuple(row) for row in await connection.execute(query)]
+                found = [(each.metric, each.unit, each.value) for each in await list_stored(database)]
                 if found == expected:
                     return
                 await asyncio.sleep(0.05)

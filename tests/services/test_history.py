@@ -48,6 +48,7 @@ async def count_rows(database: Database) -> dict[str, int]:
         tables.reported_counts,
         tables.reported_windows,
         tables.event_ids,
+        tables.event_segments,
         tables.events,
         tables.exposures,
         tables.observed_releases,

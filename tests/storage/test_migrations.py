@@ -37,6 +37,7 @@ from flagstaff.flags.variants import Variant
 from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.deletions import list_bytes
+from flagstaff.history.store.events import write_events
 from flagstaff.history.store.rollups import roll_up
 from flagstaff.history.store.sums import sum_by_interval
 from flagstaff.history.store.user_rollups import roll_up_users
@@ -47,6 +48,7 @@ from flagstaff.identity.second_factors.second_factors import TotpSecret
 from flagstaff.identity.second_factors.second_factors_store import find_totp, save_totp
 from flagstaff.identity.single_sign_on.identities import Identity
 from flagstaff.identity.single_sign_on.identities_store import create_identity, find_identity
+from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
 from flagstaff.projects.idempotency_store import claim
 from flagstaff.projects.invitations_store import create_invitation, list_invitations
 from flagstaff.projects.members import Role
@@ -70,7 +72,7 @@ from tests.support.history import make_batch, make_layout, make_record, read, wr
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store
 
-REVISIONS = [f"{number:04}" for number in range(1, 39)]
+REVISIONS = [f"{number:04}" for number in range(1, 40)]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 
@@ -224,6 +226,20 @@ async def test_the_size_of_the_history_is_measured_by_the_upgrade(database: Data
     assert newest == oldest + 1
     assert newer > 0
     assert older > 0
+
+
+async def test_the_segments_of_events_go_on_after_the_ids_of_the_events_before(database: Database, store: Store) -> None:
+    await migrate_store(store, "0038")
+    at = tables.microseconds(AT)
+    values = f"(7, 1, 'errors', 'ada', {at}, NULL)"
+    await execute(store, f"INSERT INTO history.events (id, environment, metric, unit, at, value) VALUES {values}")
+    await migrate_store(store)
+    events = EventBatch(1, at, [EventGroup(uuid4(), [EventRow("errors", "eve", at, None, None)], {})])
+    async with database.write_history() as connection:
+        await write_events(connection, events)
+        ids = (await connection.execute(sa.select(tables.event_segments.c.id))).scalars().all()
+        left = (await connection.execute(sa.select(sa.func.count()).select_from(tables.events))).scalar_one()
+    assert (ids, left) == ([8], 0)
 
 
 async def count_users(database: Database, number: int) -> tuple[Any, ...]:

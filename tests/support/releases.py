@@ -4,7 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
+import sqlalchemy as sa
+
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
+from flagstaff.database.database import Database
+from flagstaff.history.store.event_segments import StoredEvent, unpack
 from tests.support.api import Caller, Json, created, flag_path, project_path
 
 SECONDS = 30
@@ -106,3 +111,11 @@ async def until_stored(flagstaff: Flagstaff) -> None:
     async with asyncio.timeout(SECONDS):
         while flagstaff.history.recorder.waiting or flagstaff.history.event_recorder.waiting:
             await asyncio.sleep(0.01)
+
+
+async def list_stored(database: Database) -> list[StoredEvent]:
+    """The events in the history, in the order in which they were stored."""
+    segments = tables.event_segments.c
+    async with database.read_history() as connection:
+        contents = await connection.execute(sa.select(segments.content).order_by(segments.id))
+        return [StoredEvent(*event) for content in contents.scalars() for event in unpack(content)]

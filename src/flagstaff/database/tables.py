@@ -1031,8 +1031,26 @@ request_samples = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# Events of metrics, in the order in which they were committed in an environment. `unit` identifies the user: as the
-# rollout does by default, or with an attribute, its name and its value; see metrics/events.py.
+# Events of metrics: some thousand at most in a row, in the order in which they were committed in an environment.
+# `number` counts an environment's events up to the last of them, and `last_at` is the latest time of these; see
+# history/store/event_segments.py.
+event_segments = sa.Table(
+    "event_segments",
+    metadata,
+    sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    sa.Column("environment", sa.Integer, nullable=False),
+    sa.Column("number", sa.BigInteger, nullable=False),
+    sa.Column("size", sa.Integer, nullable=False),
+    sa.Column("last_at", sa.BigInteger, nullable=False),
+    _version(),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+    sa.Index(None, "environment", "id"),
+    sa.Index(None, "environment", "last_at"),
+    schema=HISTORY,
+    sqlite_autoincrement=True,
+)
+
+# Empty since 0039, and to be dropped after a release: events were stored here one by one.
 events = sa.Table(
     "events",
     metadata,

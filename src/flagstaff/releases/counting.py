@@ -261,8 +261,6 @@ def group_first(seen: Iterable[tuple[str, Seen]]) -> dict[str, list[Seen]]:
 _time: Callable[[Seen], int] = lambda seen: seen.at  # noqa: E731 -- a key, used once
 
 
-def make_events(
-    rows: Iterable[tuple[int, str, str, int, float | None]], places: Mapping[str, int]
-) -> list[CountedEvent]:
-    """Stored events of the metrics that have a place."""
-    return [CountedEvent(places[metric], unit, at, value) for _, metric, unit, at, value in rows if metric in places]
+def make_events(rows: Iterable[tuple[str, str, int, float | None]], places: Mapping[str, int]) -> list[CountedEvent]:
+    """Stored events, whose metrics have a place each."""
+    return [CountedEvent(places[metric], unit, at, value) for metric, unit, at, value in rows]

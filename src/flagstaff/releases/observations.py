@@ -76,7 +76,8 @@ class Observations:
 
     `exposed` has, by segment (a step that was in force) and arm, the users who were exposed in it, and `new` those who
     were exposed for the first time. `entered` has those who were in no arm of this name just before, so that its sum
-    counts each user of an arm once. Events with ids up to `first_event` are from before the release.
+    counts each user of an arm once. `event` is the last segment of events
+    that was read, and those up to `first_event` are from before the release.
     """
 
     segment: int = 0

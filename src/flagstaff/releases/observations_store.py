@@ -20,7 +20,7 @@ from flagstaff.values.lists import parts_of
 _MICROSECONDS = 1_000_000
 _UNITS_AT_ONCE = 400  # a statement has a bound on its parameters
 _observed, _exposures, _done = tables.observed_releases.c, tables.exposures.c, tables.user_events.c
-_segments, _environments, _events = tables.segments.c, tables.recorded_environments.c, tables.events.c
+_segments, _environments, _events = tables.segments.c, tables.recorded_environments.c, tables.event_segments.c
 _encode, _decode = msgspec.json.encode, msgspec.json.Decoder(Observations).decode
 _encode_rows = msgspec.json.Encoder().encode
 
@@ -62,7 +62,7 @@ _continued = (
 )
 _last_event = (
     sa.select(sa.func.max(_events.id))
-    .join_from(tables.recorded_environments, tables.events, _events.environment == _environments.number)
+    .join_from(tables.recorded_environments, tables.event_segments, _events.environment == _environments.number)
     .where(_environments.environment_id == sa.bindparam("environment_id"))
 )
 _of_units = sa.select(_exposures.unit, _exposures.first_step, _exposures.step, _exposures.arm, _exposures.at).where(
@@ -158,7 +158,7 @@ async def create_observed(connection: AsyncConnection, release_id: UUID, environ
 
 
 async def find_latest(connection: AsyncConnection, environment_id: UUID) -> tuple[int | None, ...]:
-    """What changes when an environment gets evaluations or events: its last segment, its size, and its last event."""
+    """What changes when an environment gets evaluations or events: its last segment, its size, and that of events."""
     segment = (await connection.execute(_newest_segment, {"environment_id": environment_id})).first()
     event = (await connection.execute(_last_event, {"environment_id": environment_id})).scalar()
     return (*(segment or (None, None)), event)

@@ -11,8 +11,7 @@ from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.targeting import attributes_of
 from flagstaff.evaluation.targets import BUILT_IN
 from flagstaff.flags.flags import DEFAULT_STICKINESS
-from flagstaff.history.store import batches, events, following
-from flagstaff.history.store.events import StoredEvent
+from flagstaff.history.store import batches, event_segments, following
 from flagstaff.history.store.following import FollowedSegment, Position
 from flagstaff.metrics.events import unit_of
 from flagstaff.metrics.metrics import Kind, Metric
@@ -23,7 +22,6 @@ from flagstaff.releases.observations import Observations, Point
 from flagstaff.releases.observations_store import Observed
 from flagstaff.releases.releases import Release
 
-_EVENTS_AT_ONCE = 2_000
 _IDENTIFIER_MAX_LENGTH = 1024  # as in events; the history also holds what no column of text can
 _POINTS_EVERY_SECONDS = 5
 
@@ -45,7 +43,7 @@ async def read_piece(
     if number is None:
         return None
     last_segment = await following.find_last_segment(connection, number)
-    last_event = await events.find_last_event(connection, number)
+    last_event = await event_segments.find_last(connection, number)
     position = Position(counted.segment, counted.unfinished)
     segments = release.segments
     timeline = Timeline(segments, [microseconds(each.at) for each in segments])
@@ -108,18 +106,24 @@ async def _count_evaluations(
         for first in firsts:
             counting.expose(unit, first)
         await turns.give()
-    opened = sorted(counting.opened)
+    opened = counting.opened
     if counting.aside or (opened and places):
         units = {*counting.aside, *opened}
         counting.done |= await observations_store.find_done(connection, observed.number, units)
     counting.set_aside_events()
-    for start in range(0, len(opened), 400):
-        some = opened[start : start + 400]
-        earlier = await events.list_events_of_units(
-            connection, number, some, list(places), after=counting.counted.first_event, last=counting.counted.event
+    if opened and places:
+        # An event counts only if it happened after its user's evaluation.
+        earlier = await event_segments.list_of_units(
+            connection,
+            number,
+            opened,
+            places,
+            since=min(counting.exposures[unit].at for unit in opened),
+            after=counting.counted.first_event,
+            last=counting.counted.event,
         )
         for event in make_events(earlier, places):
-            before = counting.opened[event.unit]
+            before = opened[event.unit]
             if before is None or event.at < before:
                 counting.add_event(event)
             await turns.give()
@@ -174,8 +178,8 @@ async def _count_events(
     if not places:
         counted.event = last
         return False
-    rows: list[StoredEvent] = await events.list_events_after(connection, number, counted.event, last, _EVENTS_AT_ONCE)
-    fresh = make_events(rows, places)
+    read = await event_segments.list_after(connection, number, places, after=counted.event, last=last)
+    fresh = make_events(read.events, places)
     units = {each.unit for each in fresh}
     counting.exposures |= await observations_store.find_exposures(
         connection, observed.number, units - counting.exposures.keys()
@@ -186,9 +190,8 @@ async def _count_events(
     for event in fresh:
         counting.add_event(event)
         await turns.give()
-    more = len(rows) == _EVENTS_AT_ONCE
-    counted.event = rows[-1].id if more else last
-    return more
+    counted.event = read.position
+    return read.more
 
 
 async def _find_scales(connection: Connection, observed: Observed, counting: Counting) -> None:

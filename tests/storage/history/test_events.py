@@ -1,18 +1,22 @@
 """Events of metrics in the history: each once, in their order, and deleted in small pieces."""
 
 import asyncio
+import zlib
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
+import msgspec
 import pytest
 import sqlalchemy as sa
+from structlog.testing import capture_logs
 
 from flagstaff.database import tables
 from flagstaff.database.database import Database
-from flagstaff.history.store import deletions, events
+from flagstaff.history.store import deletions, event_segments, events
 from flagstaff.history.store.batches import find_environment_number
-from flagstaff.history.store.events import StoredEvent
+from flagstaff.history.store.columns import UnknownVersionError
+from flagstaff.history.store.event_segments import SIZE_MAX, StoredEvent, unpack
 from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
 from tests.support.stores import Store
 
@@ -48,8 +52,15 @@ async def read(database: Database, environment_id: UUID) -> list[StoredEvent]:
         number = await find_environment_number(connection, environment_id)
         if number is None:
             return []
-        last = await events.find_last_event(connection, number)
-        return await events.list_events_after(connection, number, 0, last, 1000)
+        found, position, more = list[StoredEvent](), 0, True
+        last = await event_segments.find_last(connection, number)
+        while more:
+            some, position, more = await event_segments.list_after(
+                connection, number, {"errors"}, after=position, last=last
+            )
+            found += some
+        assert position == last
+        return found
 
 
 async def count(database: Database, table: sa.Table) -> int:
@@ -75,9 +86,58 @@ async def test_events_are_read_in_the_order_in_which_they_were_committed(databas
         *(write(database, batch(environment_id, f"u-{number}", number=number)) for number in range(10)),
         write(database, batch(other, "x", number=99)),
     )
+    segments = tables.event_segments.c
+    async with database.read_history() as connection:
+        number = await find_environment_number(connection, environment_id)
+        query = sa.select(segments.number, segments.content).where(segments.environment == number).order_by(segments.id)
+        rows = (await connection.execute(query)).all()
+    assert [each.number for each in rows] == [*range(1, 11)]
+    assert [each.unit for each in await read(database, environment_id)] == [
+        unit for each in rows for _, unit, *_ in unpack(each.content)
+    ]
+
+
+async def test_many_events_are_read_in_stretches_none_left_out_and_none_twice(database: Database) -> None:
+    environment_id = uuid4()
+    units = [f"u-{number}" for number in range(2 * SIZE_MAX + 10)]
+    few = [batch(environment_id, f"few-{number}", number=number) for number in range(2, 120)]
+    await write(database, batch(environment_id, *units, number=1), *few, batch(environment_id, *units, number=200))
+    async with database.read_history() as connection:
+        number = await find_environment_number(connection, environment_id)
+        assert number is not None
+        last = await event_segments.find_last(connection, number)
+        first = await event_segments.list_after(connection, number, {"errors"}, after=0, last=last)
+        assert await event_segments.list_after(connection, number, {"errors"}, after=last, last=last) == (
+            [],
+            last,
+            False,
+        )
+    assert (len(first.events), first.more) == (SIZE_MAX, True)
     found = await read(database, environment_id)
-    assert len({each.id for each in found}) == 10
-    assert [each.id for each in found] == sorted(each.id for each in found)
+    assert [each.unit for each in found] == [*units, *(f"few-{number}" for number in range(2, 120)), *units]
+
+
+async def test_a_damaged_segment_is_left_out_and_logged(database: Database) -> None:
+    environment_id = uuid4()
+    await write(database, batch(environment_id, "ada", number=1), batch(environment_id, "eve", number=2))
+    segments = tables.event_segments
+    newest = sa.select(sa.func.max(segments.c.id)).scalar_subquery()
+    short = zlib.compress(msgspec.msgpack.encode((["errors"], [], [AT], [None])))
+    for damaged in (b"x", zlib.compress(b"x"), short):
+        async with database.write_history() as connection:
+            await connection.execute(segments.update().where(segments.c.id == newest).values(content=damaged))
+        with capture_logs() as entries:
+            assert [each.unit for each in await read(database, environment_id)] == ["ada"]
+        assert [(each["event"], each["table"]) for each in entries] == [("history_row_damaged", "event_segments")]
+
+
+async def test_a_segment_of_a_newer_version_is_never_passed(database: Database) -> None:
+    environment_id = uuid4()
+    await write(database, batch(environment_id, "ada", number=1))
+    async with database.write_history() as connection:
+        await connection.execute(tables.event_segments.update().values(version=2))
+    with pytest.raises(UnknownVersionError, match="version 2"):
+        await read(database, environment_id)
 
 
 async def test_an_id_that_was_stored_before_is_left_out_of_another_batch(database: Database) -> None:
@@ -91,21 +151,35 @@ async def test_an_id_that_was_stored_before_is_left_out_of_another_batch(databas
     assert [each.unit for each in await read(database, environment_id)] == ["ada", "grace"]
 
 
-async def test_the_events_of_some_users_are_found_between_two_positions(database: Database) -> None:
+async def test_the_events_of_some_users_are_found_between_two_positions_and_from_a_time_on(database: Database) -> None:
     environment_id = uuid4()
-    await write(database, batch(environment_id, "ada", "grace", "ada"))
-    first, _, third = await read(database, environment_id)
+    await write(
+        database,
+        batch(environment_id, "ada", "grace", "ada", number=1),
+        batch(environment_id, "grace", "ada", number=2, at=AT - 10),
+        batch(environment_id, "ada", number=3, at=AT + 10),
+    )
+    segments = tables.event_segments.c
     async with database.read_history() as connection:
+        first, second, third = (await connection.execute(sa.select(segments.id).order_by(segments.id))).scalars()
         number = await find_environment_number(connection, environment_id)
         assert number is not None
 
-        async def find(after: int, last: int, metric: str = "errors") -> list[StoredEvent]:
-            return await events.list_events_of_units(connection, number or 0, ["ada"], [metric], after=after, last=last)
+        async def find(after: int, last: int, metric: str = "errors", since: int = AT) -> list[int]:
+            found = await event_segments.list_of_units(
+                connection, number or 0, {"ada"}, {metric}, since=since, after=after, last=last
+            )
+            assert {each.unit for each in found} <= {"ada"}
+            return [each.at - AT for each in found]
 
-        assert await find(0, third.id) == [first, third]
-        assert await find(first.id, third.id) == [third]
-        assert await find(0, third.id - 1) == [first]
-        assert await find(0, third.id, "other") == []
+        assert await find(0, third) == [0, 0, 10]
+        assert await find(0, third, since=AT - 10) == [0, 0, -10, 10]
+        assert await find(first, third) == [10]
+        assert await find(first, third, since=AT - 10) == [-10, 10]
+        assert await find(0, second) == [0, 0]
+        assert await find(0, third, since=AT + 11) == []
+        assert await find(0, third, "other") == []
+        assert await find(third, third) == []
 
 
 async def test_old_events_are_deleted_and_newer_ones_stay(database: Database) -> None:
@@ -127,20 +201,32 @@ async def test_old_events_are_deleted_and_newer_ones_stay(database: Database) ->
 
 
 async def test_the_oldest_events_beyond_the_bound_are_deleted(database: Database) -> None:
-    environment_id = uuid4()
-    await write(database, batch(environment_id, *(f"u-{number}" for number in range(50))))
-    more = True
+    environment_id, other = uuid4(), uuid4()
+    await write(
+        database,
+        *(batch(environment_id, f"u-{number}", f"v-{number}", number=number) for number in range(1, 11)),
+        batch(other, "x", number=99),
+    )
+    more, pieces = True, 0
     while more:
         async with database.write_history() as connection:
-            more = await events.delete_events(connection, NOW - timedelta(days=90), 10, 1)
-    assert [each.unit for each in await read(database, environment_id)] == [f"u-{number}" for number in range(40, 50)]
+            more = await events.delete_events(connection, NOW - timedelta(days=90), 10, 2)
+        pieces += 1
+    assert pieces == 4
+    kept = [f"{name}-{number}" for number in range(7, 11) for name in "uv"]
+    assert [each.unit for each in await read(database, environment_id)] == kept
+    assert [each.unit for each in await read(database, other)] == ["x"]
+    await write(database, batch(environment_id, "new", number=11))
+    async with database.write_history() as connection:
+        assert not await events.delete_events(connection, NOW - timedelta(days=90), 10, 2)
+    assert [each.unit for each in await read(database, environment_id)] == [*kept, "new"]
 
 
 async def test_the_events_of_a_deleted_environment_go_in_pieces(database: Database) -> None:
     environment_id, other = uuid4(), uuid4()
     await write(
         database,
-        batch(environment_id, *(f"u-{number}" for number in range(45)), number=1, ids=True),
+        *(batch(environment_id, f"u-{number}", number=number + 10, ids=True) for number in range(5)),
         batch(other, "ada", number=2, ids=True),
     )
     async with database.read_history() as connection:
@@ -149,7 +235,8 @@ async def test_the_events_of_a_deleted_environment_go_in_pieces(database: Databa
     pieces, more = 0, True
     while more:
         async with database.write_history() as connection:
-            more = await events.delete_events_of(connection, number=number, limit=1)
+            assert not await deletions.forget_environment(connection, number), "an event could still be counted"
+            more = await events.delete_events_of(connection, number=number, limit=2)
         pieces += 1
     async with database.write_history() as connection:
         assert await deletions.forget_environment(connection, number)

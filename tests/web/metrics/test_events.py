@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
+from flagstaff.history.store.event_segments import StoredEvent
 from tests.support.api import Caller, Json, field_errors, project_path
-from tests.support.releases import create_metric, send_events, until_stored
+from tests.support.releases import create_metric, list_stored, send_events, until_stored
 from tests.support.sdk_keys import KeyMaker
 
 PATH = "/sdk/v1/events"
@@ -26,13 +26,10 @@ async def sdk_key(ada: Caller, project: Json) -> str:
     return key
 
 
-async def stored(flagstaff: Flagstaff) -> list[tuple[Any, ...]]:
+async def stored(flagstaff: Flagstaff) -> list[StoredEvent]:
     """The events in the history, in the order in which they were stored."""
     await until_stored(flagstaff)
-    columns = tables.events.c
-    query = sa.select(columns.metric, columns.unit, columns.at, columns.value).order_by(columns.id)
-    async with flagstaff.database.read_history() as connection:
-        return [tuple(row) for row in await connection.execute(query)]
+    return await list_stored(flagstaff.database)
 
 
 async def post(caller: Caller, sdk_key: str, body: Any, **headers: str) -> Any:

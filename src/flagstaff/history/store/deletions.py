@@ -109,12 +109,13 @@ async def delete_batches(connection: AsyncConnection, before: datetime, limit: i
 
 
 async def forget_environment(connection: AsyncConnection, number: int) -> bool:
-    """Delete an environment's number and layouts; return False, and do nothing, if it still has records."""
+    """Delete an environment's number and layouts; return False, and do nothing, if it still has records or events."""
     table = tables.recorded_environments
     # Recording takes the number's lock too, so nothing can arrive between the check and the deletion.
     await lock_environment(connection, number)
-    if (await connection.execute(sa.select(_segments.id).where(_segments.environment == number).limit(1))).first():
-        return False
+    for segments in (_segments, tables.event_segments.c):
+        if (await connection.execute(sa.select(segments.id).where(segments.environment == number).limit(1))).first():
+            return False
     await connection.execute(tables.layouts.delete().where(tables.layouts.c.environment == number))
     await connection.execute(table.delete().where(table.c.number == number))
     return True

@@ -1,0 +1,219 @@
+"""Segments of the events of an environment: written as they arrive, and read in the order in which they were committed.
+
+The content is columns, as msgpack, compressed. An event in a segment costs 0.3 µs and 15 bytes; in a row of its own it
+would cost 15 µs and 73 bytes, most of them for the index on its unit. Nothing needs this index: see `list_of_units`.
+
+Writers hold the lock of their environment until they commit, so that a segment with a higher id was committed later.
+"""
+
+import zlib
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import sqlalchemy as sa
+import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from flagstaff.concurrency.pacing import Turns
+from flagstaff.database import tables
+from flagstaff.history.store.columns import UnknownVersionError
+from flagstaff.metrics.events import EventRow
+from flagstaff.values.lists import parts_of
+
+SIZE_MAX = 2_000
+"""Events in a segment: to unpack so many holds the event loop for a millisecond."""
+_VERSION = 1
+_LEVEL = 1
+_LISTED_AT_ONCE = 100
+_READ_AT_ONCE = 8
+
+log = structlog.get_logger(__name__)
+
+_segments = tables.event_segments.c
+_environments = tables.recorded_environments.c
+_Columns = tuple[list[str], list[str], list[int], list[float | None]]
+_decode: Callable[[bytes], _Columns] = msgspec.msgpack.Decoder(_Columns).decode
+
+_environment: sa.BindParameter[int] = sa.bindparam("environment")
+_newest = (
+    sa.select(_segments.number)
+    .where(_segments.environment == _environment)
+    .order_by(_segments.id.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+_add = tables.event_segments.insert().values(
+    environment=_environment, number=sa.func.coalesce(_newest, 0) + sa.bindparam("events")
+)
+_last = sa.select(sa.func.max(_segments.id)).where(_segments.environment == _environment)
+_between = (
+    sa.select(_segments.id, _segments.size)
+    .where(
+        _segments.environment == _environment,
+        _segments.id > sa.bindparam("after"),
+        _segments.id <= sa.bindparam("last"),
+    )
+    .order_by(_segments.id)
+    .limit(_LISTED_AT_ONCE)
+)
+_since = _between.where(_segments.last_at >= sa.bindparam("since"))
+_contents = (
+    sa.select(_segments.id, _segments.version, _segments.content)
+    .where(_segments.id.in_(sa.bindparam("ids", expanding=True)))
+    .order_by(_segments.id)
+)
+
+
+class StoredEvent(NamedTuple):
+    """An event as it was stored; `at` is in microseconds since 1970."""
+
+    metric: str
+    unit: str
+    at: int
+    value: float | None
+
+
+class Stretch(NamedTuple):
+    """Some events, the id of the segment after which reading continues, and whether there may be more before `last`."""
+
+    events: list[StoredEvent]
+    position: int
+    more: bool
+
+
+async def add_events(connection: AsyncConnection, environment: int, rows: Sequence[EventRow]) -> None:
+    """Store events of an environment, whose lock the transaction holds."""
+    for part in parts_of(rows, SIZE_MAX):
+        times = [row.at for row in part]
+        columns = [row.metric for row in part], [row.unit for row in part], times, [row.value for row in part]
+        values = {
+            "environment": environment,
+            "events": len(part),
+            "size": len(part),
+            "last_at": max(times),
+            "version": _VERSION,
+            "content": zlib.compress(msgspec.msgpack.encode(columns), _LEVEL),
+        }
+        await connection.execute(_add, values)
+
+
+async def find_last(connection: AsyncConnection, environment: int) -> int:
+    """The id of the segment of an environment that was committed last; 0 if it has none."""
+    return (await connection.execute(_last, {"environment": environment})).scalar() or 0
+
+
+async def list_after(
+    connection: AsyncConnection, environment: int, metrics: Collection[str], *, after: int, last: int
+) -> Stretch:
+    """The events of some metrics in the segments with ids above `after` and up to `last`, oldest first.
+
+    Reads some segments, with about `SIZE_MAX` events together. Raises UnknownVersionError.
+    """
+    listed = (await connection.execute(_between, {"environment": environment, "after": after, "last": last})).all()
+    ids, size = list[int](), 0
+    for each in listed:
+        if ids and size + each.size > SIZE_MAX:
+            break
+        ids.append(each.id)
+        size += each.size
+    found, turns = list[StoredEvent](), Turns()
+    for some in parts_of(ids, _READ_AT_ONCE):
+        for row in await connection.execute(_contents, {"ids": some}):
+            found += (StoredEvent(*event) for event in _read(row) if event[0] in metrics)
+            await turns.give()
+    more = bool(ids) and (len(ids) < len(listed) or len(listed) == _LISTED_AT_ONCE)
+    return Stretch(found, ids[-1] if more else last, more)
+
+
+async def list_of_units(
+    connection: AsyncConnection,
+    environment: int,
+    units: Collection[str],
+    metrics: Collection[str],
+    *,
+    since: int,
+    after: int,
+    last: int,
+) -> list[StoredEvent]:
+    """The events of some users from a time on, in the segments with ids above `after` and up to `last`.
+
+    The time is in microseconds. The events are in the order in which they were committed. All segments with events from
+    that time on are read: those of a few seconds, if evaluations arrive as soon as events do. Raises
+    UnknownVersionError.
+    """
+    found, turns = list[StoredEvent](), Turns()
+    wanted = {"environment": environment, "last": last, "since": since}
+    while units and metrics and after < last:
+        ids = [each.id for each in await connection.execute(_since, {**wanted, "after": after})]
+        for some in parts_of(ids, _READ_AT_ONCE):
+            for row in await connection.execute(_contents, {"ids": some}):
+                found += (
+                    StoredEvent(*event)
+                    for event in _read(row)
+                    if event[1] in units and event[2] >= since and event[0] in metrics
+                )
+                await turns.give()
+        after = ids[-1] if len(ids) == _LISTED_AT_ONCE else last
+    return found
+
+
+def _read(row: Any) -> Iterator[tuple[str, str, int, float | None]]:
+    """The fields of the events of a segment; none if it is damaged, which must not stop the counting of all others."""
+    if row.version != _VERSION:
+        raise UnknownVersionError(f"segments of events of version {row.version} are unknown")
+    try:
+        return unpack(row.content)
+    except ValueError as error:
+        log.error("history_row_damaged", table=tables.event_segments.name, id=row.id, error=str(error))  # noqa: TRY400
+        return iter(())
+
+
+def unpack(content: bytes) -> Iterator[tuple[str, str, int, float | None]]:
+    """The fields of the events in a segment's content: see `StoredEvent`. Raises ValueError if it is damaged."""
+    try:
+        columns = _decode(zlib.decompress(content))
+    except zlib.error as error:
+        raise ValueError("the events are damaged") from error
+    if len(set(map(len, columns))) > 1:
+        raise ValueError("the columns have different lengths")
+    return zip(*columns, strict=True)
+
+
+async def delete_oldest(connection: AsyncConnection, before: int, keep_max: int, limit: int) -> bool:
+    """Delete at most `limit` of the oldest segments, with events from before a time or beyond `keep_max`.
+
+    The time is in microseconds. Returns whether there may be more.
+    """
+    beyond = await _count(connection) - keep_max
+    first = sa.select(_segments.id, _segments.size, _segments.last_at).order_by(_segments.id).limit(limit)
+    oldest = list[int]()
+    for each in await connection.execute(first):
+        if each.last_at >= before and beyond <= 0:
+            break
+        oldest.append(each.id)
+        beyond -= each.size
+    if oldest:
+        await connection.execute(tables.event_segments.delete().where(_segments.id.in_(oldest)))
+    return len(oldest) == limit
+
+
+async def _count(connection: AsyncConnection) -> int:
+    """The number of events of all environments: of each, the oldest ones are deleted first."""
+    of_environment = (
+        sa.select(_segments.number)
+        .where(_segments.environment == _environments.number)
+        .correlate(tables.recorded_environments)
+        .limit(1)
+    )
+    newest = of_environment.order_by(_segments.id.desc()).scalar_subquery()
+    before = of_environment.with_only_columns(_segments.number - _segments.size).order_by(_segments.id)
+    counts = sa.select(sa.func.sum(newest - before.scalar_subquery())).select_from(tables.recorded_environments)
+    return int((await connection.execute(counts)).scalar() or 0)
+
+
+async def delete_of_environment(connection: AsyncConnection, environment: int, limit: int) -> bool:
+    """Delete at most `limit` segments of an environment; return whether there may be more."""
+    first = sa.select(_segments.id).where(_segments.environment == environment).order_by(_segments.id).limit(limit)
+    deleted = await connection.execute(tables.event_segments.delete().where(_segments.id.in_(first)))
+    return deleted.rowcount == limit
