@@ -175,7 +175,7 @@ def unpack(content: bytes) -> Iterator[tuple[str, str, int, float | None]]:
         columns = _decode(zlib.decompress(content))
     except zlib.error as error:
         raise ValueError("the events are damaged") from error
-    if len(set(map(len, columns))) > 1:
+    if len({len(column) for column in columns}) > 1:
         raise ValueError("the columns have different lengths")
     return zip(*columns, strict=True)
 
