@@ -12,14 +12,13 @@ import sqlite3
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from math import log
 from pathlib import Path
 from uuid import UUID
 
-import httpx
-
+from bench.raw_http import Connection, request
 from bench.report import print_table
 from flagstaff.database.database import Database
 from flagstaff.evaluation.evaluator import evaluate
@@ -27,7 +26,7 @@ from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordG
 from flagstaff.flags.snapshots_service import SnapshotSource
 from flagstaff.history.store.batches import write_batch
 from flagstaff.history.store.events import write_events
-from flagstaff.metrics.events import EventBatch, EventGroup
+from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
 from flagstaff.releases.statistics import binary
 from flagstaff.releases.statistics.binary import EventSplit
 from tests.support.api import Json
@@ -52,7 +51,13 @@ ENVIRON = {
     "FLAGSTAFF_ACCESS_LOG": "off",
     "FLAGSTAFF_SECRET_KEY": "s" * 64,
 }
-EVENTS, EACH = 100_000, 100
+EACH = 100
+EVENTS, EVENTS_A_SECOND, CONNECTIONS = 500_000, 150_000, 4
+KINDS: dict[str, Json] = {
+    "errors": {"metric": "errors"},
+    "latencies": {"metric": "latency", "value": 12.5},
+    "errors with ids": {"metric": "errors", "id": ""},
+}
 TRIALS = 20
 EVALUATIONS, SECONDS = 50, 10
 RATE, TURNS, BUSY_SECONDS = 300, 10, 120
@@ -69,7 +74,8 @@ async def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="flagstaff-bench-") as folder:
         data = Path(folder)
-        print_table(("events, SQLite", "", "µs of processor time", "bytes"), [await _cost(data / "cost")])
+        costs = [await _cost(data / kind, kind) for kind in KINDS]
+        print_table(("a hundred in a request, SQLite", "", "µs of processor time each", "bytes"), costs)
         print_table(("a release of many users, SQLite", "", "value"), await _large(data / "large", options.users))
         rows = [("1 instance, SQLite", "", *await _decide([Store(None, data / "one")]))]
         with PostgresServer() as postgres:
@@ -83,39 +89,37 @@ async def main() -> None:
             postgres.delete()
 
 
-async def _cost(data: Path) -> tuple[str, str, str, str]:
+async def _cost(data: Path, kind: str) -> tuple[str, str, str, str]:
     """The processor time of a server for each event of requests with a hundred, until all are stored; and the bytes."""
     async with _one_server(data) as (server, ada):
         project = await ada.create_project()
         await create_metric(ada, project)
-        key = project["sdk_key"]
-        bodies = [
-            {
-                "environment": "production",
-                "events": [{"metric": "errors", "user_id": f"user-{start + place}"} for place in range(EACH)],
-            }
-            for start in range(0, EVENTS, EACH)
+        await create_metric(ada, project, key="latency", kind="value")
+        requests = [
+            request("POST", "/sdk/v1/events", body, sdk_key=project["sdk_key"]) for body in _bodies(KINDS[kind])
         ]
-        size, before = _size(data), _processor_seconds(server.pid)
-        async with httpx.AsyncClient(base_url=server.url, headers={"x-sdk-key": key}) as application:
-            for body in bodies:
-                (await application.post("/sdk/v1/events", json=body)).raise_for_status()
-        await _until_events(data, EVENTS)
+        size, before, began = _size(data), _processor_seconds(server.pid), time.perf_counter()
+
+        async def send(first: int) -> None:
+            connection = await Connection.open(server.port)
+            for number in range(first, len(requests), CONNECTIONS):
+                await asyncio.sleep(began + number * EACH / EVENTS_A_SECOND - time.perf_counter())
+                assert await connection.exchange(requests[number]) == 202
+            connection.close()
+
+        await asyncio.gather(*map(send, range(CONNECTIONS)))
+        rate = EVENTS / (time.perf_counter() - began)
+        await _until_stored(data, EVENTS)
         spent = _processor_seconds(server.pid) - before
-        # What the requests themselves cost, whatever is in them.
-        before = _processor_seconds(server.pid)
-        async with httpx.AsyncClient(base_url=server.url, headers={"x-sdk-key": key}) as application:
-            for _ in bodies:
-                body = {"environment": "production", "events": []}
-                (await application.post("/sdk/v1/events", json=body)).raise_for_status()
-        requests = _processor_seconds(server.pid) - before
-        each, without = spent / EVENTS * 1e6, (spent - requests) / EVENTS * 1e6
-        return (
-            "each of 100 in a request",
-            "",
-            f"{each:.2f}, without the request {without:.2f}",
-            f"{(_size(data) - size) / EVENTS:.0f}",
-        )
+        name = f"{kind}, {rate:,.0f} a second"
+        return name, "", f"{spent / EVENTS * 1e6:.2f}", f"{(_size(data) - size) / EVENTS:.0f}"
+
+
+def _bodies(event: Json) -> Iterator[Json]:
+    for start in range(0, EVENTS, EACH):
+        ids = ({"id": str(number)} if "id" in event else {} for number in range(start, start + EACH))
+        events = [{**event, **each, "user_id": f"user-{start + place}"} for place, each in enumerate(ids)]
+        yield {"environment": "production", "events": events}
 
 
 async def _busy(stores: Sequence[Store]) -> list[tuple[str, str, str, str, str]]:
@@ -235,13 +239,12 @@ async def _large(data: Path, users: int) -> list[tuple[str, str, str]]:
         size = _size(data)
         began = time.perf_counter()
         await _store_users(Store(None, data), UUID(project["id"]), UUID(environment["id"]), users)
-        stored = time.perf_counter() - began
-        quiet = await _time_evaluations(ada, project["sdk_key"])
-        began = time.perf_counter()
+        evaluations = asyncio.create_task(_time_evaluations(ada, project["sdk_key"]))
         async with asyncio.timeout(1800):
             while _counted(await read_results(ada, release)) < users:  # noqa: ASYNC110 - another process counts
                 await asyncio.sleep(0.2)
-        took = stored + time.perf_counter() - began
+        took = time.perf_counter() - began
+        beside = await evaluations
         pages = []
         for _ in range(50):
             at = time.perf_counter()
@@ -250,7 +253,7 @@ async def _large(data: Path, users: int) -> list[tuple[str, str, str]]:
         return [
             ("users and events", "", f"{users:,} each"),
             ("stored and counted, a second", "", f"{users / took:,.0f}"),
-            ("evaluate meanwhile, p50 / p99 ms", "", f"{statistics.median(quiet):.2f} / {_p99(quiet):.2f}"),
+            ("evaluate meanwhile, p50 / p99 ms", "", f"{statistics.median(beside):.2f} / {_p99(beside):.2f}"),
             ("page of results, p50 / p99 ms", "", f"{statistics.median(pages):.1f} / {_p99(pages):.1f}"),
             ("bytes of a user with its evaluation and event", "", f"{(_size(data) - size) / users:.0f}"),
         ]
@@ -273,7 +276,7 @@ async def _store_users(store: Store, project_id: UUID, environment_id: UUID, use
             async with database.write_history() as connection:
                 await write_batch(connection, RecordBatch(secrets.randbelow(BATCH_IDS), [group]))
             at = now // 1000 + 1
-            events = EventGroup(environment_id, [("errors", name, at, None, None) for name in names], {})
+            events = EventGroup(environment_id, [EventRow("errors", name, at, None, None) for name in names], {})
             async with database.write_history() as connection:
                 await write_events(connection, EventBatch(secrets.randbits(61), at, [events]))
     finally:
@@ -310,7 +313,7 @@ def _processor_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
-async def _until_events(data: Path, count: int) -> None:
+async def _until_stored(data: Path, count: int) -> None:
     async with asyncio.timeout(300):
         while True:
             with closing(sqlite3.connect(data / "history.sqlite")) as connection:

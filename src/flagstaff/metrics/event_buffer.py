@@ -11,7 +11,7 @@ from flagstaff.metrics.events import UNKNOWN_MAX, EventBatch, EventGroup, EventR
 from flagstaff.values.errors import unavailable
 
 # One transaction, which the recording of evaluations waits for; encoding it takes half a millisecond of the event loop.
-BATCH_EVENTS = 2_000
+BATCH_EVENTS = 10_000
 WAITING_MAX = 200_000
 _ID_BITS = 61
 
