@@ -228,7 +228,9 @@ async def test_the_size_of_the_history_is_measured_by_the_upgrade(database: Data
     assert older > 0
 
 
-async def test_the_segments_of_events_go_on_after_the_ids_of_the_events_before(database: Database, store: Store) -> None:
+async def test_the_segments_of_events_go_on_after_the_ids_of_the_events_before(
+    database: Database, store: Store
+) -> None:
     await migrate_store(store, "0038")
     at = tables.microseconds(AT)
     values = f"(7, 1, 'errors', 'ada', {at}, NULL)"

@@ -44,6 +44,34 @@ async def test_one_piece_runs_at_a_time_and_the_next_one_waits_for_as_long_as_it
     assert share._free_at == pytest.approx(0.004)
 
 
+async def test_short_pieces_are_done_at_once_up_to_a_millisecond_beyond_their_share() -> None:
+    now = 0.0
+    share = Share(waiting_max=9, clock=lambda: now)
+
+    def work(seconds: float) -> None:
+        nonlocal now
+        with share.at_once():
+            now += seconds
+
+    rooms = []
+    for _ in range(3):
+        rooms.append(share.has_room())
+        work(0.0006)
+    assert rooms == [True, True, True], "each waits for its own time, and not for those before it"
+    work(0.002)
+    assert not share.has_room()
+    now += 0.0011
+    assert share.has_room()
+
+
+async def test_nothing_is_done_at_once_while_a_longer_piece_has_its_turn() -> None:
+    share = Share(waiting_max=9, clock=lambda: 0.0)
+    assert share.has_room()
+    async with share.turn():
+        assert not share.has_room()
+    assert share.has_room()
+
+
 async def test_a_piece_whose_client_leaves_takes_nobody_s_turn() -> None:
     share = Share(waiting_max=9)
 

@@ -17573,6 +17573,10 @@ export interface operations {
             /** @description How many events were accepted, and why the others were ignored. */
             202: {
                 headers: {
+                    /** @description The revision of the environment's state that the answer is from. */
+                    "Flagstaff-Revision"?: number;
+                    /** @description Only from an instance that is cut off from the database: for how many seconds it may have missed changes. */
+                    "Flagstaff-Stale"?: number;
                     [name: string]: unknown;
                 };
                 content: {

@@ -1,6 +1,7 @@
 """All routes and middleware."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from importlib.resources import files
@@ -82,6 +83,7 @@ from flagstaff.serving.evaluate import ENDPOINT as EVALUATE_ENDPOINT
 from flagstaff.serving.evaluate import Evaluate
 from flagstaff.serving.evaluate_route import EvaluateRoute
 from flagstaff.serving.events import ENDPOINT as EVENTS_ENDPOINT
+from flagstaff.serving.events import PATH as EVENTS_PATH
 from flagstaff.serving.ofrep.description import describe_ofrep
 from flagstaff.serving.ofrep.errors import ENDPOINT as OFREP_ENDPOINT
 from flagstaff.serving.ofrep.errors import ofrep_form
@@ -202,9 +204,11 @@ def _find_endpoint(path: str) -> Endpoint | None:
     return next((each for each in _ENDPOINTS if path.startswith(each.start)), None)
 
 
-def _is_evaluation(path: str) -> bool:
+def _find_counts(metrics: Metrics, path: str) -> defaultdict[int, int] | None:
+    if path == EVENTS_PATH:
+        return metrics.event_responses
     endpoint = _find_endpoint(path)
-    return endpoint is not None and endpoint.evaluates(path)
+    return metrics.evaluate_responses if endpoint is not None and endpoint.evaluates(path) else None
 
 
 def describe_api() -> dict[str, Any]:
@@ -265,6 +269,6 @@ def create_app(
         metrics=services[Metrics],
         limits=services[Limits],
         access_log=access_log,
-        is_evaluation=_is_evaluation,
+        find_counts=partial(_find_counts, services[Metrics]),
         error_forms={"/ofrep/": ofrep_form, "/unleash/": unleash_form},
     )

@@ -26,7 +26,7 @@ from flagstaff.serving.evaluate import Evaluate
 from flagstaff.serving.evaluations import Evaluations
 from flagstaff.serving.events import PATH as EVENTS_PATH
 from flagstaff.serving.events import EventsRoute
-from flagstaff.serving.fast_path.endpoints import evaluate_endpoint, ofrep_endpoint
+from flagstaff.serving.fast_path.endpoints import evaluate_endpoint, events_endpoint, ofrep_endpoint
 from flagstaff.serving.fast_path.fast_path import FastPath, connection_class
 from flagstaff.serving.fast_path.traced_fast_path import TracedFastPathProtocol
 from flagstaff.serving.ofrep.answers import Ofrep
@@ -71,16 +71,17 @@ class Edge:
         ofrep = Ofrep(sdk_keys, key_access, evaluations, translations, read_your_writes)
         streaming = StreamingRoute(key_access, applications.local_flags, served.streams, applications.collector)
         stream_tokens = StreamTokens(foundation.secret_key, foundation.now)
+        events_route = EventsRoute(sdk_keys, limits, events, callers)
         protocols: Protocols = {  # longer ones come first
             STREAMS_PATH: OfrepStreamRoute(sdk_keys, key_access, stream_tokens, served.streams),
-            EVENTS_PATH: EventsRoute(sdk_keys, limits, events, callers),
+            EVENTS_PATH: events_route,
             "/ofrep/": OfrepRoute(ofrep, stream_tokens),
             "/unleash/api/frontend": FrontendRoute(key_access, evaluations, translations),
             STREAMING: streaming,
             DELTA: streaming,
             UNLEASH_PREFIX: ClientRoute(key_access, applications.local_flags, applications.collector),
         }
-        request_ids, cross_origin = RequestIds(), CrossOrigin(settings.cors_origins)
+        request_ids, cross_origin, metrics = RequestIds(), CrossOrigin(settings.cors_origins), foundation.metrics
         refuses = settings.when_cut_off == "refuse"
         app = create_app(
             services,
@@ -94,16 +95,19 @@ class Edge:
         )
         self.asgi = Draining(app if tracing is None else Traced(app, tracing, find_route))
         self._fast_path = FastPath(
-            (evaluate_endpoint(evaluate), ofrep_endpoint(ofrep, key_access)),
+            (
+                evaluate_endpoint(evaluate, metrics.evaluate_responses),
+                ofrep_endpoint(ofrep, key_access, metrics.evaluate_responses),
+                events_endpoint(events_route, metrics.event_responses),
+            ),
             limits=limits,
             callers=callers,
             lease=lease,
             refuses_when_cut_off=refuses,
             request_ids=request_ids,
             cross_origin=cross_origin,
-            metrics=foundation.metrics,
         )
-        self.rejections = Rejections(request_ids, limits, foundation.metrics)
+        self.rejections = Rejections(request_ids, limits, metrics)
         if tracing is None:
             self.connection_class = connection_class(self.rejections, self._fast_path)
         else:

@@ -130,6 +130,7 @@ _EVENTS: dict[str, Any] = {
     "responses": {
         "202": {
             "description": "How many events were accepted, and why the others were ignored.",
+            "headers": {REVISION: _ANSWERED_REVISION, STALE: _STALE},
             "content": {
                 "application/json": {
                     "schema": {

@@ -8,6 +8,7 @@ import itertools
 import re
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -68,10 +69,10 @@ class Edge:
         metrics: Metrics,
         limits: Limits,
         access_log: bool,
-        is_evaluation: Callable[[str], bool],
+        find_counts: Callable[[str], defaultdict[int, int] | None],
         error_forms: Mapping[str, ErrorForm],
     ) -> None:
-        """Evaluations are recognised by their path. They are counted but not logged: the history has them.
+        """`find_counts` finds, by its path, what counts a request that is not logged, because the history has it.
 
         Errors at paths that start with one of `error_forms` get that form.
         """
@@ -82,7 +83,7 @@ class Edge:
         self._limits = limits
         self._access_log = access_log
         self._limited_logs: dict[str, BoundedLog] = {}
-        self._is_evaluation = is_evaluation
+        self._find_counts = find_counts
         self._error_forms = error_forms
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -152,9 +153,9 @@ class Edge:
         if not exchange.status:
             return  # the client left before there was a response
         route = getattr(scope.get("route"), "path", "none")
-        if self._is_evaluation(scope["path"]):
-            self._metrics.evaluate_responses[exchange.status] += 1
-            return  # the history has every evaluation, and can be searched
+        if (counts := self._find_counts(scope["path"])) is not None:
+            counts[exchange.status] += 1
+            return
         if not scope["state"].get(IS_STREAM):  # which lasts as long as its client likes
             self._metrics.observe_request(scope["method"], route, exchange.status, seconds)
         if self._access_log:

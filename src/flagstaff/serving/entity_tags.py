@@ -61,8 +61,8 @@ async def send_json(body: bytes, send: Send, headers: Headers = ()) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-async def send_accepted(body: bytes, send: Send) -> None:
+async def send_accepted(body: bytes, send: Send, headers: Headers = ()) -> None:
     """Send a 202."""
-    own = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    own = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *headers]
     await send({"type": "http.response.start", "status": 202, "headers": own})
     await send({"type": "http.response.body", "body": body})

@@ -3,7 +3,7 @@
 An event that is not accepted does not prevent the others from being: a client that is refused repeats all of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from time import time
 from typing import Annotated
@@ -20,6 +20,7 @@ from flagstaff.http.bodies import read_body
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.limits import Limits, admit
 from flagstaff.http.operations import EVENTS_BODY, Endpoint
+from flagstaff.http.revisions import revision_header
 from flagstaff.metrics.event_buffer import EventBuffer
 from flagstaff.metrics.events import (
     EVENT_AGE_MAX_SECONDS,
@@ -47,6 +48,7 @@ UNITS_MAX = 10
 """For how many attributes by which flags are sticky an event counts, at most."""
 VALUE_MAX = 1e15
 _EVENTS_AT_ONCE = 100
+_AT_ONCE_MAX_BYTES = 16 * 1024
 _WAITING_MAX = 64  # requests with their bodies, 16 MiB at most
 _MICROSECONDS = 1_000_000
 
@@ -99,17 +101,50 @@ class EventsRoute:
         if access is None or (access.environment is not None and not self._sdk_keys.use(access)):
             raise no_key()
         async with self._share.turn():
-            accepted, environment = await self.accept(access, body)
+            accepted, environment = await self._accept(access, body)
         self._callers.add(self._callers.identify(scope, SdkProtocol.EVENTS, access, environment), 1)
-        await send_accepted(accepted, send)
+        await send_accepted(accepted, send, (revision_header(environment.revision),))
 
-    async def accept(self, access: Access, body: bytes) -> tuple[bytes, EnvironmentSnapshot]:
+    def find(self, sdk_key: str) -> Access | None:
+        """What a key opens, if that is known; the key may have expired."""
+        return self._sdk_keys.known.get(sdk_key)
+
+    def accept_at_once(self, access: Access, body: bytes, client: Hashable) -> tuple[bytes, EnvironmentSnapshot] | None:
+        """The same for a request of a client that takes less than a piece of work; None for any other, uncounted.
+
+        Raises:
+            Error: those of the route.
+        """
+        own = access.environment
+        if len(body) > _AT_ONCE_MAX_BYTES or not self._share.has_room():
+            return None
+        if any(map(_sticky_attributes, access.project.environments.values() if own is None else (own,))):
+            return None  # an event may count for several units
+        admit(self._limits.events, client)
+        if own is not None and not self._sdk_keys.use(access):
+            raise no_key()
+        with self._share.at_once():
+            events, environment = self._read(access, body)
+            checked = _Checked(environment, has_escapes=b"\\" in body)
+            checked.add_all(events, 0)
+            return self._record(environment, events, checked)
+
+    async def _accept(self, access: Access, body: bytes) -> tuple[bytes, EnvironmentSnapshot]:
         """Record the events in a body; return the answer, which names those that were ignored, and the environment.
 
         Raises:
             Error: INVALID for a body of another form, FORBIDDEN or NOT_FOUND (the environment), UNAVAILABLE if too many
                 events wait to be stored.
         """
+        events, environment = self._read(access, body)
+        checked = _Checked(environment, has_escapes=b"\\" in body)
+        turns = Turns()
+        for start in range(0, len(events), _EVENTS_AT_ONCE):
+            checked.add_all(events[start : start + _EVENTS_AT_ONCE], start)
+            await turns.give()
+        return self._record(environment, events, checked)
+
+    def _read(self, access: Access, body: bytes) -> tuple[Sequence[Event], EnvironmentSnapshot]:
         self._buffer.require_room(1)  # before the work of decoding them
         try:
             request = _decode(body)
@@ -119,15 +154,20 @@ class EventsRoute:
             raise invalid_field("body", "is not valid JSON") from None
         environment = environment_in(access, request.environment)
         self._buffer.require_room(len(request.events))
-        checked = _Checked(environment, has_escapes=b"\\" in body)
-        turns = Turns()
-        for start in range(0, len(request.events), _EVENTS_AT_ONCE):
-            checked.add_all(request.events[start : start + _EVENTS_AT_ONCE], start)
-            await turns.give()
+        return request.events, environment
+
+    def _record(
+        self, environment: EnvironmentSnapshot, events: Sequence[Event], checked: "_Checked"
+    ) -> tuple[bytes, EnvironmentSnapshot]:
         self._buffer.require_room(len(checked.rows))
         self._buffer.record(environment.environment_id, checked.rows, checked.unknown)
-        accepted = len(request.events) - len(checked.ignored)
+        accepted = len(events) - len(checked.ignored)
         return _encode({"accepted": accepted, "ignored": checked.ignored}), environment
+
+
+def _sticky_attributes(environment: EnvironmentSnapshot) -> frozenset[str]:
+    """The attributes by which flags of an environment are sticky."""
+    return environment.targeting.identifiers if environment.targeting else frozenset()
 
 
 class _Checked:
@@ -138,8 +178,7 @@ class _Checked:
         self.unknown: dict[str, int] = {}
         self.ignored: list[dict[str, object]] = []
         self._kinds: Mapping[str, Kind] = environment.metrics
-        targeting = environment.targeting
-        self._sticky = targeting.identifiers if targeting else frozenset[str]()
+        self._sticky = _sticky_attributes(environment)
         self._built_in = self._sticky & BUILT_IN
         self._is_plain = not self._sticky and not has_escapes
         self._now = time()

@@ -48,13 +48,15 @@ class Metrics:
         self._before = sums.growing(sums.decode(board.read_figures(slot) or sums.encode([]))) if board else []
         self.evaluate_responses: defaultdict[int, int] = defaultdict(int)  # a Counter's += is a call into Python
         """Answers to evaluations by status: `metrics.evaluate_responses[200] += 1`."""
+        self.event_responses: defaultdict[int, int] = defaultdict(int)
+        """Answers to requests with events of metrics, by status."""
         self.protocol_refusals: defaultdict[int, int] = defaultdict(int)
         """Requests and connections that were refused before they reached the application, by status."""
         self._read_figures: list[Callable[[], Metric]] = []
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "flagstaff_http_requests",
-            "Requests answered, except evaluations.",
+            "Requests answered, except evaluations and events of metrics.",
             ["method", "route", "status"],
             registry=self._registry,
         )
@@ -122,20 +124,19 @@ class Metrics:
 
     def collect(self) -> Iterator[Metric]:
         """The metrics that are read on demand. The registry calls this method."""
-        evaluations = CounterMetricFamily(
-            "flagstaff_evaluate_responses", "Evaluations answered, by status.", labels=["status"]
-        )
-        for status, count in sorted(self.evaluate_responses.items()):
-            evaluations.add_metric([str(status)], count)
-        yield evaluations
-        rejections = CounterMetricFamily(
-            "flagstaff_protocol_refusals",
-            "Requests and connections refused before they reached the application, by status.",
-            labels=["status"],
-        )
-        for status, count in sorted(self.protocol_refusals.items()):
-            rejections.add_metric([str(status)], count)
-        yield rejections
+        for name, meaning, counts in (
+            ("evaluate_responses", "Evaluations answered, by status.", self.evaluate_responses),
+            ("event_responses", "Requests with events of metrics answered, by status.", self.event_responses),
+            (
+                "protocol_refusals",
+                "Requests and connections refused before they reached the application, by status.",
+                self.protocol_refusals,
+            ),
+        ):
+            family = CounterMetricFamily(f"flagstaff_{name}", meaning, labels=["status"])
+            for status, count in sorted(counts.items()):
+                family.add_metric([str(status)], count)
+            yield family
         for read in self._read_figures:
             yield read()
 

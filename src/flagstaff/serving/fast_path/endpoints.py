@@ -1,14 +1,18 @@
 """The kinds of requests that the fast path answers."""
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.http.errors import Problem
+from flagstaff.http.operations import EVENTS_BODY
 from flagstaff.serving.access import KeyAccess
 from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.entity_tags import Header, Headers
 from flagstaff.serving.evaluate import ENDPOINT, PATH, Evaluate, sdk_key_in
+from flagstaff.serving.events import PATH as EVENTS_PATH
+from flagstaff.serving.events import EventsRoute
 from flagstaff.serving.known_sdk_keys import Access
 from flagstaff.serving.ofrep.answers import Ofrep
 from flagstaff.serving.ofrep.errors import ENDPOINT as OFREP_ENDPOINT
@@ -16,6 +20,7 @@ from flagstaff.serving.ofrep.errors import PATH as OFREP_PATH
 from flagstaff.serving.ofrep.errors import ofrep_form
 from flagstaff.serving.ofrep.requests import credential_in
 
+Counts = defaultdict[int, int]
 FastAnswer = tuple[str, bytes | None, EnvironmentSnapshot]
 
 
@@ -25,7 +30,7 @@ class FastEndpoint(NamedTuple):
     `answer` counts the request of a client. It gets what the key opens, the body, the headers that ask for a 304, and
     the client. It returns the answer's tag, which may be empty, its body, which is None for a client that has it, and
     the environment that it is from; or None for a request that has to wait. It raises Errors, to which `form` gives the
-    protocol's form.
+    protocol's form. An answer has the status `success`, and `responses` counts those with each status.
     """
 
     protocol: SdkProtocol
@@ -35,9 +40,11 @@ class FastEndpoint(NamedTuple):
     find: Callable[[str], Access | None]
     answer: Callable[[Access, bytes, Sequence[Header], Hashable], FastAnswer | None]
     form: Callable[[Problem], Problem]
+    responses: Counts
+    success: int = 200
 
 
-def evaluate_endpoint(evaluate: Evaluate) -> FastEndpoint:
+def evaluate_endpoint(evaluate: Evaluate, responses: Counts) -> FastEndpoint:
     """Evaluations of all flags."""
 
     def answer(access: Access, body: bytes, _: Sequence[Header], client: Hashable) -> FastAnswer:
@@ -52,10 +59,11 @@ def evaluate_endpoint(evaluate: Evaluate) -> FastEndpoint:
         evaluate.find,
         answer,
         lambda problem: problem,
+        responses,
     )
 
 
-def ofrep_endpoint(ofrep: Ofrep, key_access: KeyAccess) -> FastEndpoint:
+def ofrep_endpoint(ofrep: Ofrep, key_access: KeyAccess, responses: Counts) -> FastEndpoint:
     """The same by OFREP."""
 
     def answer(access: Access, body: bytes, conditions: Sequence[Header], client: Hashable) -> FastAnswer | None:
@@ -72,4 +80,25 @@ def ofrep_endpoint(ofrep: Ofrep, key_access: KeyAccess) -> FastEndpoint:
         ofrep.find,
         answer,
         lambda problem: ofrep_form(problem, OFREP_PATH),
+        responses,
+    )
+
+
+def events_endpoint(events: EventsRoute, responses: Counts) -> FastEndpoint:
+    """Events of metrics."""
+
+    def answer(access: Access, body: bytes, _: Sequence[Header], client: Hashable) -> FastAnswer | None:
+        accepted = events.accept_at_once(access, body, client)
+        return None if accepted is None else ("", *accepted)
+
+    return FastEndpoint(
+        SdkProtocol.EVENTS,
+        EVENTS_PATH,
+        EVENTS_BODY,
+        sdk_key_in,
+        events.find,
+        answer,
+        lambda problem: problem,
+        responses,
+        202,
     )

@@ -1,6 +1,6 @@
-"""The fast path answers requests about all flags inside the server's protocol, without ASGI, a task or a second write.
+"""The fast path answers what applications send inside the server's protocol, without ASGI, a task or a second write.
 
-It handles plain requests, which are what applications send, once they have arrived completely, no other request is
+It handles plain requests for all flags, and plain events, once they have arrived completely, no other request is
 ahead of them, their project is loaded and the instance may evaluate. Any other request (chunks, `Expect`,
 pipelining, HTTP/1.0, an unknown key …) is passed to uvicorn unchanged, and so to the route, which handles them all.
 docs/decisions/0007-evaluate-lane.md explains why it exists and when it can be removed.
@@ -8,6 +8,7 @@ docs/decisions/0007-evaluate-lane.md explains why it exists and when it can be r
 
 from asyncio import BaseTransport
 from collections.abc import Hashable, Iterable
+from http import HTTPStatus
 from time import monotonic
 from typing import ClassVar, NamedTuple, cast
 
@@ -31,7 +32,6 @@ from flagstaff.serving.entity_tags import tag_header
 from flagstaff.serving.fast_path.endpoints import FastEndpoint
 from flagstaff.serving.known_sdk_keys import Access
 from flagstaff.serving.revisions import DEMAND
-from flagstaff.telemetry import Metrics
 from flagstaff.values.errors import Error
 
 _END = b"\r\n\r\n"
@@ -50,10 +50,11 @@ Marks = tuple[tuple[bytes, bytes], ...]
 
 
 class PreparedEndpoint(NamedTuple):
-    """An endpoint, with the beginning of its requests, and the headers of its answers that are always the same."""
+    """An endpoint, with the beginning of its requests, and the status line and the constant headers of its answers."""
 
     endpoint: FastEndpoint
     start: bytes
+    status_line: bytes
     headers: tuple[tuple[bytes, bytes], ...]
     tail: bytes
 
@@ -83,14 +84,12 @@ class FastPath:
         refuses_when_cut_off: bool,
         request_ids: RequestIds,
         cross_origin: CrossOrigin,
-        metrics: Metrics,
     ) -> None:
         self.limits = limits
         self.callers = callers
         self.lease = lease
         self.refuses_when_cut_off = refuses_when_cut_off
         self.choose_id = request_ids.choose
-        self.responses = metrics.evaluate_responses
         self._endpoints = [_prepare(endpoint, cross_origin) for endpoint in endpoints]
         self._known_heads: dict[bytes, Head] = {}
         self._default_headers: Headers | None = None
@@ -115,11 +114,11 @@ class FastPath:
         return head
 
     def start(self, state: ServerState) -> bytes:
-        """The start of every answer, up to its length."""
+        """The start of every answer after the status line, up to its length."""
         if state.default_headers is not self._default_headers:  # uvicorn replaces them when the date changes
             self._default_headers = state.default_headers
             lines = b"".join(b"%s: %s\r\n" % header for header in state.default_headers)
-            self._start = b"HTTP/1.1 200 OK\r\n" + lines + b"content-type: application/json\r\ncontent-length: "
+            self._start = lines + b"content-type: application/json\r\ncontent-length: "
         return self._start
 
 
@@ -183,7 +182,8 @@ class FastPathProtocol(BoundedProtocol):
 
     def _answer(self, head: Head, body: bytes) -> bool:
         """Answer a request, unless it has to wait or an unexpected error occurs."""
-        fast_path, endpoint = self.fast_path, head.prepared.endpoint
+        fast_path, prepared = self.fast_path, head.prepared
+        endpoint = prepared.endpoint
         access = endpoint.find(head.sdk_key)
         if access is None:
             return False
@@ -215,12 +215,13 @@ class FastPathProtocol(BoundedProtocol):
             headers = tag_header(tag), revision_header(revision)
             self._answer_otherwise(Problem(304, headers, b""), head, request_id, marks)
             return True
-        fast_path.responses[200] += 1
+        endpoint.responses[endpoint.success] += 1
         with_tag = f'\r\netag: "{tag}"' if tag else ""
         own = f"{len(answer)}{with_tag}\r\nflagstaff-revision: {revision}\r\nx-request-id: {request_id}".encode()
         for name, value in marks:
             own += b"\r\n%s: %s" % (name, value)
-        self.transport.write(b"".join((fast_path.start(self.server_state), own, head.prepared.tail, answer)))
+        start = fast_path.start(self.server_state)
+        self.transport.write(b"".join((prepared.status_line, start, own, prepared.tail, answer)))
         return True
 
     def _count_refused(self, error: Error, head: Head, access: Access, client: Hashable) -> None:
@@ -238,7 +239,7 @@ class FastPathProtocol(BoundedProtocol):
 
     def _answer_otherwise(self, answer: Problem, head: Head, request_id: str, marks: Marks) -> None:
         """Answer with another status than 200."""
-        self.fast_path.responses[answer.status] += 1
+        head.prepared.endpoint.responses[answer.status] += 1
         headers = ((b"x-request-id", request_id.encode()), *marks, *head.prepared.headers)
         self.transport.write(raw_response(answer, self.server_state.default_headers, headers))
 
@@ -264,7 +265,9 @@ class _Collector:
 def _prepare(endpoint: FastEndpoint, cross_origin: CrossOrigin) -> PreparedEndpoint:
     headers = (*SECURITY_HEADERS, *cross_origin.headers(endpoint.path, None))
     tail = b"".join(b"\r\n%s: %s" % header for header in headers) + _END
-    return PreparedEndpoint(endpoint, f"POST {endpoint.path} HTTP/1.1\r\n".encode(), headers, tail)
+    status_line = f"HTTP/1.1 {endpoint.success} {HTTPStatus(endpoint.success).phrase}\r\n"
+    request_line = f"POST {endpoint.path} HTTP/1.1\r\n"
+    return PreparedEndpoint(endpoint, request_line.encode(), status_line.encode(), headers, tail)
 
 
 def _parse(data: bytes, prepared: PreparedEndpoint) -> Head | None:

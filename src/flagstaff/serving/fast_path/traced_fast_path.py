@@ -21,10 +21,11 @@ class TracedFastPathProtocol(FastPathProtocol):
         beginning = self.tracing.draw(head.headers)
         if beginning is None:
             return super()._answer(head, body)
-        self._status, began = 200, time_ns()
+        endpoint, began = head.prepared.endpoint, time_ns()
+        self._status = endpoint.success
         if not super()._answer(head, body):
             return False  # the application makes the span
-        path = head.prepared.endpoint.path
+        path = endpoint.path
         attributes = {"http.request.method": "POST", "http.route": path, "url.path": path, "url.scheme": "http"}
         self.tracing.note(beginning, f"POST {path}", attributes, self._status, began)
         return True
