@@ -2,6 +2,7 @@
 
 import io
 import json
+import linecache
 from ipaddress import ip_network
 
 import pytest
@@ -10,6 +11,7 @@ import structlog
 from flagstaff.http.bounded_log import BoundedLog
 from flagstaff.http.connection_bounds import ConnectionBounds
 from flagstaff.http.request_head import CONTENT_LENGTH_MAX, content_length
+from tests.support.api import Caller
 from tests.web.conftest import Call
 
 
@@ -82,3 +84,10 @@ def test_a_log_with_a_bound_says_how_much_it_left_out(log_stream: io.StringIO) -
     log.info("refused", number=5)
     entries = [json.loads(line) for line in log_stream.getvalue().splitlines()]
     assert [(entry["number"], entry.get("left_out")) for entry in entries] == [(0, None), (1, None), (5, 3)]
+
+
+@pytest.mark.one_database
+async def test_the_first_request_of_an_endpoint_reads_no_source(ada: Caller) -> None:
+    linecache.clearcache()
+    assert (await ada.get("/api/projects")).status_code == 200
+    assert not [path for path in linecache.cache if path.endswith("_routes.py")]
