@@ -66,7 +66,7 @@ async def test_the_home_shows_what_goes_on_in_each_environment_with_few_requests
     here = card(ada, "Production")
     await expect(here).to_contain_text("2 results in 24 hours")
     await expect(here).to_contain_text("1 running")
-    await expect(here).to_contain_text("applied a step to new-checkout")
+    await expect(here).to_contain_text("applied a step to New checkout")
     await expect(ada.page.locator(".mantine-Skeleton-root")).to_have_count(0)
     assert len(asked) <= MOST_REQUESTS, "\n".join(asked)
     await expect(card(ada, "Load")).not_to_contain_text("Evaluations")

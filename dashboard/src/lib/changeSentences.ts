@@ -43,6 +43,17 @@ export function actorInWords({ email, release }: Change["actor"]): string {
   return release ? texts.byRelease(release.name, release.guard, who) : who;
 }
 
+/** The names of flags by their ids, as far as changes of the flags themselves have them; the newest change is first. */
+export function flagNamesIn(changes: readonly Change[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const { action, flag_id: flagId, before, after } of changes) {
+    const name = (after ?? before)?.name;
+    if (action.startsWith("flag.") && flagId !== null && typeof name === "string" && !names.has(flagId))
+      names.set(flagId, name);
+  }
+  return names;
+}
+
 /** The name of the changed resource; for a rule or a release, that of its flag, or the flag's key. */
 export function subjectOf(change: Change, flagNames: ReadonlyMap<string, string>): string {
   const resource = change.after ?? change.before ?? {};

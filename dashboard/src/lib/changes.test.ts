@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Change } from "../api/changes";
 import { fieldChanges } from "./changes";
-import { actorInWords, subjectOf, verbOf } from "./changeSentences";
+import { actorInWords, flagNamesIn, subjectOf, verbOf } from "./changeSentences";
 
 const change = (values: Partial<Change>): Change => ({
   id: "1",
@@ -38,6 +38,30 @@ it("names a rule's flag if it is known", () => {
   expect(subjectOf(rule, new Map())).toBe("new-checkout");
   expect(subjectOf({ ...rule, flag_key: null }, new Map())).toBe("a deleted flag");
   expect(fieldChanges(rule)[0]).toEqual({ field: "rule_type", before: null, after: "User id" });
+});
+
+it("takes the names of flags from what was changed of the flags themselves, the newest first", () => {
+  const rule = change({ action: "rule.created", before: null, after: { name: "Paying", rule_type: "user_id" } });
+  const older = change({ after: { name: "Old checkout" } });
+  const gone = change({ action: "flag.deleted", flag_id: "g", before: { name: "Gone" }, after: null });
+  expect(flagNamesIn([rule, change({}), older, gone])).toEqual(
+    new Map([
+      ["f", "New checkout"],
+      ["g", "Gone"],
+    ]),
+  );
+});
+
+it("says where a rule was moved, and no number", () => {
+  const moved = (before: number, after: number) =>
+    fieldChanges({
+      before: { rule_type: "user_id", priority: before },
+      after: { rule_type: "user_id", priority: after },
+    });
+  expect(moved(10, 20)).toEqual([{ field: "priority", before: null, after: "Checked earlier" }]);
+  expect(moved(10, -20)).toEqual([{ field: "priority", before: null, after: "Checked later" }]);
+  expect(moved(10, 10)).toEqual([]);
+  expect(fieldChanges({ before: null, after: { priority: 5 } })).toEqual([]);
 });
 
 it("names the flag of a rule that has a name itself, and describes its conditions", () => {

@@ -57,11 +57,17 @@ export function fieldChanges({ before, after }: Pick<Change, "before" | "after">
     .filter((field) => (before !== null && after !== null) || !isDefault(field, (before ?? after)?.[field], isRule))
     .map((field) => ({
       field: isRule && field === "rollout_percentage" ? "share" : field,
-      before: valueInWords(field, before?.[field]),
-      after: valueInWords(field, after?.[field]),
+      before: field === "priority" ? null : valueInWords(field, before?.[field]),
+      after: field === "priority" ? movedInWords(before?.[field], after?.[field]) : valueInWords(field, after?.[field]),
       ...(field === "conditions" && valuesOf(before?.[field], after?.[field])),
     }))
     .filter((change) => change.before !== change.after || change.values !== undefined);
+}
+
+/** Where a rule was moved: its number says nothing without those of the other rules. Null for one that was not moved. */
+function movedInWords(before: unknown, after: unknown): string | null {
+  if (typeof before !== "number" || typeof after !== "number" || before === after) return null;
+  return after > before ? changeTexts.moved.up : changeTexts.moved.down;
 }
 
 function valuesOf(before: unknown, after: unknown): Pick<FieldChange, "values"> {

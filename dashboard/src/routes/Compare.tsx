@@ -10,7 +10,7 @@ import classes from "../components/comparisons/Differences.module.css";
 import { Empty } from "../components/shared/Empty";
 import { GuardedButton } from "../components/shared/GuardedButton";
 import { IconButton } from "../components/shared/IconButton";
-import { IconCheck, IconRefresh } from "../components/shared/icons";
+import { IconCheck, IconSwap } from "../components/shared/icons";
 import { lateDialog } from "../components/shared/lateDialog";
 import { Page } from "../components/shared/Page";
 import { Pages } from "../components/shared/Pages";
@@ -31,7 +31,7 @@ export function Compare() {
   if (!pair) {
     return (
       <Page title={texts.heading} intro={texts.intro}>
-        <Empty icon={<IconRefresh size={22} />} title={texts.fewHeading} text={texts.fewText} />
+        <Empty icon={<IconSwap size={22} />} title={texts.fewHeading} text={texts.fewText} />
       </Page>
     );
   }
@@ -48,7 +48,7 @@ export function Compare() {
           onChange={(id) => id !== null && choose(id, id === target.id ? origin.id : target.id)}
         />
         <IconButton hint={texts.swap} label={texts.swap} onClick={() => choose(target.id, origin.id)}>
-          <IconRefresh size={16} />
+          <IconSwap size={16} />
         </IconButton>
         <Select
           label={texts.to}

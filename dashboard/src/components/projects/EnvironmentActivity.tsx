@@ -10,6 +10,7 @@ import { type Summary, summaryQuery } from "../../api/history";
 import { permissionsQuery } from "../../api/members";
 import { staleFlagsQuery } from "../../api/overview";
 import { openReleasesQuery, type Release } from "../../api/releases";
+import { flagNamesIn } from "../../lib/changeSentences";
 import { ENVIRONMENT } from "../../lib/pages";
 import { reasonAgainst } from "../../lib/roles";
 import { barsOf, inTotal } from "../../lib/series";
@@ -59,7 +60,9 @@ export function EnvironmentActivity({ projectId, environment, changes }: Props) 
         )}
         {changes && (
           <Fact page="changes" name={texts.changes} at={at}>
-            {() => (last ? <ChangeInWords change={last} /> : <Nothing>{texts.noChanges}</Nothing>)}
+            {() =>
+              last ? <ChangeInWords change={last} names={flagNamesIn(changes)} /> : <Nothing>{texts.noChanges}</Nothing>
+            }
           </Fact>
         )}
       </dl>

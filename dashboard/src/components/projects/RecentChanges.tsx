@@ -2,7 +2,7 @@
 
 import { Group, Text, Title } from "@mantine/core";
 import type { Change } from "../../api/changes";
-import { actorInWords, subjectOf, verbOf } from "../../lib/changeSentences";
+import { actorInWords, flagNamesIn, subjectOf, verbOf } from "../../lib/changeSentences";
 import { overview as texts } from "../../texts/overview";
 import { ChangeSubject } from "../changes/ChangeSubject";
 import { AnchorLink } from "../shared/links";
@@ -10,7 +10,6 @@ import { When } from "../shared/When";
 import classes from "./Overview.module.css";
 
 const SHOWN = 8;
-const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 interface Props {
   readonly projectId: string;
@@ -18,6 +17,7 @@ interface Props {
 }
 
 export function RecentChanges({ projectId, changes }: Props) {
+  const names = flagNamesIn(changes);
   return (
     <section aria-label={texts.recent}>
       <Group justify="space-between" mb="xs">
@@ -31,7 +31,7 @@ export function RecentChanges({ projectId, changes }: Props) {
           <li key={each.id} className={classes.change}>
             <span className="break">
               {actorInWords(each.actor)} {verbOf(each)}{" "}
-              <ChangeSubject projectId={projectId} change={each} name={subjectOf(each, NO_NAMES)} />
+              <ChangeSubject projectId={projectId} change={each} name={subjectOf(each, names)} />
             </span>
             <Text span size="sm" c="dimmed" className={classes.when}>
               <When at={each.at} />
@@ -43,11 +43,16 @@ export function RecentChanges({ projectId, changes }: Props) {
   );
 }
 
+interface ChangeInWordsProps {
+  readonly change: Change;
+  readonly names: ReadonlyMap<string, string>;
+}
+
 /** A change in words, without links. */
-export function ChangeInWords({ change }: { change: Change }) {
+export function ChangeInWords({ change, names }: ChangeInWordsProps) {
   return (
     <span className="break">
-      {actorInWords(change.actor)} {verbOf(change)} {subjectOf(change, NO_NAMES)}, <When at={change.at} />
+      {actorInWords(change.actor)} {verbOf(change)} {subjectOf(change, names)}, <When at={change.at} />
     </span>
   );
 }

@@ -74,6 +74,7 @@ export const IconRefresh = icon("M19.5 11A7.7 7.7 0 0 0 5.3 8.5M5 5v4h4M4.5 13a7
 export const IconSearch = icon("M10.5 4a6.5 6.5 0 1 0 0 13a6.5 6.5 0 0 0 0-13zM20 20l-4.7-4.7");
 export const IconSelector = icon("M8 9l4-4l4 4M8 15l4 4l4-4");
 export const IconShield = icon("M12 3l7 2.5V11c0 4.6-2.8 8-7 10c-4.2-2-7-5.4-7-10V5.5zM9 11.5l2.2 2.2L15 10");
+export const IconSwap = icon("M4 8h15M15 4l4 4l-4 4M20 16H5M9 12l-4 4l4 4");
 export const IconTerminal = icon("M5 7l5 5l-5 5M12.5 18H19");
 export const IconTrash = icon(
   "M4.5 7h15M10 11v6M14 11v6M6 7l1 12a2 2 0 0 0 2 2h6a2 2 0 0 0 2-2l1-12M9 7V4.5A1.5 1.5 0 0 1 10.5 3h3A1.5 1.5 0 0 1 15 4.5V7",
