@@ -14,6 +14,7 @@ import structlog
 
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.serving.applications import Client, Connection, Report, claimed
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error, unavailable
 from flagstaff.values.keys import KEY_MAX_LENGTH
 
@@ -66,6 +67,10 @@ class Applications:
         self._asked: Counter[AskedFlag] = Counter()
         self._missing: defaultdict[UUID, set[str]] = defaultdict(set)
         self._missing_since = now()
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the counts that were dropped."""
+        metrics.add_counter("reports_dropped", "Reported counts that were not stored.", lambda: self.dropped)
 
     def start(self) -> None:
         """Start to write."""

@@ -70,9 +70,7 @@ def build_applications(foundation: Foundation, limits: Limits) -> LocalApplicati
     collector = Applications(store, supervisor, foundation.now)
     exports, callers, counts = Exports(database), Callers(database, foundation.now), CallerCounts(limits.client)
     foundation.services += [reports, RequestMetrics(database, foundation.now), exports, callers, counts]
-    foundation.metrics.add_counter(
-        "reports_dropped", "Reported counts that were not stored.", lambda: collector.dropped
-    )
+    collector.export_metrics(foundation.metrics)
     local_flags = LocalFlagsCache(LocalFlagsSource(database).load, supervisor)
     applications = LocalApplications(local_flags, reports, collector, exports, callers, counts)
     foundation.periodic_tasks.append(

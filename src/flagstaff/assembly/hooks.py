@@ -72,13 +72,7 @@ def build_hooks(foundation: Foundation, mails: Mails) -> Hooks:
             by_one_worker=True,
         )
     )
-    metrics = foundation.metrics
-    metrics.add_counter("webhook_messages_sent", "Messages that webhooks have accepted.", lambda: sender.sent)
-    metrics.add_counter(
-        "webhook_failures", "Attempts at messages that webhooks did not accept.", lambda: sender.failures
-    )
-    metrics.add_counter("webhook_messages_dropped", "Messages dropped because too many waited.", lambda: sender.dropped)
-    metrics.add_gauge("webhook_lag_seconds", "The age of the oldest message that waits.", sender.lag_seconds, max)
+    sender.export_metrics(foundation.metrics)
     return Hooks(foundation, sender, client)
 
 

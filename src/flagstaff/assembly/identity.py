@@ -134,9 +134,7 @@ def build_identity(
             by_one_worker=True,
         )
     )
-    foundation.metrics.add_counter(
-        "password_restarts", "Replacements of the password process.", lambda: hashes.restarts
-    )
+    hashes.export_metrics(foundation.metrics)
     return identity
 
 

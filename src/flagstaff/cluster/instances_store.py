@@ -34,6 +34,7 @@ from flagstaff.database import dialect
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions import LiveOn
 from flagstaff.database.revisions_store import record_live_on
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error, unavailable, unconfirmed
 
 log = structlog.get_logger(__name__)
@@ -189,6 +190,12 @@ class Instances:
             raise unavailable() from error
         lapsed = self._leases.lapsed()
         return [replace(each, lease=LeaseState.LAPSED) if each.id in lapsed else each for each in listed]
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the numbers of instances."""
+        metrics.add_labelled_gauge(
+            "instances", "Instances by the state of their lease.", "lease", self.count_instances, max
+        )
 
     def count_instances(self) -> dict[str, int]:
         """Count the instances with a live lease, this one included, and those with a lapsed one."""

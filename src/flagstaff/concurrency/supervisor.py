@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import structlog
 
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error
 
 log = structlog.get_logger(__name__)
@@ -143,6 +144,11 @@ class Supervisor:
     def restarts(self) -> dict[str, int]:
         """The restarts of each long-lived task."""
         return {service.name: service.restarts for service in self._services.values()}
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the state and the restarts of each long-lived task."""
+        metrics.add_labelled_gauge("task_up", "Whether a task works: 1 or 0.", "task", lambda: self.up, min)
+        metrics.add_labelled_counter("task_restarts", "Restarts of a task.", "task", lambda: self.restarts)
 
     def problems(self) -> list[str]:
         """One sentence for each task with a purpose that is down or keeps failing."""

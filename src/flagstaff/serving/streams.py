@@ -21,6 +21,7 @@ from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.serving.applications import Client
 from flagstaff.serving.callers import Caller
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error, unavailable
 
 log = structlog.get_logger(__name__)
@@ -139,6 +140,12 @@ class Streams:
 
     def __len__(self) -> int:
         return len(self._open)
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the numbers of streams."""
+        metrics.add_gauge("streams", "Open streams of changes.", lambda: len(self))
+        metrics.add_counter("streams_dropped", "Streams closed because clients read too slowly.", lambda: self.dropped)
+        metrics.add_counter("streams_refused", "Streams refused because too many were open.", lambda: self.refused)
 
     def has_streams(self, project_id: UUID) -> bool:
         """Whether streams of a project's environments are open."""
