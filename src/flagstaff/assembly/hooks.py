@@ -12,7 +12,6 @@ from flagstaff.hooks.webhooks_service import Webhooks
 from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.mail.mails import Mails
 from flagstaff.values.errors import Code, Error
-from flagstaff.values.quotas import webhooks_per_project
 
 _TASK = "webhooks"
 _PURGE_SECONDS = 600.0
@@ -57,9 +56,8 @@ def build_hooks(foundation: Foundation, mails: Mails) -> Hooks:
     )
     if foundation.is_first_worker:
         foundation.commit_listeners.append(sender.notice_commit)
-    quota = webhooks_per_project(settings.max_webhooks_per_project)
     foundation.services += [
-        Webhooks(database, now, quota, sealer, reach, sender.wake),
+        Webhooks(database, now, settings, sealer, reach, sender.wake),
         Deliveries(database, now, settings.public_url, sender.wake),
         Previews(database, now, reach, settings.public_url),
     ]

@@ -32,19 +32,6 @@ from flagstaff.projects.invitations_service import Invitations
 from flagstaff.projects.members_service import Members
 from flagstaff.projects.projects_service import Projects
 from flagstaff.projects.sdk_keys_service import SdkKeys
-from flagstaff.values.quotas import (
-    WorkQuota,
-    condition_characters,
-    environments_per_project,
-    flags_per_environment,
-    projects_per_account,
-    rules_per_environment,
-    rules_per_flag,
-    sdk_keys_per_project,
-    segments_per_project,
-    variant_characters,
-    views_per_project,
-)
 from flagstaff.views.favourites_service import Favourites
 from flagstaff.views.pinned_charts_service import PinnedCharts
 from flagstaff.views.saved_views_service import SavedViews
@@ -55,17 +42,16 @@ _PURGE_SECONDS = 60.0
 def build_projects(foundation: Foundation, mails: Mails, passed_time: Callable[[], datetime]) -> SdkKeys:
     """Projects, their members, SDK keys, views and pinned charts; returns the keys, whose uses are written."""
     settings, database, now = foundation.settings, foundation.database, foundation.now
-    projects = projects_per_account(settings.max_projects_per_account)
-    sdk_keys = SdkKeys(database, now, sdk_keys_per_project(settings.max_sdk_keys_per_project))
+    sdk_keys = SdkKeys(database, now, settings)
     idempotency = Idempotency(database, now)
     foundation.services += [
-        Projects(database, now, projects),
-        Members(database, now, projects),
+        Projects(database, now, settings),
+        Members(database, now, settings),
         Invitations(database, now, mails.send_invitation),
         sdk_keys,
         idempotency,
         Favourites(database, now),
-        SavedViews(database, now, views_per_project(settings.max_views_per_project)),
+        SavedViews(database, now, settings),
         PinnedCharts(database, now),
     ]
     foundation.periodic_tasks.append(
@@ -91,25 +77,11 @@ class ManagedFlags(NamedTuple):
 def build_flags(foundation: Foundation) -> ManagedFlags:
     """Environments with their flags, rules and segments, and what copies, explains and restores them."""
     settings, database, now = foundation.settings, foundation.database, foundation.now
-    environments = Environments(database, now, environments_per_project(settings.max_environments_per_project))
-    condition_quota = condition_characters(settings.max_condition_characters)
-    work = WorkBudgets(WorkQuota(settings.max_condition_work))
-    flags = Flags(
-        database,
-        now,
-        flags_per_environment(settings.max_flags_per_environment),
-        variant_characters(settings.max_variant_characters),
-        work,
-    )
-    rules = Rules(
-        database,
-        now,
-        rules_per_flag(settings.max_rules_per_flag),
-        rules_per_environment(settings.max_rules_per_environment),
-        condition_quota,
-        work,
-    )
-    segments = Segments(database, now, segments_per_project(settings.max_segments_per_project), condition_quota, work)
+    environments = Environments(database, now, settings)
+    work = WorkBudgets(settings.max_condition_work)
+    flags = Flags(database, now, settings, work)
+    rules = Rules(database, now, settings, work)
+    segments = Segments(database, now, settings, work)
     cleanup = Cleanup(database, now, timedelta(days=settings.history_retention_days))
     foundation.services += [
         environments,
@@ -118,7 +90,7 @@ def build_flags(foundation: Foundation) -> ManagedFlags:
         segments,
         ProjectFlags(database),
         BulkActions(database, now),
-        ConditionWork(database, work.quota),
+        ConditionWork(database, settings),
         Clones(database, now, environments, flags, rules),
         Comparisons(database),
         Copies(database, now, flags, rules),

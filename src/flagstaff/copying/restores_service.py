@@ -202,7 +202,8 @@ class Restores:
     async def _write_flag(self, connection: Connection, flag: Flag, before: Flag | None) -> None:
         is_new = before is None
         if is_new:
-            self.flags.quota.require_room(await flags_store.count_flags(connection, flag.environment_id))
+            count = await flags_store.count_flags(connection, flag.environment_id)
+            self.flags.settings.max_flags_per_environment.require_room(count)
         present = await flags_store.count_variant_characters(connection, flag.environment_id)
         await (flags_store.create_flag if is_new else flags_store.update_flag)(connection, flag)
         await self.flags.require_room_for_variants(connection, flag.environment_id, present)
@@ -212,7 +213,8 @@ class Restores:
     async def _write_segment(self, connection: Connection, segment: Segment, before: object) -> None:
         is_new = not isinstance(before, Segment)
         if is_new:
-            self.segments.quota.require_room(await segments_store.count_segments(connection, segment.project_id))
+            count = await segments_store.count_segments(connection, segment.project_id)
+            self.segments.settings.max_segments_per_project.require_room(count)
         await (segments_store.create_segment if is_new else segments_store.update_segment)(connection, segment)
         if not isinstance(before, Segment) or before.conditions != segment.conditions:
             replaced = before if isinstance(before, Segment) else None
