@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils.compat import uuid7
 
+from flagstaff.audit.actions import actions_of
 from flagstaff.audit.changes import Actor, Batch, BatchKind, Change, NumberedChange, ReleaseName, Scope, TokenName
 from flagstaff.audit.outbox_store import enqueue
 from flagstaff.cluster.instances_store import notify_change
@@ -31,8 +32,8 @@ _columns = tables.changes.c
 _NUMBER_MAX = 2**63 - 1
 _DECIDING = ("flag.%", "rule.%")
 _READ_AT_ONCE = 20
-_OF_SEGMENTS = ("segment.created", "segment.updated", "segment.deleted")
-_OF_MEMBERS = ("member.added", "member.updated", "member.removed", "member.joined")
+_OF_SEGMENTS = actions_of("segment")
+_OF_MEMBERS = actions_of("member")
 _MICROSECONDS_A_MINUTE = 60_000_000
 _at = sa.bindparam("given_at", type_=tables.Moment)
 _latest_time = (
@@ -78,7 +79,7 @@ _rules_before = sa.select(_columns.after).where(
         .where(
             _columns.flag_id == sa.bindparam("flag"),
             _columns.id < sa.bindparam("number"),
-            _columns.action.in_(("rule.created", "rule.updated", "rule.deleted")),
+            _columns.action.in_(actions_of("rule")),
         )
         .group_by(_columns.resource_id)
     ),
