@@ -18,8 +18,6 @@ from flagstaff.history.recorder import EvaluationRecorder, Recorder
 from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.sink import Sink
 from flagstaff.history.spool import MAX_BYTES, EvaluationForm, Spool, spool_folder
-from flagstaff.history.unknown_metrics_service import UnknownMetrics
-from flagstaff.history.user_history_service import UserHistory
 from flagstaff.machine.disk import LOOK_SECONDS, DiskWatch
 from flagstaff.metrics.event_buffer import EventBuffer
 from flagstaff.telemetry.metrics import Metrics
@@ -153,8 +151,6 @@ def build_history(foundation: Foundation, reports: ApplicationReports) -> Evalua
     history = EvaluationHistory(foundation, reports)
     foundation.services += [
         history.service,
-        UserHistory(foundation.database),
-        UnknownMetrics(foundation.database),
     ]
     foundation.periodic_tasks += history.periodic_tasks()
     history.export_metrics(foundation.metrics)

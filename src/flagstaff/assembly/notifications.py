@@ -7,7 +7,6 @@ from flagstaff.mail.mails import Mails
 from flagstaff.notifications.notifications_routes import UNSUBSCRIBE_PAGE, UNSUBSCRIBE_PATH
 from flagstaff.notifications.notifications_service import NotificationSettings
 from flagstaff.notifications.notifier import FOLLOW_SECONDS, REMIND_SECONDS, Notifier
-from flagstaff.notifications.subscriptions_service import Subscriptions
 from flagstaff.notifications.unsubscribing import UnsubscribeTokens
 
 _SETTINGS_PAGE = "/account"
@@ -30,7 +29,6 @@ def build_notifications(foundation: Foundation, mails: Mails) -> None:
     )
     foundation.services += [
         NotificationSettings(foundation.database, tokens),
-        Subscriptions(foundation.database, foundation.now),
     ]
     # Without a purpose: an instance that sends no mails is ready.
     foundation.periodic_tasks += [

@@ -4,15 +4,12 @@ from collections.abc import Callable
 from datetime import datetime
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
-from flagstaff.comments.comments_service import Comments
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.metrics.metrics_service import Metrics
 from flagstaff.releases import releases_store
 from flagstaff.releases.guardian import Guardian
 from flagstaff.releases.observer import LOOK_SECONDS, Observer
-from flagstaff.releases.releases_service import Releases
-from flagstaff.releases.results_service import ReleaseResults
 from flagstaff.releases.retention import PURGE_SECONDS, ReleaseRetention
 from flagstaff.releases.runner import RUN_SECONDS, Runner
 from flagstaff.releases.threshold_watch import WATCH_SECONDS, ThresholdWatch
@@ -26,9 +23,6 @@ def build_releases(foundation: Foundation, flags: Flags, rules: Rules, passed_ti
     retention = ReleaseRetention(database, passed_time)
     foundation.services += [
         Metrics(database, now, foundation.settings, releases_store.list_watched),
-        Releases(database, now),
-        Comments(database, now),
-        ReleaseResults(database),
     ]
     foundation.periodic_tasks += [
         PeriodicTask("releases", RUN_SECONDS, runner.run_due, "applies the steps of releases", by_one_worker=True),
