@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit import changes_store
+from flagstaff.audit import change_lists_store, changes_store
 from flagstaff.audit.changes import Actor, BatchKind, Change, change_of
 from flagstaff.audit.changes_store import batch_of, record_all
 from flagstaff.concurrency.pacing import collect
@@ -112,7 +112,7 @@ class Restores:
             connection = transaction.connection
             _, member = await open_member(connection, actor, project_id, for_update=True)
             if are_several:
-                characters = await changes_store.count_characters(connection, project_id, numbers)
+                characters = await change_lists_store.count_characters(connection, project_id, numbers)
                 if characters > CHARACTERS_MAX:
                     raise invalid_field("changes", _TOO_MUCH)
             now = await self._time_of_restore(connection, project_id)
