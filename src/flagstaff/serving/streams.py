@@ -124,7 +124,6 @@ class Streams:
         """How many streams were closed because their clients read too slowly."""
         self.refused = 0
         """How many streams were refused because too many were open."""
-        self.opened = 0
         self._supervisor = supervisor
         self._now = now
         self._record_told = record_told
@@ -145,7 +144,6 @@ class Streams:
     def export_metrics(self, metrics: Metrics) -> None:
         """Export the numbers of streams."""
         metrics.add_gauge("streams", "Open streams of changes.", lambda: len(self))
-        metrics.add_counter("streams_opened", "Streams opened.", lambda: self.opened)
         metrics.add_counter("streams_dropped", "Streams closed because clients read too slowly.", lambda: self.dropped)
         metrics.add_counter("streams_refused", "Streams refused because too many were open.", lambda: self.refused)
 
@@ -208,10 +206,8 @@ class Streams:
         if stream not in opened.streams:
             opened.streams.add(stream)
             self._open[stream] += 1
-            if self._open[stream] == 1:
-                self.opened += 1
-                if stream.key_id is not None:
-                    self._of_key[stream.key_id] += 1
+            if self._open[stream] == 1 and stream.key_id is not None:
+                self._of_key[stream.key_id] += 1
         if stream.client is not None:
             self._record_told(topic.environment_id, stream.client, revision)
         if environment.revision > revision:
