@@ -267,7 +267,6 @@ class Settings:
     max_views_per_project: Quota = field(
         metadata=_quota("views", "project", "100", "The maximum number of saved views per project.")
     )
-    max_charts_per_project: Quota = field(metadata=_quota("pinned charts", "project", "12"))
     max_webhooks_per_project: Quota = field(
         metadata=_quota(
             "webhooks", "project", "20", "The maximum number of webhooks per project, and of the whole instance."

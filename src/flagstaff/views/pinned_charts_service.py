@@ -17,10 +17,9 @@ from flagstaff.projects.access import open_member, open_project
 from flagstaff.projects.members import Member
 from flagstaff.projects.permissions import Permission, require
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
-from flagstaff.settings import Settings
 from flagstaff.values.errors import invalid_field
 from flagstaff.views import pinned_charts_store
-from flagstaff.views.pinned_charts import PinnedChart
+from flagstaff.views.pinned_charts import PinnedChart, require_room_for_chart
 
 _NO_ENVIRONMENT = "is not an environment of this project"
 
@@ -31,7 +30,6 @@ class PinnedCharts:
 
     database: Database
     now: Callable[[], datetime]
-    settings: Settings
 
     async def list_charts(self, actor: Actor, project_id: UUID) -> Sequence[PinnedChart]:
         """The pinned charts of a project, oldest first."""
@@ -72,8 +70,7 @@ class PinnedCharts:
                 **values,
             ).check()
             await _require_compared(connection, chart)
-            present = await pinned_charts_store.count_charts(connection, project_id)
-            self.settings.max_charts_per_project.require_room(present)
+            require_room_for_chart(await pinned_charts_store.count_charts(connection, project_id))
             await pinned_charts_store.create_chart(connection, chart)
             await record(transaction, change_of(actor, "pinned_chart.created", now, Scope(project_id), after=chart))
         return chart
