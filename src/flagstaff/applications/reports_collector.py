@@ -55,7 +55,7 @@ class Applications:
         It gets the reports again if it raised an Error, which may pass.
         """
         self.dropped = 0
-        """How many counts of reports were not stored: they were too many, or the store did not accept those before."""
+        """The number of reported counts that were not stored: there were too many, or the store did not accept them."""
         self._write = write
         self._supervisor = supervisor
         self._now = now
@@ -150,7 +150,7 @@ class Applications:
         self._waiting_counts -= counts
 
     def _is_listed(self, environment_id: UUID, key: str) -> bool:
-        """Whether a flag that does not exist is one of those that are noted in this hour."""
+        """Return whether a flag that does not exist is one of those that are noted in this hour."""
         now = self._now()
         if now - self._missing_since >= _MISSING_FOR:
             self._missing.clear()

@@ -61,7 +61,7 @@ class Cluster:
         self._export_metrics(foundation.metrics)
 
     def is_following(self) -> bool:
-        """Whether the changes of the other instances reach this one."""
+        """Return whether the changes of the other instances reach this one."""
         return self._instances is None or (self._instances.is_connected() and not self.lease.has_lapsed())
 
     async def start(self) -> None:

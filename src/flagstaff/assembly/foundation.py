@@ -78,7 +78,7 @@ class Foundation:
 
     @property
     def is_first_worker(self) -> bool:
-        """Whether this process does the work that one process of the instance does."""
+        """True if this process does the work that one process of the instance does."""
         return self.worker is None or self.worker.is_first
 
     def share(self, bound: int) -> int:

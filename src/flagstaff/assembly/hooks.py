@@ -19,7 +19,7 @@ _PURGE_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What sends messages. In an instance, one worker does."""
+    """The sender of messages, and its connections. In an instance, one worker sends."""
 
     foundation: Foundation
     sender: Sender

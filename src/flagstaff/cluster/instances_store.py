@@ -170,7 +170,7 @@ class Instances:
                 await self._feed.leave(self._member.id)
 
     def is_connected(self) -> bool:
-        """Whether this instance receives the others' changes, and has made up for those that it missed."""
+        """Return whether this instance receives the others' changes, and has made up for those that it missed."""
         return self._caught_up.is_set()
 
     async def wait_until_connected(self) -> None:
@@ -283,7 +283,7 @@ class Instances:
                 yield
 
     def _is_serving_all(self) -> bool:
-        """Whether everything has been loaded of which this instance has heard, and it has missed nothing."""
+        """Return whether everything has been loaded of which this instance has heard, and it has missed nothing."""
         is_loading = self._serving.is_stale() or self._serving.is_loading()
         return self._is_sure and self._caught_up.is_set() and not is_loading
 

@@ -46,7 +46,7 @@ class Lease:
         return self._cut_off_seconds + max(self._clock() - self._lapses_at, 0)
 
     def has_lapsed(self) -> bool:
-        """Whether changes may be in effect elsewhere that this instance has not heard of."""
+        """Return whether changes may be in effect elsewhere that this instance has not heard of."""
         return self._clock() >= self.valid_until
 
     def stale_seconds(self) -> int:

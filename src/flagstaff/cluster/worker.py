@@ -185,7 +185,7 @@ class Worker:
 
     @property
     def is_first(self) -> bool:
-        """Whether this worker does what only one of them must do."""
+        """True if this worker does what only one of them must do."""
         return self.slot == 0
 
     def tell_started(self) -> None:

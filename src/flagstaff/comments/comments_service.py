@@ -40,14 +40,14 @@ from flagstaff.values.moments import later_than
 
 
 class OfFlag(NamedTuple):
-    """Where comments are found: at a flag, or at a release of it."""
+    """The place of comments on a flag, or on a release of it."""
 
     path: FlagPath
     release_id: UUID | None = None
 
 
 class OfChange(NamedTuple):
-    """Where comments are found: at a change in a project, by its number."""
+    """The place of comments on a change in a project, by its number."""
 
     project_id: UUID
     number: int
@@ -57,7 +57,7 @@ Place = OfFlag | OfChange
 
 
 class _Opened(NamedTuple):
-    """What comments are on, where it is, and the actor as a member."""
+    """The subject of comments, its environment, and the actor as a member."""
 
     member: Member
     environment_id: UUID | None

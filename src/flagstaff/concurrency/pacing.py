@@ -118,7 +118,7 @@ class Turns:
         self._ends_at = perf_counter() + PIECE_SECONDS
 
     def is_over(self) -> bool:
-        """Whether the current piece has used up its time."""
+        """Return whether the current piece has used up its time."""
         return perf_counter() >= self._ends_at
 
     async def give(self) -> None:

@@ -37,7 +37,7 @@ class Slots:
         self._shares: WeakValueDictionary[UUID, _Share] = WeakValueDictionary()
 
     def has_free(self, account_id: UUID) -> bool:
-        """Whether an account's next request gets a slot at once."""
+        """Return whether an account's next request gets a slot at once."""
         share = self._shares.get(account_id)
         return share is None or not share.free.locked()
 

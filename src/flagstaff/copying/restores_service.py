@@ -27,7 +27,7 @@ from flagstaff.values.errors import Code, Error, invalid_field, not_found
 from flagstaff.values.moments import later_than
 
 RESOURCES_MAX = 5_000
-"""What several changes may alter together. SQLite's other writers wait for it, and they do so for five seconds."""
+"""The most that several changes may alter together. SQLite's other writers wait for it, for at most five seconds."""
 CHARACTERS_MAX = 8_000_000
 """The length of several changes together, with the states before and after them."""
 _TOO_MUCH = (

@@ -38,7 +38,7 @@ class StoreHealth:
 
     @property
     def up(self) -> dict[str, bool]:
-        """Whether each store is there and not known to be damaged."""
+        """The state of each store: True while it is there and not known to be damaged."""
         return {
             CONFIGURATION: CONFIGURATION not in self._damaged and CONFIGURATION not in self._incomplete,
             HISTORY: HISTORY not in self._damaged and HISTORY not in self._incomplete and self._missing is None,
@@ -46,7 +46,7 @@ class StoreHealth:
 
     @property
     def is_refusing_writes(self) -> bool:
-        """Whether the last write to one of the stores was refused, as by a full disk."""
+        """True if the last write to one of the stores was refused, as by a full disk."""
         return bool(self._refusing)
 
     def export_metrics(self, metrics: Metrics) -> None:

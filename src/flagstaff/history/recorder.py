@@ -240,7 +240,7 @@ class Recorder(Generic[B]):
             await self._spool.remove(spooled)
 
     async def _try_to_write(self, batch: B) -> bool:
-        """Whether the batch is finished and is not tried again."""
+        """Return whether the batch is finished and is not tried again."""
         # A batch whose answer was lost may already be stored and still counts; a duplicate does not.
         is_first_try = batch.id not in self._unacknowledged
         self._unacknowledged.add(batch.id)

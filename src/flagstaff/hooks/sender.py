@@ -68,7 +68,7 @@ class Sender:
         self._woken = asyncio.Event()
         self._running: dict[UUID, asyncio.Task[None]] = {}
         self._busy: Counter[UUID | None] = Counter()
-        """How many webhooks of each project are being sent to; None stands for the instance."""
+        """The number of webhooks of each project that are being sent to; None stands for the instance."""
         self._served: dict[UUID, float] = {}
         self.sent = self.failures = self.dropped = 0
         self._oldest: datetime | None = None

@@ -44,7 +44,7 @@ class Format(StrEnum):
 
 
 class Disabled(StrEnum):
-    """Why the server has switched a webhook off."""
+    """The reason why the server has switched a webhook off."""
 
     FAILED = "failed"
     """The last attempt of a delivery has failed."""
@@ -80,11 +80,11 @@ class Webhook:
 
     @property
     def is_chat(self) -> bool:
-        """Whether people read its messages, so that many changes at once are one message."""
+        """True if people read its messages, so that many changes at once are one message."""
         return self.format is not Format.STANDARD
 
     def wants(self, action: str, environment: str | None, tags: Collection[str] | None) -> bool:
-        """Whether it wants a change.
+        """Return whether it wants a change.
 
         `environment` is the key of the change's environment, and `tags` are those of its flag. A change that has none,
         such as to a segment or a member, is not narrowed by them.

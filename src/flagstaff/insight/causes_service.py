@@ -128,7 +128,7 @@ class CauseFinder:
     async def _read_trail(
         self, environment: Environment, results: Sequence[ResultChange | None]
     ) -> tuple[Trail, datetime | None]:
-        """What has decided flags since the oldest evaluation, as far as the bounds allow.
+        """Read the changes that have decided flags since the oldest evaluation, as far as the bounds allow.
 
         The time is the one since which it is complete, None if it is complete altogether.
         """

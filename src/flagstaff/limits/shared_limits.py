@@ -54,7 +54,7 @@ class SharedLimits:
         ]
         self._participants = 1
         self.is_joined = False
-        """Whether the other instances can be reached."""
+        """True while the other instances can be reached."""
         self.exchanges = 0
         self.failures = 0
 

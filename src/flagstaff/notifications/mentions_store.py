@@ -13,7 +13,7 @@ from flagstaff.notifications.notifications import DEFAULTS, WAITING_MAX, Kind
 from flagstaff.notifications.notifications_store import add_waiting, count_waiting, list_wanted
 
 NO_CHANGE = 0
-"""What stands in the place of a change's number in the row of a mention."""
+"""Stands in the place of a change's number in the row of a mention."""
 
 _comments, _changes, _flags, _releases = tables.comments.c, tables.changes.c, tables.flags.c, tables.releases.c
 _flag_id = sa.func.coalesce(_comments.flag_id, _releases.flag_id, _changes.flag_id)

@@ -97,7 +97,7 @@ _remind = dialect.upsert(
 
 
 class Waiting(NamedTuple):
-    """What a member is to be told, and why: a change, by its number, or a comment that mentions the member."""
+    """A thing to tell a member, and why: a change, by its number, or a comment that mentions the member."""
 
     id: int
     kind: Kind
@@ -106,7 +106,7 @@ class Waiting(NamedTuple):
 
 
 class Address(NamedTuple):
-    """Where an account gets its mails, and whether the project demands a second factor."""
+    """The address to which an account gets its mails, and whether a second factor is demanded of it."""
 
     email: str
     demands_second_factor: bool
@@ -322,7 +322,7 @@ async def list_to_remind(
 
 
 async def was_reminded(connection: AsyncConnection, member: Subscription, since: datetime) -> bool:
-    """Whether a member was told of stale flags after a time."""
+    """Return whether a member was told of stale flags after a time."""
     query = sa.select(_reminders.sent_at).where(
         _reminders.project_id == member.project_id,
         _reminders.account_id == member.account_id,

@@ -260,7 +260,7 @@ class Notifier:
 
 
 async def _find_email(connection: Connection, member: Subscription) -> str | None:
-    """Where a member gets mails; None if the account is not active, or lacks a second factor that is demanded."""
+    """Find a member's address; None if the account is not active, or lacks a second factor that is demanded."""
     address = await notifications_store.find_address(connection, member)
     if address is None:
         return None

@@ -74,7 +74,7 @@ async def delete_subscription(
 
 
 async def list_subscribed(connection: AsyncConnection, project_id: UUID, names: Collection[str]) -> list[Subscribed]:
-    """Who has subscribed to an environment of a project, or to a flag or a tag with one of these names.
+    """List those who have subscribed to an environment of a project, or to a flag or a tag with one of these names.
 
     Whoever has subscribed to any environment has also subscribed to the target of segments, which is without one.
     """

@@ -450,13 +450,13 @@ class Settings:
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine can reach the server, as far as the settings say."""
+        """True if only this machine can reach the server, as far as the settings say."""
         addresses = (self.host, urlsplit(self.public_url).hostname or "")
         return all(map(values.is_loopback, addresses)) and not self.trusted_proxies
 
     @property
     def accepts_common_passwords(self) -> bool:
-        """Whether a new password may be a common one."""
+        """True if a new password may be a common one."""
         return self.is_local if self.common_passwords == "auto" else self.common_passwords == "accept"
 
     def quotas(self) -> dict[str, int]:

@@ -15,7 +15,7 @@ class Quota:
     setting: str
 
     def has_room(self, present: int, more: int = 1) -> bool:
-        """Whether there may be one more, or as many more."""
+        """Return whether there may be one more, or as many more."""
         return present + more <= self.maximum
 
     def require_room(self, present: int, more: int = 1) -> None:

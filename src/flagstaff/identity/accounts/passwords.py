@@ -70,7 +70,7 @@ class Passwords:
         return str(await self._ask(client, password, None))
 
     async def verify(self, password: str, password_hash: str | None, *, client: Hashable = None) -> bool:
-        """Whether the password is the hashed one; for no hash at all, False after just as long."""
+        """Return whether the password is the hashed one; for no hash at all, False after just as long."""
         return bool(await self._ask(client, password, password_hash or self._nobody)) and password_hash is not None
 
     def close(self) -> None:
