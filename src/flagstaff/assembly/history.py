@@ -26,9 +26,9 @@ from flagstaff.values.errors import Error
 SPOOL_FOLDER, EVENTS_FOLDER = "spool", "events-spool"
 EVENTS_MAX_BYTES = 128 * 1024 * 1024
 _FLUSH_SECONDS = 3.0
-# How often the history that is too old, or whose environment was deleted, is removed.
+# The interval at which history is removed that is too old or whose environment was deleted.
 _PURGE_SECONDS = 60.0
-# How often the counts of environments that change a lot are rolled up. Until then each change makes summaries slower.
+# The interval at which counts of busy environments are rolled up. Until then each change makes summaries slower.
 _ROLL_UP_SECONDS = 5.0
 _SINK = "clickhouse"
 

@@ -28,9 +28,9 @@ from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignO
 from flagstaff.mail.mails import Mails
 from flagstaff.notifications.mail_budget import MailBudget
 
-# How often old records of accounts are removed: what has expired, and clients not seen for long.
+# The interval at which old records of accounts are removed: what has expired, and clients not seen for long.
 _PURGE_SECONDS = 600.0
-# How often the last uses of credentials are written.
+# The interval at which the last uses of credentials are written.
 LAST_USED_SECONDS = 60.0
 
 

@@ -9,7 +9,7 @@ from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.limits.shared_limits import SharedLimits
 from flagstaff.settings import RateLimit
 
-# How many addresses the limits remember; when all are full, they take about 80 MB.
+# The number of addresses that the limits remember; when all are full, they take about 80 MB.
 _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
 _SDK_KEYS = 20_000
 _TASK = "shared-limits"
