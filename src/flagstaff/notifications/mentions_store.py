@@ -11,7 +11,8 @@ from flagstaff.database import tables
 from flagstaff.database.resources import Resource
 from flagstaff.notifications.mentions import Mention
 from flagstaff.notifications.notifications import DEFAULTS, WAITING_MAX, Kind
-from flagstaff.notifications.notifications_store import add_waiting, count_waiting, list_wanted
+from flagstaff.notifications.notifications_store import add_waiting, count_waiting
+from flagstaff.notifications.wanted_mails_store import list_wanted
 
 NO_CHANGE = 0
 """Stands in the place of a change's number in the row of a mention."""

@@ -18,7 +18,7 @@ from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.second_factors.second_factors_store import has_second_factor
 from flagstaff.mail.digest import Digest, Entry
-from flagstaff.notifications import notifications_store
+from flagstaff.notifications import made_changes_store, notifications_store, reminders_store, wanted_mails_store
 from flagstaff.notifications.mentions import Mention
 from flagstaff.notifications.mentions_store import list_mentions
 from flagstaff.notifications.notifications import (
@@ -36,9 +36,10 @@ from flagstaff.notifications.notifications import (
     say_who,
     targets_of,
 )
-from flagstaff.notifications.notifications_store import StaleFlag, Waiting
+from flagstaff.notifications.notifications_store import Waiting
+from flagstaff.notifications.reminders_store import StaleFlag
 from flagstaff.notifications.subscriptions_store import list_subscribed
-from flagstaff.notifications.unsubscribing import Subscription, UnsubscribeTokens
+from flagstaff.notifications.unsubscribing import Recipient, UnsubscribeTokens
 from flagstaff.projects import environments_store, members_store, projects_store
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Code, Error
@@ -78,7 +79,7 @@ class Notifier:
     async def follow(self) -> None:
         """Examine the changes that were not examined, and note whom they concern."""
         async with self.database.read() as connection:
-            behind = await notifications_store.list_behind(connection, _PROJECTS_AT_ONCE)
+            behind = await made_changes_store.list_behind(connection, _PROJECTS_AT_ONCE)
         for project_id in behind:
             try:
                 await self._examine(project_id)
@@ -111,9 +112,7 @@ class Notifier:
         """Tell the owners of stale flags, once a week."""
         now = self.now()
         async with self.database.read() as connection:
-            members = await notifications_store.list_to_remind(
-                connection, now - STALE_EVERY, now - _HOUR, _MAILS_AT_ONCE
-            )
+            members = await reminders_store.list_to_remind(connection, now - STALE_EVERY, now - _HOUR, _MAILS_AT_ONCE)
         for member in members:
             await self._remind(member)
 
@@ -121,10 +120,10 @@ class Notifier:
         more = True
         while more:
             async with self.database.read() as connection:
-                position = await notifications_store.find_position(connection, project_id)
+                position = await made_changes_store.find_position(connection, project_id)
                 made = []
                 if position is not None:
-                    made = await notifications_store.list_after(connection, project_id, position, _CHANGES_AT_ONCE)
+                    made = await made_changes_store.list_after(connection, project_id, position, _CHANGES_AT_ONCE)
                 rows = await self._find_concerned(connection, project_id, made) if made else []
             async with self.database.transaction() as transaction:
                 connection = transaction.connection
@@ -134,8 +133,8 @@ class Notifier:
                 if position is None:
                     # An older one was made before the server sent such mails: its members know what was changed.
                     is_new = project.created_at > self.now() - _HOUR
-                    await notifications_store.begin(connection, project_id, is_new=is_new)
-                elif not made or not await notifications_store.advance(
+                    await made_changes_store.begin(connection, project_id, is_new=is_new)
+                elif not made or not await made_changes_store.advance(
                     connection, project_id, position, made[-1].number
                 ):
                     return
@@ -164,7 +163,7 @@ class Notifier:
                     rows.append({**row, "kind": kind.value, "change": each.number, "created_at": self.now()})
         return rows
 
-    async def _take(self, member: Subscription) -> list[Waiting]:
+    async def _take(self, member: Recipient) -> list[Waiting]:
         """Hold what a member is to be told; nothing if the member has got too many mails, or another process has it."""
         now = self.now()
         async with self.database.transaction() as transaction:
@@ -180,7 +179,7 @@ class Notifier:
         await accounts_store.lock_account(connection, account_id)  # so that two processes do not count at once
         return await notifications_store.count_mails(connection, account_id, now - _HOUR) < MAILS_PER_HOUR
 
-    async def _send(self, member: Subscription, waiting: Sequence[Waiting]) -> bool:
+    async def _send(self, member: Recipient, waiting: Sequence[Waiting]) -> bool:
         """Send a mail; return False if it has to be tried again."""
         async with self.database.read() as connection:
             email = await _find_email(connection, member)
@@ -188,7 +187,7 @@ class Notifier:
             shown = waiting[:_SHOWN_MAX]
             mentions = await list_mentions(connection, [each.comment_id for each in shown if each.comment_id])
             numbers = [each.change for each in shown if not each.comment_id]
-            made = await notifications_store.list_made(connection, member.project_id, numbers)
+            made = await made_changes_store.list_made(connection, member.project_id, numbers)
         if email is None or not (made or mentions):
             return True
         entries = [self._mention_entry(each, environments) for each in mentions]
@@ -204,19 +203,19 @@ class Notifier:
         )
         return await self.send_digest(email, digest)
 
-    async def _remind(self, member: Subscription) -> None:
+    async def _remind(self, member: Recipient) -> None:
         now = self.now()
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             if not await self._may_send(connection, member.account_id, now):
                 return
             # After the lock: another process may have told the member meanwhile.
-            if await notifications_store.was_reminded(connection, member, now - STALE_EVERY):
+            if await reminders_store.was_reminded(connection, member, now - STALE_EVERY):
                 return
-            wanted = await notifications_store.find_wanted(connection, member.project_id, member.account_id)
-            flags = await notifications_store.list_stale(connection, member, WAITING_MAX)
+            wanted = await wanted_mails_store.find_wanted(connection, member.project_id, member.account_id)
+            flags = await reminders_store.list_stale(connection, member, WAITING_MAX)
             email = await _find_email(connection, member)
-            await notifications_store.record_reminder(connection, member, now)
+            await reminders_store.record_reminder(connection, member, now)
             if not wanted[Kind.STALE] or not flags or email is None:
                 return
             await notifications_store.record_mail(connection, member.account_id, now)
@@ -234,7 +233,7 @@ class Notifier:
         )
         if not await self.send_digest(email, digest):
             async with self.database.transaction() as transaction:
-                await notifications_store.forget_reminder(transaction.connection, member)
+                await reminders_store.forget_reminder(transaction.connection, member)
 
     def _entry(self, project_id: UUID, made: Made, environment: Environment | None) -> Entry:
         scope = Scope(project_id, made.environment_id, made.flag_id)
@@ -259,7 +258,7 @@ class Notifier:
         return Entry(flag.key, f"in {flag.environment_key}", None, link)
 
 
-async def _find_email(connection: Connection, member: Subscription) -> str | None:
+async def _find_email(connection: Connection, member: Recipient) -> str | None:
     """Find a member's address; None if the account is not active, or lacks a second factor that is demanded."""
     address = await notifications_store.find_address(connection, member)
     if address is None:
@@ -269,7 +268,7 @@ async def _find_email(connection: Connection, member: Subscription) -> str | Non
 
 
 async def _list_recipients(connection: Connection, project_id: UUID, made: Sequence[Made]) -> Recipients:
-    chosen = await notifications_store.list_wanted(connection, project_id)
+    chosen = await wanted_mails_store.list_wanted(connection, project_id)
     members = await members_store.list_members(connection, project_id)
     names = {target.name for each in made if each.is_evaluated for target in targets_of(each) if target.name}
     subscribed = await list_subscribed(connection, project_id, names)

@@ -11,7 +11,7 @@ from flagstaff.audit.changes import Actor
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.flags import flags_store
 from flagstaff.identity.accounts import accounts_store
-from flagstaff.notifications import notifications_store, subscriptions_store
+from flagstaff.notifications import subscriptions_store, wanted_mails_store
 from flagstaff.notifications.notifications import Kind
 from flagstaff.notifications.subscriptions import (
     SUBSCRIPTIONS_MAX,
@@ -91,9 +91,9 @@ class Subscriptions:
         connection, project_id, account_id = transaction.connection, member.project_id, member.account_id
         await accounts_store.lock_account(connection, account_id)
         present = await subscriptions_store.list_subscriptions(connection, account_id, project_id)
-        wanted = await notifications_store.find_wanted(connection, project_id, account_id)
+        wanted = await wanted_mails_store.find_wanted(connection, project_id, account_id)
         if not wanted[Kind.SUBSCRIBED]:
-            await notifications_store.save_wanted(connection, project_id, account_id, {**wanted, Kind.SUBSCRIBED: True})
+            await wanted_mails_store.save_wanted(connection, project_id, account_id, {**wanted, Kind.SUBSCRIBED: True})
         same = [each for each in present if Target(each.kind, each.environment_id, each.name) == target]
         if same:
             return same[0]
