@@ -37,6 +37,7 @@ from flagstaff.releases import releases_store
 from flagstaff.values.errors import Code, Error
 from flagstaff.values.lists import WHOLE, Window
 from flagstaff.values.moments import later_than
+from flagstaff.values.quotas import require_fewer
 
 
 class OfFlag(NamedTuple):
@@ -91,8 +92,8 @@ class Comments:
             connection = transaction.connection
             opened = await _open(connection, actor, place, to_write=True)
             member, subject = opened.member, opened.subject
-            if await comments_store.count_comments(connection, member.project_id, subject) >= COMMENTS_PER_SUBJECT:
-                raise Error(Code.CONFLICT, f"There are {COMMENTS_PER_SUBJECT} comments, which is the most.")
+            present = await comments_store.count_comments(connection, member.project_id, subject)
+            require_fewer(present, COMMENTS_PER_SUBJECT, "comments")
             await self._require_pace(connection, actor.account_id, now)
             comment = Comment(
                 id=uuid7(),

@@ -24,7 +24,8 @@ from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_membership
 from flagstaff.projects.members import Member
 from flagstaff.projects.permissions import Permission, require
-from flagstaff.values.errors import Code, Error, not_found
+from flagstaff.values.errors import not_found
+from flagstaff.values.quotas import require_fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +98,7 @@ class Subscriptions:
         same = [each for each in present if Target(each.kind, each.environment_id, each.name) == target]
         if same:
             return same[0]
-        if len(present) >= SUBSCRIPTIONS_MAX:
-            message = f"You have {len(present)} subscriptions in this project, which is the most. Remove some first."
-            raise Error(Code.CONFLICT, message)
+        require_fewer(len(present), SUBSCRIPTIONS_MAX, "subscriptions of yours in this project")
         subscription_id = uuid7()
         await subscriptions_store.create_subscription(
             connection, subscription_id, project_id, Subscribed(target, account_id), self.now()

@@ -61,3 +61,12 @@ class WorkQuota:
             f"microseconds, and {self.setting} allows {self.maximum:,}. Use fewer conditions or cheaper "
             "ones, such as in or ends_with instead of matches, or ask the operator to raise the setting"
         )
+
+
+def require_fewer(present: int, most: int, resources: str) -> None:
+    """Raise Error CONFLICT if there are `most` already, a bound that no setting raises.
+
+    `resources` are those in words, such as "comments" or "favourites in this project".
+    """
+    if present >= most:
+        raise Error(Code.CONFLICT, f"There are {present} {resources}, which is the most. Remove some first.")
