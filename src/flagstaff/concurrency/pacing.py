@@ -140,7 +140,7 @@ class Share:
         self._free_at = 0.0
 
     def has_room(self) -> bool:
-        """Whether a short piece may be done at once, without waiting for a turn."""
+        """Return whether a short piece may be done at once, without waiting for a turn."""
         return not self._turn.locked() and self._free_at <= self._clock() + PIECE_SECONDS
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""What both kinds of mails to members need: the address, the bound of mails, and the reason that a mail gives."""
+"""Parts of both kinds of mails to members: the address, the bound of mails, and the reason that a mail gives."""
 
 from datetime import datetime, timedelta
 from uuid import UUID

@@ -106,7 +106,7 @@ class EventsRoute:
         await send_accepted(accepted, send, (revision_header(environment.revision),))
 
     def find(self, sdk_key: str) -> Access | None:
-        """What a key opens, if that is known; the key may have expired."""
+        """Finds what a key opens, if that is known; the key may have expired."""
         return self._sdk_keys.known.get(sdk_key)
 
     def accept_at_once(self, access: Access, body: bytes, client: Hashable) -> tuple[bytes, EnvironmentSnapshot] | None:
