@@ -11,6 +11,7 @@ const kinds = {
   comment: "Comment",
   view: "View",
   pinned_chart: "Pinned chart",
+  link: "Link",
   project: "Project",
   environment: "Environment",
   sdk_key: "SDK key",

@@ -1,0 +1,1 @@
+"""Links of projects to pages elsewhere, such as runbooks."""
