@@ -73,7 +73,7 @@ from tests.support.history import make_batch, make_layout, make_record, read, wr
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store
 
-REVISIONS = [f"{number:04}" for number in range(1, 41)]
+REVISIONS = [f"{number:04}" for number in range(1, 40)]
 NEWEST = REVISIONS[-1]
 DEFAULTS = make_flag()
 

@@ -2544,56 +2544,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/projects/{project_id}/links": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Links
-         * @description Return the links of the project, oldest first.
-         *
-         *     Requires the permission `project:read`.
-         */
-        get: operations["list_links"];
-        put?: never;
-        /**
-         * Create Link
-         * @description Add a link, which all members see.
-         *
-         *     Requires the permission `project:write`.
-         */
-        post: operations["create_link"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/projects/{project_id}/links/{link_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Delete Link
-         * @description Delete a link.
-         *
-         *     Requires the permission `project:write`.
-         */
-        delete: operations["delete_link"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/projects/{project_id}/environments/{env_id}/cleanup": {
         parameters: {
             query?: never;
@@ -6418,32 +6368,6 @@ export interface components {
             points: (number | null)[];
         };
         /**
-         * LinkOut
-         * @description A link to a page elsewhere.
-         */
-        LinkOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /**
-             * Project Id
-             * Format: uuid
-             */
-            project_id: string;
-            /** Name */
-            name: string;
-            /** Address */
-            address: string;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-        };
-        /**
          * ListedInstanceOut
          * @description A process that serves: an instance, or one of the workers of an instance.
          */
@@ -6936,16 +6860,6 @@ export interface components {
             environments?: {
                 [key: string]: "admin" | "editor" | "viewer";
             };
-        };
-        /**
-         * NewLink
-         * @description A link to add.
-         */
-        NewLink: {
-            /** Name */
-            name: string;
-            /** Address */
-            address: string;
         };
         /**
          * NewMembership
@@ -15666,117 +15580,6 @@ export interface operations {
             503: components["responses"]["503"];
         };
     };
-    list_links: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                project_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LinkOut"][];
-                };
-            };
-            401: components["responses"]["401"];
-            403: components["responses"]["403"];
-            404: components["responses"]["404"];
-            429: components["responses"]["429"];
-            503: components["responses"]["503"];
-        };
-    };
-    create_link: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                project_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewLink"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
-                    "Flagstaff-Revision"?: number;
-                    /** @description The latest change that the request has made, by its id in the audit trail. */
-                    "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
-                    "Flagstaff-Live-On"?: string;
-                    /** @description The names of the others, which have ended or are cut off from the database. */
-                    "Flagstaff-Missing"?: string;
-                    /** @description `true` if this is the stored answer to an earlier request with the same `Idempotency-Key`. */
-                    "Idempotency-Replayed"?: "true";
-                    /** @description The entity tag of the resource's state, for `If-Match`. If the resource has `updated_at`, it is that time, in quotes. Compression marks it with `W/`, which `If-Match` accepts. */
-                    ETag?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LinkOut"];
-                };
-            };
-            400: components["responses"]["400"];
-            401: components["responses"]["401"];
-            403: components["responses"]["403"];
-            404: components["responses"]["404"];
-            409: components["responses"]["409"];
-            413: components["responses"]["413"];
-            429: components["responses"]["429"];
-            503: components["responses"]["503"];
-        };
-    };
-    delete_link: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                project_id: string;
-                link_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            204: {
-                headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
-                    "Flagstaff-Revision"?: number;
-                    /** @description The latest change that the request has made, by its id in the audit trail. */
-                    "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
-                    "Flagstaff-Live-On"?: string;
-                    /** @description The names of the others, which have ended or are cut off from the database. */
-                    "Flagstaff-Missing"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["400"];
-            401: components["responses"]["401"];
-            403: components["responses"]["403"];
-            404: components["responses"]["404"];
-            429: components["responses"]["429"];
-            503: components["responses"]["503"];
-        };
-    };
     list_cleanup_candidates: {
         parameters: {
             query?: {
@@ -16482,9 +16285,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "link.created" | "link.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted") | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "link" | "sdk_key" | "member" | "invitation" | "token" | "webhook") | null;
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "member" | "invitation" | "token" | "webhook") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only at or after this time. */
@@ -16528,9 +16331,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "link.created" | "link.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted") | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "link" | "sdk_key" | "member" | "invitation" | "token" | "webhook") | null;
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "member" | "invitation" | "token" | "webhook") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only at or after this time. */
@@ -16629,9 +16432,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "link.created" | "link.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted") | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "link" | "sdk_key" | "member" | "invitation" | "token" | "webhook") | null;
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "member" | "invitation" | "token" | "webhook") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only at or after this time. */

@@ -11,7 +11,6 @@ const kinds = {
   comment: "Comment",
   view: "View",
   pinned_chart: "Pinned chart",
-  link: "Link",
   project: "Project",
   environment: "Environment",
   sdk_key: "SDK key",

@@ -67,7 +67,6 @@ from flagstaff.insight import (
     impacts_routes,
     playground_routes,
 )
-from flagstaff.links import links_routes
 from flagstaff.metrics import metrics_routes
 from flagstaff.notifications import notifications_routes, subscriptions_routes
 from flagstaff.projects import (
@@ -160,7 +159,6 @@ def create_api() -> FastAPI:
         condition_work_routes,
         saved_views_routes,
         pinned_charts_routes,
-        links_routes,
         project_flags_routes,
         cleanup_routes,
         rules_routes,

@@ -31,7 +31,6 @@ IN_PROJECTS = {
     "comment": Kind(("deleted",)),
     "view": Kind(_WRITES),
     "pinned_chart": Kind(_WRITES),
-    "link": Kind(("created", "deleted")),
     "sdk_key": Kind(("created", "revoked"), evaluated=True),
     "member": Kind(("added", "updated", "removed", "joined")),
     "invitation": Kind(("created", "sent", "accepted", "deleted")),

@@ -485,16 +485,6 @@ pinned_charts = sa.Table(
     sa.Column("created_at", Moment, nullable=False),
 )
 
-links = sa.Table(
-    "links",
-    metadata,
-    sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False, index=True),
-    sa.Column("name", sa.Text, nullable=False),
-    sa.Column("address", sa.Text, nullable=False),
-    sa.Column("created_at", Moment, nullable=False),
-)
-
 # The flags that an account wants to see first, by their keys, so that they are the same in all environments.
 favourites = sa.Table(
     "favourites",

@@ -35,8 +35,6 @@ export const ACTIONS = Object.keys({
   "pinned_chart.created": true,
   "pinned_chart.updated": true,
   "pinned_chart.deleted": true,
-  "link.created": true,
-  "link.deleted": true,
   "project.created": true,
   "project.updated": true,
   "project.key_regenerated": true,

@@ -1,1 +1,0 @@
-"""Links of projects to pages elsewhere, such as runbooks."""
