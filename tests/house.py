@@ -107,6 +107,29 @@ class LibrariesContract(Contract):
             output.print_error(line)
 
 
+class PureContract(Contract):
+    """The values of resources, such as `flags` beside `flags_store`, and more modules, reach no library indirectly."""
+
+    also = fields.ListField(subfield=fields.StringField())
+    but = fields.ListField(subfield=fields.StringField())
+    libraries = fields.ListField(subfield=fields.StringField())
+
+    def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:  # noqa: ARG002
+        modules = {module.removeprefix(ROOT) for module in graph.modules}
+        pure = {each for each in modules if any(f"{each}{suffix}" in modules for suffix in SUFFIXES)} - {*self.but}
+        pure |= {each for each in modules if any(f"{each}.".startswith(f"{place}.") for place in self.also)}
+        wrong = [
+            f"{module} reaches {library}"
+            for module in sorted(pure)
+            for library in sorted(graph.find_upstream_modules(ROOT + module) & {*self.libraries})
+        ]
+        return ContractCheck(kept=not wrong, metadata={"wrong": wrong})
+
+    def render_broken_contract(self, check: ContractCheck) -> None:
+        for line in check.metadata["wrong"]:
+            output.print_error(line)
+
+
 def subject_of(module: str) -> str:
     """Return the folder directly below the package."""
     return module.partition(".")[0]

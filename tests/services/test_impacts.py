@@ -12,11 +12,11 @@ from flagstaff.flags.work_budgets import WorkBudgets
 from flagstaff.insight.drafts import Draft
 from flagstaff.insight.impacts_service import Bounds, Impact, Impacts
 from flagstaff.projects.access import FlagPath
-from flagstaff.values.quotas import WorkQuota
+from flagstaff.settings import Settings
 from tests.support.builders import make_account, make_environment, make_flag, make_project, store_all
 from tests.support.history import START, make_batch, make_layout, make_record, write
 
-WORK = WorkBudgets(WorkQuota(10**6))
+WORK = WorkBudgets(Settings.load({"FLAGSTAFF_MAX_CONDITION_WORK": "1000000"}).max_condition_work)
 NOW = START + timedelta(minutes=1)
 SEGMENTS = 30
 

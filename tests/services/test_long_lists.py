@@ -15,18 +15,11 @@ from flagstaff.flags.project_flags_service import ProjectFlags
 from flagstaff.flags.snapshots_service import SnapshotSource
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.flags.work_budgets import WorkBudgets
-from flagstaff.values.quotas import (
-    WorkQuota,
-    condition_characters,
-    flags_per_environment,
-    rules_per_environment,
-    rules_per_flag,
-    variant_characters,
-)
+from flagstaff.settings import Settings
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
 
-WORK = WorkBudgets(WorkQuota(10**6))
-RULES_QUOTAS = rules_per_flag(10), rules_per_environment(1_000), condition_characters(10**6), WORK
+SETTINGS = Settings.load({"FLAGSTAFF_MAX_CONDITION_WORK": "1000000"})
+WORK = WorkBudgets(SETTINGS.max_condition_work)
 ACCOUNT = make_account()
 ACTOR = Actor(ACCOUNT.id, ACCOUNT.email)
 PROJECT = make_project(ACCOUNT.id)
@@ -38,7 +31,7 @@ Use = Callable[[Database], Awaitable[object]]
 
 
 def list_flags(database: Database) -> Awaitable[object]:
-    service = Flags(database, lambda: datetime.now(UTC), flags_per_environment(1_000), variant_characters(10**6), WORK)
+    service = Flags(database, lambda: datetime.now(UTC), SETTINGS, WORK)
     return service.list_flags(ACTOR, PROJECT.id, ENVIRONMENT.id)
 
 
@@ -47,7 +40,7 @@ def list_project_flags(database: Database) -> Awaitable[object]:
 
 
 def list_rules(database: Database) -> Awaitable[object]:
-    service = Rules(database, lambda: datetime.now(UTC), *RULES_QUOTAS)
+    service = Rules(database, lambda: datetime.now(UTC), SETTINGS, WORK)
     return service.list_rules_of_environment(ACTOR, PROJECT.id, ENVIRONMENT.id)
 
 

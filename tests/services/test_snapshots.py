@@ -16,21 +16,11 @@ from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.flags.targeting.segments_service import Segments
 from flagstaff.flags.work_budgets import WorkBudgets
 from flagstaff.projects.access import FlagPath
-from flagstaff.values.quotas import (
-    WorkQuota,
-    condition_characters,
-    flags_per_environment,
-    rules_per_environment,
-    rules_per_flag,
-    segments_per_project,
-    variant_characters,
-)
+from flagstaff.settings import Settings
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
 
-WORK = WorkBudgets(WorkQuota(10**6))
-FLAGS_QUOTAS = flags_per_environment(1_000), variant_characters(10**6), WORK
-SEGMENTS_QUOTAS = segments_per_project(10), condition_characters(10**6), WORK
-RULES_QUOTAS = rules_per_flag(10), rules_per_environment(100), condition_characters(10**6), WORK
+SETTINGS = Settings.load({"FLAGSTAFF_MAX_CONDITION_WORK": "1000000"})
+WORK = WorkBudgets(SETTINGS.max_condition_work)
 
 
 class Shop:
@@ -43,10 +33,8 @@ class Shop:
         self.environment = make_environment(make_project(account.id).id)
         self.account = account
         self.project = make_project(account.id, id=self.environment.project_id)
-        self.flags = Flags(
-            database, lambda: datetime.now(UTC), flags_per_environment(1_000), variant_characters(10**6), WORK
-        )
-        self.rules = Rules(database, lambda: datetime.now(UTC), *RULES_QUOTAS)
+        self.flags = Flags(database, lambda: datetime.now(UTC), SETTINGS, WORK)
+        self.rules = Rules(database, lambda: datetime.now(UTC), SETTINGS, WORK)
         self.source = SnapshotSource(database)
 
     async def store(self) -> None:
@@ -107,9 +95,7 @@ async def test_a_changed_rule_is_taken_over(shop: Shop) -> None:
 
 async def test_a_changed_segment_is_taken_over_with_the_next_change(shop: Shop) -> None:
     first, *_ = await shop.listed()
-    segments = Segments(
-        shop.database, lambda: datetime.now(UTC), segments_per_project(10), condition_characters(10**6), WORK
-    )
+    segments = Segments(shop.database, lambda: datetime.now(UTC), SETTINGS, WORK)
     conditions = (Condition("plan", Operator.IN, ("gold",)),)
     segment = await segments.create_segment(
         shop.actor, shop.project.id, key="beta", name="Beta", description=None, conditions=conditions

@@ -10,15 +10,15 @@ from uuid import uuid4
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.audit.changes import COMMAND_LINE, Actor, Scope, change_of
-from flagstaff.audit.changes_store import (
+from flagstaff.audit.change_lists_store import (
     ChangeFilter,
     find_environment_ids,
     list_account_changes,
     list_environment_changes,
     list_project_changes,
-    record,
 )
+from flagstaff.audit.changes import COMMAND_LINE, Actor, Scope, change_of
+from flagstaff.audit.changes_store import record
 from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.projects.projects_store import delete_project
@@ -50,7 +50,7 @@ async def test_a_change_is_stored_with_its_actor_action_place_and_both_states(
 async def test_the_command_line_has_neither_account_nor_email(database: Database) -> None:
     account = make_account()
     async with database.transaction() as transaction:
-        await record(transaction, change_of(COMMAND_LINE, "account.created", AT, Scope(), after=account))
+        await record(transaction, change_of(COMMAND_LINE, "account.registered", AT, Scope(), after=account))
     async with database.read() as connection:
         query = sa.select(columns.actor_id, columns.actor_email, columns.project_id)
         assert tuple((await connection.execute(query)).one()) == (None, None, None)
@@ -59,8 +59,8 @@ async def test_the_command_line_has_neither_account_nor_email(database: Database
 async def test_a_side_that_is_missing_is_sql_null(database: Database) -> None:
     account = make_account()
     async with database.transaction() as transaction:
-        await record(transaction, change_of(COMMAND_LINE, "account.created", AT, Scope(), after=account))
-        await record(transaction, change_of(COMMAND_LINE, "account.deleted", AT, Scope(), before=account))
+        await record(transaction, change_of(COMMAND_LINE, "account.registered", AT, Scope(), after=account))
+        await record(transaction, change_of(COMMAND_LINE, "account.deactivated", AT, Scope(), before=account))
     async with database.read() as connection:
         query = sa.select(columns.before.is_(sa.null()), columns.after.is_(sa.null())).order_by(columns.id)
         assert [tuple(map(bool, row)) for row in await connection.execute(query)] == [(True, False), (False, True)]

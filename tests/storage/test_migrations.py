@@ -18,8 +18,9 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
+from flagstaff.audit.change_lists_store import list_account_changes
 from flagstaff.audit.changes import COMMAND_LINE, Actor, Scope, TokenName, change_of
-from flagstaff.audit.changes_store import list_account_changes, record
+from flagstaff.audit.changes_store import record
 from flagstaff.database import dialect, tables
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate

@@ -4,8 +4,8 @@ from typing import Any
 from uuid import UUID
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.audit.change_lists_store import ChangeFilter, list_environment_changes
 from flagstaff.audit.changes import Change
-from flagstaff.audit.changes_store import ChangeFilter, list_environment_changes
 from flagstaff.database import tables
 from tests.support.api import Json
 from tests.support.builders import make_environment

@@ -59,7 +59,7 @@ _BY_RELEASE, _BY_GUARD = (
     for guard in (None, "checkout-error")
 )
 _OF_ITSELF = ("release.step_applied", "release.step_skipped", "release.paused", "release.failed", "release.done")
-_RESOURCES: dict[str, Any] = {
+RESOURCES: dict[str, Any] = {
     "project": PROJECT,
     "environment": ENVIRONMENT,
     "flag": FLAG,
@@ -214,11 +214,11 @@ def event_of(kind: str) -> Event:
     if kind in set(NoticeType):
         return _notice_of(NoticeType(kind))
     resource, _, verb = kind.partition(".")
-    after = _RESOURCES[resource]
+    after = RESOURCES[resource]
     if kind == "account.session_ended":
         after = Session(_ID, _ACCOUNT_ID, "Firefox on Linux", "192.0.2.1", AT, AT, LATER)
     if kind in ("account.token_created", "account.token_deleted"):
-        after = replace(_RESOURCES["token"], project_id=None)
+        after = replace(RESOURCES["token"], project_id=None)
     before = after
     if kind == "environment.reordered":
         before = EnvironmentOrder(_PROJECT_ID, ("production", "staging"))

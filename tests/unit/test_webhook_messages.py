@@ -11,9 +11,10 @@ from uuid import UUID
 import pytest
 
 import flagstaff
+from flagstaff.audit import actions
 from flagstaff.audit.changes import COMMAND_LINE, Actor, Change, NumberedChange, Scope
 from flagstaff.audit.changes_routes import Action
-from flagstaff.hooks import notices, webhooks
+from flagstaff.hooks import notices
 from flagstaff.hooks.deliveries import ATTEMPTS_MAX, RETRY_SECONDS, next_attempt
 from flagstaff.hooks.messages import BODY_MAX_BYTES, Event, NamedProject, compose
 from flagstaff.hooks.notices import PROJECT_NOTICES, Notice, NoticeType
@@ -175,7 +176,7 @@ def test_types_are_accepted_alone_by_resource_and_all() -> None:
 def test_each_action_of_the_audit_trail_is_a_type_of_event() -> None:
     assert {*get_args(Action), "project.deleted"} == set(PROJECT_EVENTS) - {*NoticeType}
     sources = "\n".join(each.read_text() for each in Path(flagstaff.__file__).parent.rglob("*.py"))
-    for declared in (webhooks, notices):
+    for declared in (actions, notices):
         sources = sources.replace(Path(declared.__file__).read_text(), "")
     of_instances = set(re.findall(r'"((?:account|instance)\.[a-z_]+)"', sources))
     of_instances |= {f"account.{verb}" for verb in ("promoted", "demoted", "deactivated", "reactivated")}

@@ -15,7 +15,7 @@ from flagstaff.database import tables
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.work_budgets import WorkBudgets
 from flagstaff.projects.access import FlagPath
-from flagstaff.values.quotas import WorkQuota, flags_per_environment, variant_characters
+from flagstaff.settings import Settings
 from tests.support.api import Caller, Json, environment_path, flag_path, project_path
 from tests.support.changes import changes_in
 
@@ -194,13 +194,8 @@ async def test_a_toggle_cancelled_at_any_moment_leaves_the_snapshot_as_the_datab
     """The server cancels running work when a stop takes too long."""
     actor = Actor(UUID(ada.account["id"]), ada.account["email"])
     path = FlagPath(UUID(flag["project_id"]), UUID(flag["environment_id"]), UUID(flag["id"]))
-    flags = Flags(
-        flagstaff.database,
-        utc_now,
-        flags_per_environment(10),
-        variant_characters(10_000),
-        WorkBudgets(WorkQuota(1_000)),
-    )
+    settings = Settings.load({})
+    flags = Flags(flagstaff.database, utc_now, settings, WorkBudgets(settings.max_condition_work))
     toggles = [await seconds_of(flags.toggle_flag(actor, path)) for _ in range(5)]
     whole_seconds = min(toggles)  # the first is the longest
     ends = Counter[bool]()

@@ -199,5 +199,5 @@ async def test_an_account_has_a_bounded_number_of_subscriptions_in_a_project(
             subscribed = Subscribed(Target(SubscriptionKind.TAG, name=f"tag-{number}"), account_id)
             await create_subscription(transaction.connection, uuid4(), project_id, subscribed, clock())
     refused = await ada.post(path_of(project), json={"tag": "one-more"})
-    assert (refused.status_code, "You have 200 subscriptions" in refused.json()["detail"]) == (409, True)
+    assert (refused.status_code, "There are 200 subscriptions of yours" in refused.json()["detail"]) == (409, True)
     assert (await ada.post(path_of(project), json={"tag": "tag-0"})).status_code == 201

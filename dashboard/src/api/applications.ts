@@ -1,4 +1,4 @@
-/** What applications that evaluate flags themselves report, and which flags are asked for by name. */
+/** Reports of applications that evaluate flags themselves, and the flags that are asked for by name. */
 
 import { queryOptions } from "@tanstack/react-query";
 import { client, type EnvironmentPath } from "./client";

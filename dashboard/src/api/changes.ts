@@ -50,7 +50,7 @@ export function lastChangeQuery(path: EnvironmentPath, flagId: string) {
   });
 }
 
-/** How often what decides an environment's flags, or one of them, was changed, in the intervals of a chart. */
+/** The numbers of changes to what decides an environment's flags, or one of them, in the intervals of a chart. */
 type Times = Pick<Summary, "since" | "until" | "interval">;
 
 export function changeSummaryQuery(path: EnvironmentPath, { since, until, interval }: Times, flagKey: string) {

@@ -9,7 +9,7 @@ import type { components } from "./schema";
 
 export type Comment = components["schemas"]["CommentOut"];
 
-/** What comments are on. */
+/** The subject of comments. */
 export type CommentPlace =
   | { readonly kind: "flag"; readonly path: FlagPath }
   | { readonly kind: "release"; readonly path: FlagPath; readonly releaseId: string }

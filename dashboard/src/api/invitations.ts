@@ -43,7 +43,7 @@ export function useRevoke(projectId: string) {
   });
 }
 
-/** What the link of an invitation is to. It may be looked at without an account. */
+/** The invitation that a link is for. It may be looked at without an account. */
 export function openedInvitationQuery(token: string) {
   return queryOptions({
     queryKey: ["opened-invitation", token],

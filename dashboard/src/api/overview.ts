@@ -1,4 +1,4 @@
-/** What a project's home asks for, besides what other pages ask. */
+/** The requests of a project's home, besides those that other pages make. */
 
 import { queryOptions } from "@tanstack/react-query";
 import { CLEANUP } from "./cleanup";

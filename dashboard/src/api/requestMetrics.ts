@@ -1,4 +1,4 @@
-/** What applications measure themselves and report in sums: which metrics there are, and what they were over time. */
+/** Metrics that applications measure themselves and report in sums, with their values over time. */
 
 import { queryOptions } from "@tanstack/react-query";
 import type { Span } from "../lib/chartTimes";

@@ -19,7 +19,7 @@ export function restoreChange(projectId: string, changeId: string, { dry_run = f
   return ask(client.POST(PATH, { params, body: { dry_run, if_unchanged } }));
 }
 
-/** What putting back a change would alter now. */
+/** The alterations that putting back a change would make now. */
 export function dryRunQuery(projectId: string, changeId: string) {
   return queryOptions({
     queryKey: ["restore", projectId, changeId],
@@ -41,7 +41,7 @@ export function restoreChanges(
   return ask(client.POST("/api/projects/{project_id}/changes/restore", { params, body }));
 }
 
-/** What putting back several changes would alter now, and which of them cannot be put back. */
+/** The alterations that putting back several changes would make now, and the changes that cannot be put back. */
 export function dryRunAllQuery(projectId: string, changes: readonly string[]) {
   return queryOptions({
     queryKey: ["restore", projectId, "several", ...changes],

@@ -1753,7 +1753,7 @@ export interface paths {
         };
         /**
          * Open Unsubscribe Page
-         * @description Where a browser that opens the link is sent: to a page that asks first, because programs open links, too.
+         * @description Send a browser that opens the link to a page that asks first, because programs open links, too.
          */
         get: operations["open_unsubscribe_page"];
         put?: never;
@@ -4119,7 +4119,7 @@ export interface components {
         };
         /**
          * AskAnswers
-         * @description Whose answers, and which of them.
+         * @description The user, and the flags to answer for.
          */
         AskAnswers: {
             /**
@@ -4152,7 +4152,7 @@ export interface components {
         };
         /**
          * AskPlayground
-         * @description Whose answers, of which flags, in which environments.
+         * @description The users, the flags and the environments to answer for.
          */
         AskPlayground: {
             /** Environment Ids */
@@ -4215,7 +4215,7 @@ export interface components {
         };
         /**
          * AttributeDifferenceOut
-         * @description What differs between the user of the one evaluation and of the other; null where it was not given.
+         * @description An attribute in which the users of two evaluations differ; null where it was not given.
          */
         AttributeDifferenceOut: {
             /**
@@ -4416,7 +4416,7 @@ export interface components {
         };
         /**
          * CauseOut
-         * @description Why a flag's result changed.
+         * @description The cause of a flag's changed result.
          */
         CauseOut: {
             /** Flag Key */
@@ -5470,7 +5470,7 @@ export interface components {
         };
         /**
          * Explain
-         * @description Whose flags to explain, and which.
+         * @description The user, and the flags to explain.
          */
         Explain: {
             /**
@@ -5495,7 +5495,7 @@ export interface components {
         };
         /**
          * ExplanationOut
-         * @description Why flags are on or off for a user.
+         * @description The explanation of flags for a user.
          */
         ExplanationOut: {
             /** Environment Key */
@@ -6336,7 +6336,7 @@ export interface components {
         };
         /**
          * LeaseOut
-         * @description Whether the instance is in touch with the others.
+         * @description The lease of an instance, which shows whether it is in touch with the others.
          */
         LeaseOut: {
             /**
@@ -7133,7 +7133,7 @@ export interface components {
         };
         /**
          * NewSubscription
-         * @description What to subscribe to: a flag, with its environment; an environment alone; or a tag, in all environments.
+         * @description The target of a subscription: a flag, with its environment; an environment; or a tag, in all environments.
          */
         NewSubscription: {
             /** Environment Id */
@@ -8061,7 +8061,7 @@ export interface components {
         };
         /**
          * Reason
-         * @description Why a flag is a candidate: what is true of it in the whole period.
+         * @description The reason why a flag is a candidate: what is true of it in the whole period.
          * @enum {string}
          */
         Reason: "on_for_everyone" | "off_for_everyone" | "unchanged" | "not_evaluated";
@@ -9075,7 +9075,7 @@ export interface components {
         };
         /**
          * SplitOut
-         * @description Whether users are split as asked.
+         * @description The test of whether users are split as asked.
          */
         SplitOut: {
             /** Is Wrong */
@@ -9148,7 +9148,7 @@ export interface components {
         };
         /**
          * SubjectOut
-         * @description What a comment is on. The ids of all else are null.
+         * @description The subject of a comment. The ids of all else are null.
          */
         SubjectOut: {
             /**
@@ -16285,9 +16285,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted") | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "member" | "invitation" | "token" | "webhook") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only at or after this time. */
@@ -16331,9 +16331,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted") | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "member" | "invitation" | "token" | "webhook") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only at or after this time. */
@@ -16432,9 +16432,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted") | null;
+                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted") | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "webhook" | "member" | "invitation" | "token") | null;
+                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "member" | "invitation" | "token" | "webhook") | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only at or after this time. */

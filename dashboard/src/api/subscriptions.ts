@@ -1,4 +1,4 @@
-/** What the signed-in account wants to be mailed about. */
+/** The subscriptions of the signed-in account. */
 
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client } from "./client";

@@ -200,3 +200,12 @@ it("names values that were removed from a segment or added to one, and counts ma
   expect(verb(["u-7"], ["u-8"])).toBe("changed the segment");
   expect(verb(["u-7", "u-8"], ["u-8"], "rule.updated")).toBe("removed u-7 from a rule of");
 });
+
+it("names the metric and the action of a threshold, and shows no object as one", () => {
+  const release = (after: Record<string, unknown>) => change({ action: "release.created", before: null, after });
+  const thresholds = [{ request_metric: "errors", measure: "rate", action: "turn_off", minutes: 5, above: 5 }];
+  expect(fieldChanges(release({ thresholds }))).toEqual([
+    { field: "thresholds", before: null, after: "errors: turn off" },
+  ]);
+  expect(fieldChanges(release({ unheard_of: [{ a: 1 }] }))[0]?.after).toBe('{"a":1}');
+});

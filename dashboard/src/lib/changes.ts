@@ -31,6 +31,11 @@ const UNSPOKEN = new Set([
   "inviter_id",
   "creator_id",
   "creator_email",
+  "author_id",
+  "release_id",
+  "change",
+  "replaces_id",
+  "compare_environment_id",
   "expires_at",
   "sent_at",
   "last_seen_at",
@@ -40,6 +45,7 @@ const UNSPOKEN = new Set([
   "deactivated_at",
   "archived_at",
   "is_default",
+  "demands_second_factor_is_default",
 ]);
 // What a creation or a deletion need not mention.
 const DEFAULTS: Readonly<Record<string, unknown>> = {
@@ -48,6 +54,9 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   keep: false,
   is_late: false,
 };
+
+// The other ones are on or off.
+const YES_OR_NO = new Set(["keep", "critical", "is_late", "compare_before"]);
 
 export function fieldChanges({ before, after }: Pick<Change, "before" | "after">): FieldChange[] {
   const isRule = "rule_type" in (after ?? before ?? {});
@@ -80,8 +89,7 @@ function valuesOf(before: unknown, after: unknown): Pick<FieldChange, "values"> 
 export function valueInWords(field: string, value: unknown): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value === "string") return wordOf(field, value);
-  if (field === "keep" || field === "critical" || field === "is_late")
-    return value === true ? changeTexts.kept.yes : changeTexts.kept.no;
+  if (YES_OR_NO.has(field)) return value === true ? changeTexts.kept.yes : changeTexts.kept.no;
   if (typeof value === "boolean") return value ? t.on : t.off;
   if (typeof value === "number") return numberInWords(field, value);
   if (Array.isArray(value)) return value.length > 0 ? listed(field, value) : null;
@@ -120,8 +128,12 @@ function listed(field: string, values: readonly unknown[]): string {
       return (values as { metric: string; action: string }[])
         .map(({ metric, action }) => changeTexts.releaseGuard(metric, action))
         .join(", ");
+    case "thresholds":
+      return (values as { request_metric: string; action: string }[])
+        .map(({ request_metric: metric, action }) => changeTexts.releaseGuard(metric, action))
+        .join(", ");
     default:
-      return values.map(String).join(", ");
+      return values.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join(", ");
   }
 }
 

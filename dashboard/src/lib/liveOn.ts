@@ -1,4 +1,4 @@
-/** What a change's response says of the instances that may not serve it. */
+/** Reads from a change's response which instances may not serve it. */
 
 import { instances as texts } from "../texts/instances";
 

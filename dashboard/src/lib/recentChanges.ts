@@ -1,4 +1,4 @@
-/** Which changes of the audit trail have not been seen yet, and what they concern. */
+/** Finds the changes of the audit trail that have not been seen yet, and what they concern. */
 
 import type { Change } from "../api/changes";
 

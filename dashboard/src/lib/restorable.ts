@@ -1,4 +1,4 @@
-/** Which changes can be put back, and what that needs. */
+/** Finds the changes that can be put back, and what that needs. */
 
 import type { Change } from "../api/changes";
 import type { Permission } from "../api/members";

@@ -38,7 +38,7 @@ export interface HistorySearch {
   /** The time that is shown instead of a period, from a moment up to another. */
   readonly since?: string;
   readonly until?: string;
-  /** What the chart shows, as chartView.ts reads it. */
+  /** The choices for the chart, as chartView.ts reads them. */
   readonly split?: string;
   readonly scale?: string;
   readonly compare?: string;

@@ -35,7 +35,7 @@ export interface ReasonCount {
   readonly count: number;
 }
 
-/** How often each reason was given, most frequent first. */
+/** The number of times that each reason was given, most frequent first. */
 export function reasonsOf(intervals: readonly FlagInterval[]): ReasonCount[] {
   const counts = new Map<string, number>();
   for (const { reasons } of intervals) {

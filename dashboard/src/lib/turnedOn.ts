@@ -1,4 +1,4 @@
-/** Which flags a restore turns on in critical environments. */
+/** Finds the flags that a restore turns on in critical environments. */
 
 import type { Environment } from "../api/client";
 import type { Alteration } from "../api/restores";

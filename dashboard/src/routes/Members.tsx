@@ -10,7 +10,7 @@ import { IconGroup, IconHistory, IconLock, IconPlus } from "../components/shared
 import { InvitationRow } from "../components/projects/InvitationRow";
 import { InviteDialog } from "../components/projects/MemberDialogs";
 import { MemberRow } from "../components/projects/MemberRow";
-import classes from "../components/projects/Members.module.css";
+import classes from "../components/shared/ListRows.module.css";
 import { OwnPermissions, RolePermissions } from "../components/projects/PermissionTables";
 import { Page } from "../components/shared/Page";
 import { RowsSkeleton } from "../components/shared/PageSkeleton";

@@ -8,7 +8,7 @@ import { type CreatedSdkKey, sdkKeysQuery } from "../api/sdkKeys";
 import { Empty } from "../components/shared/Empty";
 import { GuardedButton } from "../components/shared/GuardedButton";
 import { IconHistory, IconLock, IconPlus } from "../components/shared/icons";
-import classes from "../components/projects/Members.module.css";
+import classes from "../components/shared/ListRows.module.css";
 import { NewSdkKeyForm } from "../components/keys/NewSdkKeyForm";
 import { Page } from "../components/shared/Page";
 import { RowsSkeleton } from "../components/shared/PageSkeleton";

@@ -7,7 +7,7 @@ import { tokensQuery } from "../api/tokens";
 import { Empty } from "../components/shared/Empty";
 import { GuardedButton } from "../components/shared/GuardedButton";
 import { IconHistory, IconLock, IconPlus } from "../components/shared/icons";
-import classes from "../components/projects/Members.module.css";
+import classes from "../components/shared/ListRows.module.css";
 import { NewTokenDialog } from "../components/keys/NewTokenDialog";
 import type { TokenPlace } from "../components/keys/NewTokenForm";
 import { Page } from "../components/shared/Page";

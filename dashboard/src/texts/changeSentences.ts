@@ -19,6 +19,19 @@ export const changeSentences = {
       added: (values: string) => `added ${values} to a rule of`,
     },
   } as Record<string, { removed: (values: string) => string; added: (values: string) => string }>,
+  /** The words for fields that flags do not have. */
+  fields: {
+    author_email: "Author",
+    environment: "Environment",
+    hint: "Last characters",
+    thresholds: "Thresholds",
+    search: "Filter",
+    flag_key: "Flag",
+    period: "Period",
+    split: "Split by",
+    scale: "Scale",
+    compare_before: "Compared with the period before",
+  } as Record<string, string>,
   verbs: {
     "project.created": "created the project",
     "project.updated": "changed the project",

@@ -1,9 +1,16 @@
-const kinds: Readonly<Record<string, string>> = {
+import type { Action } from "../lib/changesFilter";
+
+type Kind = Action extends `${infer First}.${string}` ? First : never;
+
+const kinds = {
   flag: "Flag",
   rule: "Rule",
   segment: "Segment",
   metric: "Metric",
   release: "Release",
+  comment: "Comment",
+  view: "View",
+  pinned_chart: "Pinned chart",
   project: "Project",
   environment: "Environment",
   sdk_key: "SDK key",
@@ -11,13 +18,13 @@ const kinds: Readonly<Record<string, string>> = {
   member: "Member",
   invitation: "Invitation",
   token: "Access token",
-};
+} satisfies Record<Kind, string>;
 
 /** The pages of changes: an environment's, and a whole project's. */
 export const changesPage = {
-  actionName: (action: string) => {
-    const [kind = "", verb = ""] = action.split(".");
-    return `${kinds[kind] ?? kind} ${verb.replace("_", " ")}`;
+  actionName: (action: Action) => {
+    const [kind, verb = ""] = action.split(".");
+    return `${kinds[kind as Kind]} ${verb.replaceAll("_", " ")}`;
   },
   heading: "Changes",
   ofEnvironment:

@@ -13,9 +13,9 @@ export const comments = {
   edited: "edited",
   actionsOf: (author: string) => `Actions for the comment by ${author}`,
   deleteHeading: "Delete this comment?",
-  deleteOwn: "It is gone for everyone.",
+  deleteOwn: "It is deleted for everyone.",
   deleteOther: (author: string) =>
-    `It is gone for everyone, ${author} included. The audit trail says that you have deleted it.`,
+    `It is deleted for everyone, including ${author}. The audit trail records that you deleted it.`,
   ofChange: (count: number) => (count === 0 ? "Comment" : count === 1 ? "1 comment" : `${count} comments`),
   onChange: "Comments on a change",
 };

@@ -100,5 +100,5 @@ def if_match(
 
 
 def _may(actor: Actor, permission: Permission | None) -> bool:
-    """Whether someone who may change a resource also has a permission there: anyone but some access tokens."""
+    """Return whether someone who may change a resource also has a permission there: anyone but some access tokens."""
     return permission is None or actor.limits is None or permission in actor.limits.permissions

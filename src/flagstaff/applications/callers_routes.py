@@ -23,7 +23,7 @@ router = APIRouter(prefix=f"{ENVIRONMENT}/callers", tags=["Applications"])
 
 
 class CallersQuery(BaseModel):
-    """Which callers to list."""
+    """The filter and the order of a list of callers."""
 
     model_config = ConfigDict(extra="forbid")
 

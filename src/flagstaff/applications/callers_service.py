@@ -1,4 +1,4 @@
-"""Who asks for flags in an environment: counted in memory, stored every few seconds, and listed."""
+"""The callers of an environment: counted in memory, stored every few seconds, and listed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -14,6 +14,7 @@ import structlog
 
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.serving.applications import Client, Connection, Report, claimed
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error, unavailable
 from flagstaff.values.keys import KEY_MAX_LENGTH
 
@@ -54,7 +55,7 @@ class Applications:
         It gets the reports again if it raised an Error, which may pass.
         """
         self.dropped = 0
-        """How many counts of reports were not stored: they were too many, or the store did not accept those before."""
+        """The number of reported counts that were not stored: there were too many, or the store did not accept them."""
         self._write = write
         self._supervisor = supervisor
         self._now = now
@@ -66,6 +67,10 @@ class Applications:
         self._asked: Counter[AskedFlag] = Counter()
         self._missing: defaultdict[UUID, set[str]] = defaultdict(set)
         self._missing_since = now()
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the counts that were dropped."""
+        metrics.add_counter("reports_dropped", "Reported counts that were not stored.", lambda: self.dropped)
 
     def start(self) -> None:
         """Start to write."""
@@ -145,7 +150,7 @@ class Applications:
         self._waiting_counts -= counts
 
     def _is_listed(self, environment_id: UUID, key: str) -> bool:
-        """Whether a flag that does not exist is one of those that are noted in this hour."""
+        """Return whether a flag that does not exist is one of those that are noted in this hour."""
         now = self._now()
         if now - self._missing_since >= _MISSING_FOR:
             self._missing.clear()

@@ -36,7 +36,7 @@ Label = Annotated[str, Field(max_length=2 * TEXT_MAX_LENGTH + 1), AfterValidator
 
 
 class ChartQuery(BaseModel):
-    """What to show: by default the first measure of all series, in the last hour."""
+    """The series to show: by default the first measure of all series, in the last hour."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -32,7 +32,7 @@ _SHOWN = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class ChartRequest:
-    """What a chart shows: a measure of the series with these labels, and with `by` a line for each value of a label.
+    """A chart to draw: a measure of the series with these labels, and with `by` a line for each value of a label.
 
     By default it is the first measure of the kind, in the last hour.
     """

@@ -114,7 +114,7 @@ _NO_TELEMETRY_OF_ITS_OWN: TelemetryConfig = {"tracing": False, "metrics": False,
 
 
 async def find_registration(instance: Instance) -> Registration:
-    """Whether the dashboard offers to create an account."""
+    """Return whether the dashboard offers to create an account: `open` or `closed`."""
     try:
         async with asyncio.timeout(_PAGE_SECONDS):
             is_open = await instance.is_registration_open()

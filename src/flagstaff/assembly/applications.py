@@ -7,11 +7,9 @@ from datetime import datetime, timedelta
 
 from flagstaff.applications.applications_service import ApplicationReports
 from flagstaff.applications.callers_service import WRITE_SECONDS, Callers
-from flagstaff.applications.exports_service import Exports
 from flagstaff.applications.local_flags import LocalFlagsCache
 from flagstaff.applications.local_flags_service import LocalFlagsSource
 from flagstaff.applications.reports_collector import Applications, Noted
-from flagstaff.applications.request_metrics_service import RequestMetrics
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.history.store.reports import CountsBound
 from flagstaff.http.limits import Limits
@@ -28,7 +26,6 @@ class LocalApplications:
     local_flags: LocalFlagsCache
     reports: ApplicationReports
     collector: Applications
-    exports: Exports
     callers: Callers
     caller_counts: CallerCounts
 
@@ -68,13 +65,11 @@ def build_applications(foundation: Foundation, limits: Limits) -> LocalApplicati
         return await reports.store(noted.connections, noted.reports, noted.asked)
 
     collector = Applications(store, supervisor, foundation.now)
-    exports, callers, counts = Exports(database), Callers(database, foundation.now), CallerCounts(limits.client)
-    foundation.services += [reports, RequestMetrics(database, foundation.now), exports, callers, counts]
-    foundation.metrics.add_counter(
-        "reports_dropped", "Reported counts that were not stored.", lambda: collector.dropped
-    )
+    callers, counts = Callers(database, foundation.now), CallerCounts(limits.client)
+    foundation.services += [reports, callers, counts]
+    collector.export_metrics(foundation.metrics)
     local_flags = LocalFlagsCache(LocalFlagsSource(database).load, supervisor)
-    applications = LocalApplications(local_flags, reports, collector, exports, callers, counts)
+    applications = LocalApplications(local_flags, reports, collector, callers, counts)
     foundation.periodic_tasks.append(
         PeriodicTask("callers-write", WRITE_SECONDS, applications.write_callers, "stores who asks for flags")
     )

@@ -34,7 +34,7 @@ from flagstaff.settings import Settings
 if TYPE_CHECKING:  # imported only if the settings ask for it
     from flagstaff.telemetry.otel.assembly import Telemetry
 
-# How long a stop may take after the time allowed for running requests.
+# The time that a stop may take after the time allowed for running requests.
 _DRAIN_SECONDS = 2.0
 _CLOSE_SECONDS = 1.0
 

@@ -22,6 +22,7 @@ from flagstaff.machine.load import LAG_BUCKETS, LoadMeter, memory_bytes
 from flagstaff.serving.current_snapshots import Snapshots
 from flagstaff.serving.known_sdk_keys import SdkKeys
 from flagstaff.settings import Settings
+from flagstaff.telemetry.metrics import Metrics
 
 _FEED = "feed"
 
@@ -57,10 +58,10 @@ class Cluster:
         foundation.database.announce_to(self._announce)
         self.serving_instances = ServingInstances(foundation.database, foundation.now, self._list_instances)
         foundation.services.append(self.serving_instances)
-        self._add_metrics()
+        self._export_metrics(foundation.metrics)
 
     def is_following(self) -> bool:
-        """Whether the changes of the other instances reach this one."""
+        """Return whether the changes of the other instances reach this one."""
         return self._instances is None or (self._instances.is_connected() and not self.lease.has_lapsed())
 
     async def start(self) -> None:
@@ -138,19 +139,12 @@ class Cluster:
             supervisor.start("tell", self._instances.tell(changed_places(committed.changes)))
         return supervisor.spawn("announcement", self._propagation.propagate(committed))
 
-    def _add_metrics(self) -> None:
-        metrics = self._foundation.metrics
-        metrics.add_gauge("cut_off", "Whether changes may have been missed: 1 or 0.", self.lease.has_lapsed, max)
-        metrics.add_counter(
-            "cut_off_seconds", "For how long changes may have been missed.", self.lease.cut_off_seconds, max
-        )
-        if instances := self._instances:
-            metrics.add_labelled_gauge(
-                "instances", "Instances by the state of their lease.", "lease", instances.count_instances, max
-            )
+    def _export_metrics(self, metrics: Metrics) -> None:
+        self.lease.export_metrics(metrics)
+        if self._instances:
+            self._instances.export_metrics(metrics)
         if worker := self._foundation.worker:
-            metrics.add_gauge("workers", "Workers that serve.", lambda: len(worker.board.serving), max)
-            metrics.add_counter("worker_restarts", "Replacements of workers.", lambda: worker.board.restarts, max)
+            worker.board.export_metrics(metrics)
 
 
 def instance_name(settings: Settings) -> str:

@@ -17,7 +17,6 @@ from flagstaff.http.limits import Limits
 from flagstaff.http.middleware import RequestIds
 from flagstaff.http.protocol import BoundedProtocol
 from flagstaff.http.rejections import Rejections
-from flagstaff.http.services import Services
 from flagstaff.http.traced import Traced
 from flagstaff.metrics.event_buffer import EventBuffer
 from flagstaff.serving.access import KeyAccess
@@ -55,7 +54,7 @@ class Edge:
         lease: Lease,
     ) -> None:
         settings, supervisor, tracing = foundation.settings, foundation.supervisor, foundation.tracing
-        services = Services(*foundation.services)
+        services = foundation.offered()
         limits, sdk_keys = services[Limits], served.sdk_keys
         self._supervisor, self._bounds = supervisor, served.connection_bounds
         evaluations = Evaluations(

@@ -12,6 +12,7 @@ from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.database.data_directory import DataDirectory
 from flagstaff.database.database import Database
 from flagstaff.database.traced_database import TracedDatabase
+from flagstaff.http.services import Services
 from flagstaff.settings import Settings
 from flagstaff.telemetry import Metrics
 
@@ -37,8 +38,9 @@ class PeriodicTask:
 class Foundation:
     """The ground of every subject, and the collection of what they offer.
 
-    The builder of a subject adds the services that routes use to `services`, its repeated work to `periodic_tasks`, and
-    its metrics to `metrics`. `commit_listeners` are called after each commit that has written in a project.
+    The builder of a subject adds its repeated work to `periodic_tasks`, its metrics to `metrics`, and to `services`
+    those that need more than the database, the clock and the settings. `commit_listeners` are called after each commit
+    that has written in a project.
     """
 
     def __init__(
@@ -65,6 +67,10 @@ class Foundation:
         self.commit_listeners: list[Callable[[], None]] = []
         self.is_stopping = False
 
+    def offered(self) -> Services:
+        """The services that routes use: those of builders, and those that need no more than is here."""
+        return Services(self.services, {"database": self.database, "now": self.now, "settings": self.settings})
+
     @property
     def tracing(self) -> "Tracing | None":
         """Makes spans, if the settings ask for them."""
@@ -72,7 +78,7 @@ class Foundation:
 
     @property
     def is_first_worker(self) -> bool:
-        """Whether this process does the work that one process of the instance does."""
+        """True if this process does the work that one process of the instance does."""
         return self.worker is None or self.worker.is_first
 
     def share(self, bound: int) -> int:

@@ -18,18 +18,17 @@ from flagstaff.history.recorder import EvaluationRecorder, Recorder
 from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.sink import Sink
 from flagstaff.history.spool import MAX_BYTES, EvaluationForm, Spool, spool_folder
-from flagstaff.history.unknown_metrics_service import UnknownMetrics
-from flagstaff.history.user_history_service import UserHistory
 from flagstaff.machine.disk import LOOK_SECONDS, DiskWatch
 from flagstaff.metrics.event_buffer import EventBuffer
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error
 
 SPOOL_FOLDER, EVENTS_FOLDER = "spool", "events-spool"
 EVENTS_MAX_BYTES = 128 * 1024 * 1024
 _FLUSH_SECONDS = 3.0
-# How often the history that is too old, or whose environment was deleted, is removed.
+# The interval at which history is removed that is too old or whose environment was deleted.
 _PURGE_SECONDS = 60.0
-# How often the counts of environments that change a lot are rolled up. Until then each change makes summaries slower.
+# The interval at which counts of busy environments are rolled up. Until then each change makes summaries slower.
 _ROLL_UP_SECONDS = 5.0
 _SINK = "clickhouse"
 
@@ -121,27 +120,13 @@ class EvaluationHistory:
             PeriodicTask("disk", LOOK_SECONDS, self.disk.look, "measures the free space of the data directory"),
         )
 
-    def add_metrics(self) -> None:
+    def export_metrics(self, metrics: Metrics) -> None:
         """Export the figures of the history."""
-        recorder, retention, metrics = self.recorder, self._retention, self._foundation.metrics
-        metrics.add_counter("history_written", "Evaluations written to the history.", lambda: recorder.written)
-        metrics.add_counter("history_dropped", "Evaluations that were not recorded.", lambda: recorder.dropped)
-        metrics.add_gauge("history_waiting", "Evaluations that are not in the history yet.", lambda: recorder.waiting)
-        metrics.add_counter("history_deleted", "Evaluations deleted at the maximum size.", lambda: retention.deleted)
-        metrics.add_gauge("history_bytes", "The size of the history, roughly.", lambda: retention.bytes, max)
-        events, event_recorder = self.events, self.event_recorder
-        metrics.add_counter("events_accepted", "Events of metrics that were accepted.", lambda: events.accepted)
-        metrics.add_counter("events_unknown", "Events of metrics that do not exist.", lambda: events.ignored)
-        metrics.add_counter("events_written", "Events of metrics that were stored.", lambda: event_recorder.written)
-        metrics.add_counter("events_dropped", "Events of metrics that were lost.", lambda: event_recorder.dropped)
-        metrics.add_gauge("events_waiting", "Events of metrics that wait to be stored.", lambda: event_recorder.waiting)
-        passed, disk = self.passed_time, self.disk
-        metrics.add_gauge("disk_free_bytes", "Free space for the data directory.", lambda: disk.free_bytes, min)
-        metrics.add_gauge("clock_leap_seconds", "How far the clock is ahead.", lambda: passed.leap_seconds, _furthest)
-        if sink := self.sink:
-            metrics.add_counter("clickhouse_sent", "Evaluations copied to ClickHouse.", lambda: sink.sent)
-            metrics.add_counter("clickhouse_failures", "Attempts to copy that failed.", lambda: sink.failures)
-            metrics.add_gauge("clickhouse_lag_seconds", "The age of what is being copied.", sink.lag_seconds, max)
+        self.recorder.export_metrics(metrics, "history")
+        self.event_recorder.export_metrics(metrics, "events")
+        for each in (self._retention, self.events, self.passed_time, self.disk, self.sink):
+            if each is not None:
+                each.export_metrics(metrics)
 
     async def _purge(self) -> None:
         await self._retention.purge()
@@ -166,18 +151,12 @@ def build_history(foundation: Foundation, reports: ApplicationReports) -> Evalua
     history = EvaluationHistory(foundation, reports)
     foundation.services += [
         history.service,
-        UserHistory(foundation.database),
-        UnknownMetrics(foundation.database),
     ]
     foundation.periodic_tasks += history.periodic_tasks()
-    history.add_metrics()
+    history.export_metrics(foundation.metrics)
     return history
 
 
 def _spool_folder(foundation: Foundation, name: str) -> Path:
     folder = foundation.settings.data_dir / name
     return folder if foundation.worker is None else spool_folder(folder, foundation.worker.slot)
-
-
-def _furthest(one: float, other: float) -> float:
-    return max(one, other, key=abs)

@@ -12,7 +12,6 @@ from flagstaff.hooks.webhooks_service import Webhooks
 from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.mail.mails import Mails
 from flagstaff.values.errors import Code, Error
-from flagstaff.values.quotas import webhooks_per_project
 
 _TASK = "webhooks"
 _PURGE_SECONDS = 600.0
@@ -20,7 +19,7 @@ _PURGE_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What sends messages. In an instance, one worker does."""
+    """The sender of messages, and its connections. In an instance, one worker sends."""
 
     foundation: Foundation
     sender: Sender
@@ -57,9 +56,8 @@ def build_hooks(foundation: Foundation, mails: Mails) -> Hooks:
     )
     if foundation.is_first_worker:
         foundation.commit_listeners.append(sender.notice_commit)
-    quota = webhooks_per_project(settings.max_webhooks_per_project)
     foundation.services += [
-        Webhooks(database, now, quota, sealer, reach, sender.wake),
+        Webhooks(database, now, settings, sealer, reach, sender.wake),
         Deliveries(database, now, settings.public_url, sender.wake),
         Previews(database, now, reach, settings.public_url),
     ]
@@ -72,13 +70,7 @@ def build_hooks(foundation: Foundation, mails: Mails) -> Hooks:
             by_one_worker=True,
         )
     )
-    metrics = foundation.metrics
-    metrics.add_counter("webhook_messages_sent", "Messages that webhooks have accepted.", lambda: sender.sent)
-    metrics.add_counter(
-        "webhook_failures", "Attempts at messages that webhooks did not accept.", lambda: sender.failures
-    )
-    metrics.add_counter("webhook_messages_dropped", "Messages dropped because too many waited.", lambda: sender.dropped)
-    metrics.add_gauge("webhook_lag_seconds", "The age of the oldest message that waits.", sender.lag_seconds, max)
+    sender.export_metrics(foundation.metrics)
     return Hooks(foundation, sender, client)
 
 

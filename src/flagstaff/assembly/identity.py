@@ -27,11 +27,10 @@ from flagstaff.identity.single_sign_on.oidc import ProviderClient
 from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
 from flagstaff.mail.mails import Mails
 from flagstaff.notifications.mail_budget import MailBudget
-from flagstaff.values.quotas import tokens_per_account, tokens_per_project
 
-# How often old records of accounts are removed: what has expired, and clients not seen for long.
+# The interval at which old records of accounts are removed: what has expired, and clients not seen for long.
 _PURGE_SECONDS = 600.0
-# How often the last uses of credentials are written.
+# The interval at which the last uses of credentials are written.
 LAST_USED_SECONDS = 60.0
 
 
@@ -96,13 +95,7 @@ def build_identity(
             accepts_common_passwords=settings.accepts_common_passwords,
         ),
         sessions=sessions,
-        access_tokens=AccessTokens(
-            database,
-            now,
-            mail_token,
-            tokens_per_account(settings.max_tokens_per_account),
-            tokens_per_project(settings.max_tokens_per_project),
-        ),
+        access_tokens=AccessTokens(database, now, mail_token, settings),
         administrators=Administrators(database, now),
         second_factors=SecondFactors(database, now, confirmations, tokens, sealer, passkeys),
         single_sign_on=SingleSignOn(
@@ -134,9 +127,7 @@ def build_identity(
             by_one_worker=True,
         )
     )
-    foundation.metrics.add_counter(
-        "password_restarts", "Replacements of the password process.", lambda: hashes.restarts
-    )
+    hashes.export_metrics(foundation.metrics)
     return identity
 
 

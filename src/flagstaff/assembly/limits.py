@@ -9,7 +9,7 @@ from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.limits.shared_limits import SharedLimits
 from flagstaff.settings import RateLimit
 
-# How many addresses the limits remember; when all are full, they take about 80 MB.
+# The number of addresses that the limits remember; when all are full, they take about 80 MB.
 _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
 _SDK_KEYS = 20_000
 _TASK = "shared-limits"
@@ -55,7 +55,7 @@ def build_limits(foundation: Foundation) -> LimitsOfRequests:
     shared = _share(foundation, limits, sdk_key)
     foundation.services.append(limits)
     if shared:
-        _add_metrics(foundation, shared)
+        shared.export_metrics(foundation.metrics)
     return LimitsOfRequests(limits, sdk_key, shared)
 
 
@@ -80,11 +80,3 @@ def _window(limit: RateLimit | None, capacity: int) -> SlidingWindow | None:
 
 def _network_windows(limit: RateLimit | None) -> NetworkWindows | None:
     return NetworkWindows(limit.count, limit.window_seconds, capacity=_ACCOUNT_KEYS) if limit else None
-
-
-def _add_metrics(foundation: Foundation, shared: SharedLimits) -> None:
-    metrics = foundation.metrics
-    metrics.add_gauge("limits_instances", "Instances that share the limits.", lambda: shared.participants, min)
-    metrics.add_gauge("limits_waiting", "Changed keys that were not exchanged yet.", lambda: shared.waiting)
-    metrics.add_counter("limits_exchanges", "Exchanges of limits.", lambda: shared.exchanges)
-    metrics.add_counter("limits_failures", "Exchanges of limits that failed.", lambda: shared.failures)

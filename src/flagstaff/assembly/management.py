@@ -6,68 +6,33 @@ from typing import NamedTuple
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.assembly.serving import ServedState
-from flagstaff.audit.changes_service import Changes
 from flagstaff.audit.events_routes import CHECKED_SECONDS, Events
 from flagstaff.audit.followers_service import Followers
 from flagstaff.copying.clones_service import Clones
-from flagstaff.copying.comparisons_service import Comparisons
 from flagstaff.copying.copies_service import Copies
 from flagstaff.copying.restores_service import Restores
-from flagstaff.flags.bulk_actions_service import BulkActions
-from flagstaff.flags.condition_work_service import ConditionWork
 from flagstaff.flags.flags_service import Flags
-from flagstaff.flags.project_flags_service import ProjectFlags
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.flags.targeting.segments_service import Segments
 from flagstaff.flags.work_budgets import WorkBudgets
-from flagstaff.insight.causes_service import CauseFinder
 from flagstaff.insight.cleanup_service import Cleanup
 from flagstaff.insight.explanations_service import Explanations
 from flagstaff.insight.impacts_service import Impacts
-from flagstaff.insight.playground_service import Playground
 from flagstaff.mail.mails import Mails
 from flagstaff.projects.environments_service import Environments
 from flagstaff.projects.idempotency_service import Idempotency
 from flagstaff.projects.invitations_service import Invitations
-from flagstaff.projects.members_service import Members
-from flagstaff.projects.projects_service import Projects
 from flagstaff.projects.sdk_keys_service import SdkKeys
-from flagstaff.values.quotas import (
-    WorkQuota,
-    condition_characters,
-    environments_per_project,
-    flags_per_environment,
-    projects_per_account,
-    rules_per_environment,
-    rules_per_flag,
-    sdk_keys_per_project,
-    segments_per_project,
-    variant_characters,
-    views_per_project,
-)
-from flagstaff.views.favourites_service import Favourites
-from flagstaff.views.pinned_charts_service import PinnedCharts
-from flagstaff.views.saved_views_service import SavedViews
 
 _PURGE_SECONDS = 60.0
 
 
 def build_projects(foundation: Foundation, mails: Mails, passed_time: Callable[[], datetime]) -> SdkKeys:
-    """Projects, their members, SDK keys, views and pinned charts; returns the keys, whose uses are written."""
+    """Build invitations, SDK keys and idempotency keys; return the SDK keys, whose uses are written."""
     settings, database, now = foundation.settings, foundation.database, foundation.now
-    projects = projects_per_account(settings.max_projects_per_account)
-    sdk_keys = SdkKeys(database, now, sdk_keys_per_project(settings.max_sdk_keys_per_project))
+    sdk_keys = SdkKeys(database, now, settings)
     idempotency = Idempotency(database, now)
-    foundation.services += [
-        Projects(database, now, projects),
-        Members(database, now, projects),
-        Invitations(database, now, mails.send_invitation),
-        sdk_keys,
-        idempotency,
-        Favourites(database, now),
-        SavedViews(database, now, views_per_project(settings.max_views_per_project)),
-        PinnedCharts(database, now),
-    ]
+    foundation.services += [Invitations(database, now, mails.send_invitation), sdk_keys, idempotency]
     foundation.periodic_tasks.append(
         PeriodicTask(
             "idempotency-purge",
@@ -89,43 +54,23 @@ class ManagedFlags(NamedTuple):
 
 
 def build_flags(foundation: Foundation) -> ManagedFlags:
-    """Environments with their flags, rules and segments, and what copies, explains and restores them."""
+    """Build environments with their flags, rules and segments, and what copies, explains and restores them."""
     settings, database, now = foundation.settings, foundation.database, foundation.now
-    environments = Environments(database, now, environments_per_project(settings.max_environments_per_project))
-    condition_quota = condition_characters(settings.max_condition_characters)
-    work = WorkBudgets(WorkQuota(settings.max_condition_work))
-    flags = Flags(
-        database,
-        now,
-        flags_per_environment(settings.max_flags_per_environment),
-        variant_characters(settings.max_variant_characters),
-        work,
-    )
-    rules = Rules(
-        database,
-        now,
-        rules_per_flag(settings.max_rules_per_flag),
-        rules_per_environment(settings.max_rules_per_environment),
-        condition_quota,
-        work,
-    )
-    segments = Segments(database, now, segments_per_project(settings.max_segments_per_project), condition_quota, work)
+    environments = Environments(database, now, settings)
+    work = WorkBudgets(settings.max_condition_work)
+    flags = Flags(database, now, settings, work)
+    rules = Rules(database, now, settings, work)
+    segments = Segments(database, now, settings, work)
     cleanup = Cleanup(database, now, timedelta(days=settings.history_retention_days))
     foundation.services += [
         environments,
         flags,
         rules,
         segments,
-        ProjectFlags(database),
-        BulkActions(database, now),
-        ConditionWork(database, work.quota),
         Clones(database, now, environments, flags, rules),
-        Comparisons(database),
         Copies(database, now, flags, rules),
         Restores(database, now, flags, rules, segments),
-        CauseFinder(database),
         Explanations(database, now, work),
-        Playground(database, now),
         Impacts(database, now, work),
         cleanup,
     ]
@@ -133,10 +78,10 @@ def build_flags(foundation: Foundation) -> ManagedFlags:
 
 
 def build_audit(foundation: Foundation, served: ServedState) -> None:
-    """The audit trail, and the streams of events of those who follow it."""
+    """Build the streams of events of those who follow the audit trail."""
     database, now = foundation.database, foundation.now
     events = Events(served.snapshots, served.streams, Followers(database, now), now)
-    foundation.services += [Changes(database, now), events]
+    foundation.services.append(events)
     foundation.periodic_tasks.append(
         PeriodicTask(
             "followers-check",

@@ -36,24 +36,10 @@ def build_probes(
         foundation.periodic_tasks.append(
             PeriodicTask("worker-figures", _FIGURES_SECONDS, publish, "tells the other workers this one's metrics")
         )
-    _add_metrics(foundation)
+    _export_metrics(foundation)
 
 
-def _add_metrics(foundation: Foundation) -> None:
-    metrics, health, tasks = foundation.metrics, foundation.database.health, foundation.supervisor
-    metrics.add_labelled_gauge(
-        "store_up", "Whether the store is there and undamaged: 1 or 0.", "store", lambda: health.up, min
-    )
-    metrics.add_gauge(
-        "writes_refused", "Whether the database refused the last write: 1 or 0.", lambda: health.is_refusing_writes, max
-    )
-    metrics.add_labelled_gauge("task_up", "Whether a task works: 1 or 0.", "task", lambda: tasks.up, min)
-    metrics.add_labelled_counter("task_restarts", "Restarts of a task.", "task", lambda: tasks.restarts)
-    if telemetry := foundation.telemetry:
-        metrics.add_counter(
-            "otlp_spans_sent", "Spans that OpenTelemetry's receiver has accepted.", lambda: telemetry.sent
-        )
-        metrics.add_counter("otlp_spans_dropped", "Spans that were not sent.", lambda: telemetry.dropped)
-        metrics.add_labelled_counter(
-            "otlp_failures", "What the receiver did not accept.", "signal", telemetry.count_failures
-        )
+def _export_metrics(foundation: Foundation) -> None:
+    for each in (foundation.database.health, foundation.supervisor, foundation.telemetry):
+        if each is not None:
+            each.export_metrics(foundation.metrics)

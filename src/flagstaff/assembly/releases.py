@@ -4,33 +4,25 @@ from collections.abc import Callable
 from datetime import datetime
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
-from flagstaff.comments.comments_service import Comments
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.metrics.metrics_service import Metrics
 from flagstaff.releases import releases_store
 from flagstaff.releases.guardian import Guardian
 from flagstaff.releases.observer import LOOK_SECONDS, Observer
-from flagstaff.releases.releases_service import Releases
-from flagstaff.releases.results_service import ReleaseResults
 from flagstaff.releases.retention import PURGE_SECONDS, ReleaseRetention
 from flagstaff.releases.runner import RUN_SECONDS, Runner
 from flagstaff.releases.threshold_watch import WATCH_SECONDS, ThresholdWatch
-from flagstaff.values.quotas import metrics_per_project
 
 
 def build_releases(foundation: Foundation, flags: Flags, rules: Rules, passed_time: Callable[[], datetime]) -> None:
     """Metrics, and releases with what runs and watches them. Every instance does, and one worker in each."""
     database, now = foundation.database, foundation.now
-    quota = metrics_per_project(foundation.settings.max_metrics_per_project)
     runner, guardian = Runner(database, now, flags, rules), Guardian(database, now, flags)
     observer = Observer(database, database.instance, guardian.act)
     retention = ReleaseRetention(database, passed_time)
     foundation.services += [
-        Metrics(database, now, quota, releases_store.list_watched),
-        Releases(database, now),
-        Comments(database, now),
-        ReleaseResults(database),
+        Metrics(database, now, foundation.settings, releases_store.list_watched),
     ]
     foundation.periodic_tasks += [
         PeriodicTask("releases", RUN_SECONDS, runner.run_due, "applies the steps of releases", by_one_worker=True),

@@ -85,23 +85,11 @@ def build_serving(
     if settings.unload_after_seconds:
         every_seconds = settings.unload_after_seconds / SWEEPS
         foundation.periodic_tasks.append(PeriodicTask("snapshot-unload", every_seconds, served.idle_projects.sweep))
-    _add_metrics(foundation, served)
+    for each in (snapshots, streams, served.idle_projects, served.connection_bounds):
+        each.export_metrics(foundation.metrics)
     return served
 
 
 def _forget(source: SnapshotSource, local_flags: LocalFlagsCache, project: ProjectSnapshot) -> None:
     source.forget(project)
     local_flags.forget(project)
-
-
-def _add_metrics(foundation: Foundation, served: ServedState) -> None:
-    metrics, bounds, snapshots = foundation.metrics, served.connection_bounds, served.snapshots
-    idle, streams = served.idle_projects, served.streams
-    metrics.add_gauge("connections", "Open connections.", lambda: bounds.open)
-    metrics.add_counter("connections_refused", "Connections refused at a limit.", lambda: bounds.refused)
-    metrics.add_gauge("snapshots", "Projects in memory.", lambda: len(snapshots.loaded))
-    metrics.add_gauge("snapshots_stale", "Projects that could not be loaded.", lambda: len(snapshots.stale))
-    metrics.add_counter("snapshots_unloaded", "Projects unloaded because nobody asked.", lambda: idle.unloaded)
-    metrics.add_gauge("streams", "Open streams of changes.", lambda: len(streams))
-    metrics.add_counter("streams_dropped", "Streams closed because clients read too slowly.", lambda: streams.dropped)
-    metrics.add_counter("streams_refused", "Streams refused because too many were open.", lambda: streams.refused)

@@ -10,8 +10,8 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
 from flagstaff.api.schemas import FlagKey, Moment
+from flagstaff.audit.change_summaries_store import ChangesInterval
 from flagstaff.audit.changes_routes import Service
-from flagstaff.audit.changes_store import ChangesInterval
 from flagstaff.history.summaries_routes import SummarisedTime, SummaryQuery, duration
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response

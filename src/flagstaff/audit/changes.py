@@ -8,26 +8,16 @@ from enum import StrEnum
 from typing import Any, ClassVar, NamedTuple, Protocol
 from uuid import UUID
 
-from flagstaff.flags.flags import Flag, Rule
-from flagstaff.flags.targeting.segments import Segment
+from flagstaff.audit.actions import NOT_EVALUATED
 from flagstaff.flags.variants import Variant
 from flagstaff.identity.access_tokens.access_tokens import AccessToken
-from flagstaff.identity.accounts.accounts import Account
-from flagstaff.identity.administration.instance import InstanceSettings
 from flagstaff.identity.sessions.sessions import Session
-from flagstaff.metrics.metrics import Metric
-from flagstaff.projects.invitations import Invitation
-from flagstaff.projects.members import Member
 from flagstaff.projects.permissions import Limits
-from flagstaff.projects.projects import Environment, EnvironmentOrder, Project
-from flagstaff.projects.sdk_keys import SdkKey
 from flagstaff.values.moments import format_moment
-from flagstaff.views.pinned_charts import PinnedChart
-from flagstaff.views.saved_views import SavedView
 
 
-class Recordable(Protocol):
-    """A resource of a subject above this one: a dataclass with an id, such as a webhook."""
+class Resource(Protocol):
+    """A resource whose changes are recorded: a dataclass with an id, such as a flag or a webhook."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -36,30 +26,6 @@ class Recordable(Protocol):
         """The resource's id."""
 
 
-Resource = (
-    Account
-    | Session
-    | AccessToken
-    | Project
-    | Environment
-    | EnvironmentOrder
-    | Flag
-    | Rule
-    | Segment
-    | Metric
-    | SavedView
-    | PinnedChart
-    | SdkKey
-    | Member
-    | Invitation
-    | InstanceSettings
-    | Recordable
-)
-
-_IN_NO_SNAPSHOT = (
-    *("account.", "instance.", "token.", "member.", "invitation.", "view.", "pinned_chart.", "webhook.", "release."),
-    *("comment.", "environment.reordered"),
-)
 # A webhook's URL may contain a secret; its `host` is recorded. A comment that is deleted must not stay here. An
 # environment's position says little by itself: a new order is recorded as a whole.
 _NOT_RECORDED = frozenset({"sdk_key", "password_hash", "url", "text", "position"})
@@ -159,8 +125,8 @@ class Change:
 
     @property
     def affects_evaluations(self) -> bool:
-        """Whether snapshots must be loaded again: accounts, roles, views and orders are in no snapshot."""
-        return not self.action.startswith(_IN_NO_SNAPSHOT)
+        """Return whether snapshots must be loaded again."""
+        return self.action not in NOT_EVALUATED
 
 
 class Committed(NamedTuple):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query
@@ -15,6 +15,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id, parse_id
 from flagstaff.api.operations import reads
 from flagstaff.api.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Until, Uuid
+from flagstaff.audit.actions import IN_PROJECTS, PROJECT_ACTIONS
 from flagstaff.audit.changes import NumberedChange
 from flagstaff.audit.changes_service import Changes, ChangesPage, ProjectChangeFilter
 from flagstaff.http.operations import Caller
@@ -31,82 +32,13 @@ router = APIRouter(prefix="/api", tags=["Audit"])
 _number = re.compile("[0-9]{1,19}")
 _NUMBER_MAX = 2**63 - 1
 
-Action = Literal[
-    "project.created",
-    "project.updated",
-    "project.key_regenerated",
-    "environment.created",
-    "environment.updated",
-    "environment.reordered",
-    "environment.deleted",
-    "flag.created",
-    "flag.updated",
-    "flag.toggled",
-    "flag.archived",
-    "flag.unarchived",
-    "flag.deleted",
-    "rule.created",
-    "rule.updated",
-    "rule.deleted",
-    "segment.created",
-    "segment.updated",
-    "segment.deleted",
-    "metric.created",
-    "metric.updated",
-    "metric.deleted",
-    "release.created",
-    "release.step_applied",
-    "release.step_skipped",
-    "release.paused",
-    "release.resumed",
-    "release.warned",
-    "release.stopped",
-    "release.cancelled",
-    "release.failed",
-    "release.done",
-    "comment.deleted",
-    "view.created",
-    "view.updated",
-    "view.deleted",
-    "pinned_chart.created",
-    "pinned_chart.updated",
-    "pinned_chart.deleted",
-    "sdk_key.created",
-    "sdk_key.revoked",
-    "webhook.created",
-    "webhook.updated",
-    "webhook.secret_rotated",
-    "webhook.disabled",
-    "webhook.deleted",
-    "member.added",
-    "member.updated",
-    "member.removed",
-    "member.joined",
-    "invitation.created",
-    "invitation.sent",
-    "invitation.accepted",
-    "invitation.deleted",
-    "token.created",
-    "token.deleted",
-]
-
-Resource = Literal[
-    "project",
-    "environment",
-    "flag",
-    "rule",
-    "segment",
-    "metric",
-    "release",
-    "comment",
-    "view",
-    "pinned_chart",
-    "sdk_key",
-    "webhook",
-    "member",
-    "invitation",
-    "token",
-]
+_ACTIONS = tuple(action for action in PROJECT_ACTIONS if action != "project.deleted")  # its trail goes with it
+if TYPE_CHECKING:
+    Action = str
+    Kind = str
+else:
+    Action = Literal[_ACTIONS]
+    Kind = Literal[tuple(IN_PROJECTS)]
 
 
 def _read_cursor(given: str) -> int:
@@ -186,7 +118,7 @@ class CommonFilters(BaseModel):
 
     actor: Annotated[IdOrEmail | None, Field(description="Only changes by this account: its id or email.")] = None
     action: Annotated[Action | None, Field(description="Only this action.")] = None
-    resource: Annotated[Resource | None, Field(description="Only changes to resources of this kind.")] = None
+    resource: Annotated[Kind | None, Field(description="Only changes to resources of this kind.")] = None
     flag_key: Annotated[
         FlagKey | None, Field(description="Only changes of flags with this key, even deleted, and their rules.")
     ] = None
@@ -200,7 +132,7 @@ class CommonFilters(BaseModel):
     def _actions(self) -> list[str] | None:
         if self.action is None and self.resource is None:
             return None
-        wanted = (self.action,) if self.action else get_args(Action)
+        wanted = (self.action,) if self.action else _ACTIONS
         return [each for each in wanted if self.resource in (None, each.partition(".")[0])]
 
 

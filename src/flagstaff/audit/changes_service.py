@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from flagstaff.audit import changes_store
+from flagstaff.audit import change_lists_store, change_summaries_store
+from flagstaff.audit.change_lists_store import ChangeFilter
+from flagstaff.audit.change_summaries_store import ChangesInterval
 from flagstaff.audit.changes import Actor, NumberedChange
-from flagstaff.audit.changes_store import ChangeFilter, ChangesInterval
 from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts.accounts_store import find_account_by_email
 from flagstaff.projects import environments_store
@@ -73,7 +74,7 @@ class Changes:
             if found is None:
                 return ChangesPage([], None)
             # One extra row shows whether there are older changes.
-            items = await changes_store.list_project_changes(
+            items = await change_lists_store.list_project_changes(
                 connection, project_id, found, before=before, limit=limit + 1
             )
             return await _commented_page(connection, project_id, items, limit)
@@ -106,14 +107,14 @@ class Changes:
             if found is None:
                 return ChangesPage([], None)
             of_environment = replace(found, flag_id=flag_id)
-            items = await changes_store.list_environment_changes(
+            items = await change_lists_store.list_environment_changes(
                 connection, environment, of_environment, before=before, limit=limit + 1
             )
             if may(member, Permission.AUDIT_READ):
-                items += await changes_store.list_shared_changes(
+                items += await change_lists_store.list_shared_changes(
                     connection, project_id, of_environment, before=before, limit=limit + 1
                 )
-            newest = changes_store.newest_first(items, limit + 1)
+            newest = change_lists_store.newest_first(items, limit + 1)
             return await _commented_page(connection, project_id, newest, limit)
 
     async def _open(
@@ -147,7 +148,7 @@ class Changes:
             raise invalid_field("since", f"must be at most {_SUMMARY_MAX.days} days before until")
         async with self.database.read() as connection:
             member, _ = await self._open(connection, actor, project_id, environment_id)
-            found = await changes_store.summarise_changes(
+            found = await change_summaries_store.summarise_changes(
                 connection,
                 project_id,
                 environment_id,
@@ -161,14 +162,14 @@ class Changes:
         """The changes of accounts and of the instance's settings, for its administrators; raises Error FORBIDDEN."""
         async with self.database.read() as connection:
             await require_administrator(connection, actor)
-            items = await changes_store.list_instance_changes(connection, before=before, limit=limit + 1)
+            items = await change_lists_store.list_instance_changes(connection, before=before, limit=limit + 1)
         return _page(items, limit)
 
     async def list_own_changes(self, actor: Actor, *, limit: int, before: int | None = None) -> ChangesPage:
         """The changes of the actor's own account: its registration and password changes."""
         assert actor.account_id is not None
         async with self.database.read() as connection:
-            items = await changes_store.list_account_changes(
+            items = await change_lists_store.list_account_changes(
                 connection, actor.account_id, before=before, limit=limit + 1
             )
         return _page(items, limit)
@@ -187,7 +188,7 @@ async def _resolve(connection: Connection, project_id: UUID, wanted: ProjectChan
             account_id = given
     match wanted.environment:
         case str() as key:
-            environment_ids = await changes_store.find_environment_ids(connection, project_id, key)
+            environment_ids = await change_lists_store.find_environment_ids(connection, project_id, key)
             if not environment_ids:
                 return None
         case UUID() as environment_id:
@@ -200,7 +201,7 @@ async def _commented_page(
 ) -> ChangesPage:
     page = _page(found, limit)
     numbers = [each.number for each in page.items]
-    return replace(page, comments=await changes_store.count_comments(connection, project_id, numbers))
+    return replace(page, comments=await change_lists_store.count_comments(connection, project_id, numbers))
 
 
 def _page(found: list[NumberedChange], limit: int) -> ChangesPage:

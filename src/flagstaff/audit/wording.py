@@ -43,7 +43,7 @@ def say_what(change: Change) -> str:
 
 
 def say_who(change: Change) -> str:
-    """Whose change it is: an account's, a release's, or a guard's, which acts for the release."""
+    """Name the author of a change: an account, a release, or a guard, which acts for the release."""
     release = change.actor.release
     if release is None:
         return change.actor.email or "The command line"

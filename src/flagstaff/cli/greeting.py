@@ -14,7 +14,7 @@ log = structlog.get_logger(__name__)
 
 
 def is_first_start(settings: Settings) -> bool:
-    """Whether there is no database in the data directory yet. Of PostgreSQL, it is not known before a connection."""
+    """Return whether the data directory has no database yet. Of PostgreSQL, that is not known before a connection."""
     return settings.database_url is None and not (settings.data_dir / CONFIGURATION_FILE).exists()
 
 

@@ -240,7 +240,7 @@ class Parent:
         self._killed += self._kills_at is not None
 
     def _is_left(self, process: _Process) -> bool:
-        """Whether a stop waits no longer for a process that was killed; the kernel ends it when it can."""
+        """Return whether a stop waits no longer for a process that was killed; the kernel ends it when it can."""
         if process.killed_at is None or time.monotonic() < process.killed_at + _LEFT_SECONDS:
             return False
         if not process.is_left:

@@ -72,5 +72,5 @@ class Channel:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether there is something to send when the worker can take it."""
+        """True if there is something to send when the worker can take it."""
         return bool(self._unsent)

@@ -56,7 +56,7 @@ def _is_busy(pid: int) -> bool:
 
 
 def _is_frozen(pid: int) -> bool:
-    """Whether the process is in a frozen control group of version 1, where its threads seem to wait for the disk."""
+    """Return whether the process is in a frozen control group of version 1: its threads seem to wait for a disk."""
     try:
         groups = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
         paths = [path for _, kind, path in (line.split(":", 2) for line in groups) if kind == "freezer"]

@@ -20,7 +20,7 @@ router = APIRouter(prefix="/api/instances", tags=["Administration"])
 
 
 class LeaseOut(BaseModel):
-    """Whether the instance is in touch with the others."""
+    """The lease of an instance, which shows whether it is in touch with the others."""
 
     state: Literal["live", "leaving", "lapsed", "none"] = Field(
         description="`live`: it serves every change whose response has been sent. `leaving`: it is being stopped. "

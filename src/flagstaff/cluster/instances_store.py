@@ -34,6 +34,7 @@ from flagstaff.database import dialect
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions import LiveOn
 from flagstaff.database.revisions_store import record_live_on
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error, unavailable, unconfirmed
 
 log = structlog.get_logger(__name__)
@@ -169,7 +170,7 @@ class Instances:
                 await self._feed.leave(self._member.id)
 
     def is_connected(self) -> bool:
-        """Whether this instance receives the others' changes, and has made up for those that it missed."""
+        """Return whether this instance receives the others' changes, and has made up for those that it missed."""
         return self._caught_up.is_set()
 
     async def wait_until_connected(self) -> None:
@@ -189,6 +190,12 @@ class Instances:
             raise unavailable() from error
         lapsed = self._leases.lapsed()
         return [replace(each, lease=LeaseState.LAPSED) if each.id in lapsed else each for each in listed]
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the numbers of instances."""
+        metrics.add_labelled_gauge(
+            "instances", "Instances by the state of their lease.", "lease", self.count_instances, max
+        )
 
     def count_instances(self) -> dict[str, int]:
         """Count the instances with a live lease, this one included, and those with a lapsed one."""
@@ -276,7 +283,7 @@ class Instances:
                 yield
 
     def _is_serving_all(self) -> bool:
-        """Whether everything has been loaded of which this instance has heard, and it has missed nothing."""
+        """Return whether everything has been loaded of which this instance has heard, and it has missed nothing."""
         is_loading = self._serving.is_stale() or self._serving.is_loading()
         return self._is_sure and self._caught_up.is_set() and not is_loading
 

@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from math import inf
 
+from flagstaff.telemetry.metrics import Metrics
+
 
 class Lease:
     """The instance's view of its own lease. `valid_until` is compared with the clock for every evaluation.
@@ -19,6 +21,11 @@ class Lease:
         self.valid_until = inf
         self._lapses_at = inf
         self._cut_off_seconds = 0.0  # until the lease was extended last
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export whether it has lapsed, and for how long it had."""
+        metrics.add_gauge("cut_off", "Whether changes may have been missed: 1 or 0.", self.has_lapsed, max)
+        metrics.add_counter("cut_off_seconds", "For how long changes may have been missed.", self.cut_off_seconds, max)
 
     def end(self) -> None:
         """It is valid again when it is extended."""
@@ -39,7 +46,7 @@ class Lease:
         return self._cut_off_seconds + max(self._clock() - self._lapses_at, 0)
 
     def has_lapsed(self) -> bool:
-        """Whether changes may be in effect elsewhere that this instance has not heard of."""
+        """Return whether changes may be in effect elsewhere that this instance has not heard of."""
         return self._clock() >= self.valid_until
 
     def stale_seconds(self) -> int:

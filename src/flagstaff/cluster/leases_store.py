@@ -65,7 +65,7 @@ class Leases:
         self._address = address
         self._seen: dict[str, _Seen] = {}
         self.arrivals = 0
-        """How often an instance has appeared, or has renewed a lease that had lapsed."""
+        """The number of times that an instance has appeared, or has renewed a lease that had lapsed."""
 
     def note(self, rows: Iterable[Row], began_at: float) -> None:
         """Note a reading of all rows of other instances. It was begun at this time of the clock, and has just ended.

@@ -58,7 +58,7 @@ def questions(instance: str, projects: Iterable[tuple[str, UUID]], *, as_lists: 
 
 
 def read_question(asker: str, numbers: str, projects: Sequence[str]) -> list[tuple[Asked, UUID]]:
-    """What is asked for in a question; raises ValueError."""
+    """Return what a question asks for; raises ValueError."""
     each = numbers.split(",")
     return [
         (Asked(asker, number, takes_lists=len(each) > 1), UUID(project))

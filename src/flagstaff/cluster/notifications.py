@@ -64,7 +64,7 @@ async def notify_at_commit(connection: AsyncConnection, message: str) -> None:
     await dialect.notify(connection, _CHANNEL, message)
 
 
-# What the driver raises besides its own errors while it notices that the connection is lost.
+# Errors that the driver raises besides its own while it notices that the connection is lost.
 _LOST = (RuntimeError, asyncpg.InternalClientError)
 
 

@@ -1,4 +1,4 @@
-"""What this instance asks the others after its writes: whether they serve what was committed.
+"""Questions that this instance asks the others after its writes: whether they serve what was committed.
 
 All writes that wait share their questions. A round is one reading of the leases and one statement that asks, and only
 one round runs at a time. A write that comes meanwhile is in the next round, so everything that a round reads and sends

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from flagstaff.cluster.heartbeats import Heartbeats
 from flagstaff.limits.shared_memory import SharedMemory
+from flagstaff.telemetry.metrics import Metrics
 
 # Memory that is not written to is not used, so the room for figures costs nothing.
 _FIGURES_BYTES = 4 * 1024 * 1024
@@ -116,6 +117,11 @@ class WorkerBoard:
         """The number of times that workers were replaced."""
         return sum(self._state(slot)[1] for slot in range(self.count))
 
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the number of workers, and of their replacements."""
+        metrics.add_gauge("workers", "Workers that serve.", lambda: len(self.serving), max)
+        metrics.add_counter("worker_restarts", "Replacements of workers.", lambda: self.restarts, max)
+
     def problems(self) -> list[str]:
         """A sentence about workers that are missing, if there are any."""
         missing = self.count - len(self.serving)
@@ -179,7 +185,7 @@ class Worker:
 
     @property
     def is_first(self) -> bool:
-        """Whether this worker does what only one of them must do."""
+        """True if this worker does what only one of them must do."""
         return self.slot == 0
 
     def tell_started(self) -> None:

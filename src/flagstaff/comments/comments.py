@@ -21,7 +21,7 @@ _mention = re.compile(rf"(?<![\w.+@-])@([^\s@,;:()<>\[\]\"]{{1,64}}@[^\s@,;:()<>
 
 
 class Subject(NamedTuple):
-    """What comments are on: one of the three."""
+    """The subject of comments: a flag, a release or a change. One of the three is set."""
 
     flag_id: UUID | None = None
     release_id: UUID | None = None

@@ -41,7 +41,7 @@ CommentText = Annotated[
 
 
 class SubjectOut(BaseModel):
-    """What a comment is on. The ids of all else are null."""
+    """The subject of a comment. The ids of all else are null."""
 
     kind: Literal["flag", "release", "change"]
     environment_id: Uuid | None

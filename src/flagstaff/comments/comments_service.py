@@ -37,17 +37,18 @@ from flagstaff.releases import releases_store
 from flagstaff.values.errors import Code, Error
 from flagstaff.values.lists import WHOLE, Window
 from flagstaff.values.moments import later_than
+from flagstaff.values.quotas import require_fewer
 
 
 class OfFlag(NamedTuple):
-    """Where comments are found: at a flag, or at a release of it."""
+    """The place of comments on a flag, or on a release of it."""
 
     path: FlagPath
     release_id: UUID | None = None
 
 
 class OfChange(NamedTuple):
-    """Where comments are found: at a change in a project, by its number."""
+    """The place of comments on a change in a project, by its number."""
 
     project_id: UUID
     number: int
@@ -57,7 +58,7 @@ Place = OfFlag | OfChange
 
 
 class _Opened(NamedTuple):
-    """What comments are on, where it is, and the actor as a member."""
+    """The subject of comments, its environment, and the actor as a member."""
 
     member: Member
     environment_id: UUID | None
@@ -91,8 +92,8 @@ class Comments:
             connection = transaction.connection
             opened = await _open(connection, actor, place, to_write=True)
             member, subject = opened.member, opened.subject
-            if await comments_store.count_comments(connection, member.project_id, subject) >= COMMENTS_PER_SUBJECT:
-                raise Error(Code.CONFLICT, f"There are {COMMENTS_PER_SUBJECT} comments, which is the most.")
+            present = await comments_store.count_comments(connection, member.project_id, subject)
+            require_fewer(present, COMMENTS_PER_SUBJECT, "comments")
             await self._require_pace(connection, actor.account_id, now)
             comment = Comment(
                 id=uuid7(),

@@ -37,7 +37,7 @@ _delete = tables.comments.delete().where(_columns.id == sa.bindparam("comment"))
 
 
 class ChangePlace(NamedTuple):
-    """Where a change was made."""
+    """The environment and the flag of a change, as far as it has them."""
 
     environment_id: UUID | None
     flag_id: UUID | None
@@ -79,7 +79,7 @@ async def count_written(connection: AsyncConnection, author_id: UUID, since: dat
 
 
 async def find_change_place(connection: AsyncConnection, project_id: UUID, number: int) -> ChangePlace:
-    """Where the change with a number in a project was made, without its states; raises Error NOT_FOUND."""
+    """Return the place of a change, by its number in a project, without its states; raises Error NOT_FOUND."""
     row = (await connection.execute(_change, {"project": project_id, "number": number})).one_or_none()
     if row is None:
         raise not_found("change")

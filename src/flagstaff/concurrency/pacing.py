@@ -118,7 +118,7 @@ class Turns:
         self._ends_at = perf_counter() + PIECE_SECONDS
 
     def is_over(self) -> bool:
-        """Whether the current piece has used up its time."""
+        """Return whether the current piece has used up its time."""
         return perf_counter() >= self._ends_at
 
     async def give(self) -> None:
@@ -140,7 +140,7 @@ class Share:
         self._free_at = 0.0
 
     def has_room(self) -> bool:
-        """Whether a short piece may be done at once, without waiting for a turn."""
+        """Return whether a short piece may be done at once, without waiting for a turn."""
         return not self._turn.locked() and self._free_at <= self._clock() + PIECE_SECONDS
 
     @contextmanager

@@ -12,7 +12,7 @@ from flagstaff.values.errors import Code, Error
 AT_ONCE = 3
 # Further ones that wait. The rate limit alone would let more than a thousand wait, each with its body in memory.
 WAITING = 64
-# How long a write waits for a slot. While another program has SQLite's file locked, each before it takes seconds.
+# The time that a write waits for a slot. While another program has SQLite's file locked, each before it takes seconds.
 WRITE_WAIT_SECONDS = 10.0
 # Requests that decide or compare flags, besides the slot of a read: of one account, and of all accounts together.
 LONG_AT_ONCE, LONG_IN_ALL = 1, 16
@@ -37,7 +37,7 @@ class Slots:
         self._shares: WeakValueDictionary[UUID, _Share] = WeakValueDictionary()
 
     def has_free(self, account_id: UUID) -> bool:
-        """Whether an account's next request gets a slot at once."""
+        """Return whether an account's next request gets a slot at once."""
         share = self._shares.get(account_id)
         return share is None or not share.free.locked()
 

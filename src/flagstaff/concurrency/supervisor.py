@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import structlog
 
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error
 
 log = structlog.get_logger(__name__)
@@ -136,13 +137,18 @@ class Supervisor:
 
     @property
     def up(self) -> dict[str, bool]:
-        """Whether each long-lived task is working."""
+        """The state of each long-lived task: True while it is working."""
         return {service.name: service.is_up for service in self._services.values()}
 
     @property
     def restarts(self) -> dict[str, int]:
         """The restarts of each long-lived task."""
         return {service.name: service.restarts for service in self._services.values()}
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the state and the restarts of each long-lived task."""
+        metrics.add_labelled_gauge("task_up", "Whether a task works: 1 or 0.", "task", lambda: self.up, min)
+        metrics.add_labelled_counter("task_restarts", "Restarts of a task.", "task", lambda: self.restarts)
 
     def problems(self) -> list[str]:
         """One sentence for each task with a purpose that is down or keeps failing."""
@@ -168,7 +174,7 @@ class Supervisor:
         return service.failures >= MANY_FAILURES and not self._has_been_steady(service)
 
     def _has_been_steady(self, service: _Service) -> bool:
-        """Whether a failure is old enough to be forgotten. Those of periodic work are forgotten when a run succeeds."""
+        """Return whether a failure is old enough to forget. Periodic work forgets its failures when a run succeeds."""
         return not service.is_periodic and asyncio.get_running_loop().time() - service.since >= self._steady_seconds
 
     async def _keep_running(self, service: _Service) -> None:
@@ -181,7 +187,7 @@ class Supervisor:
             await asyncio.sleep(min(pause, self._longest_pause_seconds))
 
     async def _run_once(self, service: _Service) -> bool:
-        """Whether the work returned instead of failing."""
+        """Return whether the work returned instead of failing."""
         service.since = asyncio.get_running_loop().time()
         service.is_running = True
         try:

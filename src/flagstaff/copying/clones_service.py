@@ -95,13 +95,13 @@ class Clones:
         return await in_pieces(_cloning(list(reversed(sides.values())), environment, self.now(), all_off=all_off))
 
     async def _write(self, connection: Connection, environment: Environment, cloned: Sequence[Cloned]) -> None:
-        self.flags.quota.require_room(0, len(cloned))
+        self.flags.settings.max_flags_per_environment.require_room(0, len(cloned))
         await flags_store.create_flags(connection, (each.flag for each in cloned))
         await self.flags.require_room_for_variants(connection, environment.id)
         its_rules = [rule for each in cloned for rule in each.rules]
         await rules_store.create_rules(connection, its_rules)
-        self.rules.quota_per_flag.require_room(max((len(each.rules) for each in cloned), default=0), 0)
-        self.rules.quota_per_environment.require_room(len(its_rules), 0)
+        self.rules.settings.max_rules_per_flag.require_room(max((len(each.rules) for each in cloned), default=0), 0)
+        self.rules.settings.max_rules_per_environment.require_room(len(its_rules), 0)
         await self.rules.require_room_for_conditions(connection, environment.project_id, environment.id, its_rules)
 
 

@@ -62,7 +62,7 @@ class Comparison:
         return Place.ONLY_TO if self.origin is None else Place.BOTH
 
     def differs(self) -> bool:
-        """Whether the two environments differ in the flag."""
+        """Return whether the two environments differ in the flag."""
         origin, target = self.origin, self.target
         if origin is None or target is None:
             return True
@@ -70,7 +70,7 @@ class Comparison:
 
     @property
     def rules_differ(self) -> bool:
-        """Whether both environments have the flag, and its rules differ."""
+        """True if both environments have the flag, and its rules differ."""
         origin, target = self.origin, self.target
         return origin is not None and target is not None and not same_rules(origin.rules, target.rules)
 
@@ -91,12 +91,12 @@ def recorded_content(rule: Rule) -> dict[str, Any]:
 
 
 def same_rules(first: Sequence[Rule], second: Sequence[Rule]) -> bool:
-    """Whether rules, which are in the order in which they are tried, say the same."""
+    """Return whether rules, which are in the order in which they are tried, say the same."""
     return len(first) == len(second) and all(map(same_rule, first, second))
 
 
 def same_rule(first: Rule, second: Rule) -> bool:
-    """Whether two rules say the same."""
+    """Return whether two rules say the same."""
     return bool(content_of(first) == content_of(second))
 
 

@@ -109,7 +109,8 @@ class Copies:
     ) -> None:
         new = [each.after for each in alterations if each.before is None and isinstance(each.after, Flag)]
         if new:
-            self.flags.quota.require_room(await flags_store.count_flags(connection, environment_id), len(new))
+            count = await flags_store.count_flags(connection, environment_id)
+            self.flags.settings.max_flags_per_environment.require_room(count, len(new))
         present = await flags_store.count_variant_characters(connection, environment_id)
         await flags_store.create_flags(connection, new)
         changed = [each.after for each in alterations if each.before is not None and isinstance(each.after, Flag)]

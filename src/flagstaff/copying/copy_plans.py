@@ -160,7 +160,7 @@ class _Present:
 
 
 async def _find_problems(connection: Connection, target: Environment, copied: Sequence[CopiedFlag]) -> dict[str, str]:
-    """Why flags cannot be copied, by key, as the target environment would be after the copy."""
+    """The reasons why flags cannot be copied, by key, as the target environment would be after the copy."""
     needed = {each.flag_key for one in copied for each in one.after.prerequisites}
     variants: dict[str, Collection[str]] = dict(await flags_store.list_variant_keys(connection, target.id, needed))
     variants |= {each.after.key: [variant.key for variant in each.after.variants] for each in copied}

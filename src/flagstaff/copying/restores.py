@@ -38,7 +38,7 @@ class Alteration:
 
     @property
     def turns_on(self) -> bool:
-        """Whether it is of a flag that is on after it, and was off, archived or not there before."""
+        """True if it is of a flag that is on after it, and was off, archived or not there before."""
         return _is_on(self.after) and not _is_on(self.before)
 
 

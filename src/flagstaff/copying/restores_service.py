@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit import changes_store
+from flagstaff.audit import change_lists_store, changes_store
 from flagstaff.audit.changes import Actor, BatchKind, Change, change_of
 from flagstaff.audit.changes_store import batch_of, record_all
 from flagstaff.concurrency.pacing import collect
@@ -27,7 +27,7 @@ from flagstaff.values.errors import Code, Error, invalid_field, not_found
 from flagstaff.values.moments import later_than
 
 RESOURCES_MAX = 5_000
-"""What several changes may alter together. SQLite's other writers wait for it, and they do so for five seconds."""
+"""The most that several changes may alter together. SQLite's other writers wait for it, for at most five seconds."""
 CHARACTERS_MAX = 8_000_000
 """The length of several changes together, with the states before and after them."""
 _TOO_MUCH = (
@@ -112,7 +112,7 @@ class Restores:
             connection = transaction.connection
             _, member = await open_member(connection, actor, project_id, for_update=True)
             if are_several:
-                characters = await changes_store.count_characters(connection, project_id, numbers)
+                characters = await change_lists_store.count_characters(connection, project_id, numbers)
                 if characters > CHARACTERS_MAX:
                     raise invalid_field("changes", _TOO_MUCH)
             now = await self._time_of_restore(connection, project_id)
@@ -202,7 +202,8 @@ class Restores:
     async def _write_flag(self, connection: Connection, flag: Flag, before: Flag | None) -> None:
         is_new = before is None
         if is_new:
-            self.flags.quota.require_room(await flags_store.count_flags(connection, flag.environment_id))
+            count = await flags_store.count_flags(connection, flag.environment_id)
+            self.flags.settings.max_flags_per_environment.require_room(count)
         present = await flags_store.count_variant_characters(connection, flag.environment_id)
         await (flags_store.create_flag if is_new else flags_store.update_flag)(connection, flag)
         await self.flags.require_room_for_variants(connection, flag.environment_id, present)
@@ -212,7 +213,8 @@ class Restores:
     async def _write_segment(self, connection: Connection, segment: Segment, before: object) -> None:
         is_new = not isinstance(before, Segment)
         if is_new:
-            self.segments.quota.require_room(await segments_store.count_segments(connection, segment.project_id))
+            count = await segments_store.count_segments(connection, segment.project_id)
+            self.segments.settings.max_segments_per_project.require_room(count)
         await (segments_store.create_segment if is_new else segments_store.update_segment)(connection, segment)
         if not isinstance(before, Segment) or before.conditions != segment.conditions:
             replaced = before if isinstance(before, Segment) else None

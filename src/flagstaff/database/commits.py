@@ -1,4 +1,4 @@
-"""Whether a request has begun to commit a change, so that it may be stored although nobody has confirmed it."""
+"""Tells whether a request has begun to commit a change, which may then be stored although nobody has confirmed it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Commits:
-    """Whether one has begun."""
+    """The commits of a request: `have_begun` is True once one has begun."""
 
     have_begun: bool = False
 

@@ -68,7 +68,7 @@ class DataDirectory:
             self._lock = None
 
     def is_locked(self) -> bool:
-        """Whether another process has locked the folder; raises Error UNAVAILABLE if that cannot be determined."""
+        """Return whether another process has locked the folder; raises Error UNAVAILABLE if it cannot be determined."""
         if not (self.path / _LOCK_FILE).exists():
             return False
         descriptor = self._open_lock()

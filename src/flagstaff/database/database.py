@@ -86,7 +86,7 @@ class Transaction:
 
     @property
     def concerns_evaluations(self) -> bool:
-        """Whether it has changed what is evaluated, or found in a project that there was nothing to change."""
+        """True if it has changed what is evaluated, or found in a project that there was nothing to change."""
         return bool(self.left) or (bool(self.found) and self.change is None)
 
     @property
@@ -146,7 +146,7 @@ class Database:
 
     @property
     def is_missing(self) -> bool:
-        """Whether the configuration's SQLite file does not exist."""
+        """True if the configuration's SQLite file does not exist."""
         return not self.is_postgresql and not (self._directory / CONFIGURATION_FILE).exists()
 
     def record_files(self) -> None:
@@ -248,7 +248,7 @@ class Database:
             raise unavailable(_NOT_EVERYWHERE, not_served.extensions) from not_served
 
     def _is_rolled_back(self, error: BaseException) -> bool:
-        """Whether an error of a commit means that nothing was stored.
+        """Return whether an error of a commit means that nothing was stored.
 
         SQLite has written a part of the transaction without its end, which it ignores, when the disk is full. With
         other errors, such as of a sync, and with PostgreSQL, the end may have been written.

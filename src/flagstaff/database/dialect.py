@@ -62,7 +62,7 @@ _limit_idle = sa.select(
 
 
 def is_postgresql(url: str) -> bool:
-    """Whether a database URL is that of a PostgreSQL server."""
+    """Return whether a database URL is that of a PostgreSQL server."""
     return url.startswith(("postgresql://", "postgres://"))
 
 
@@ -217,7 +217,7 @@ def _migrating_sqlite_engine(configuration: Path, history: Path, journal_mode: s
 
 
 def violates_unique(error: sa.exc.IntegrityError, columns: Sequence[sa.Column[Any]]) -> bool:
-    """Whether a statement violated the unique constraint, or the primary key, of exactly these columns of a table."""
+    """Return whether a statement violated the unique constraint or primary key of exactly these columns of a table."""
     cause = _driver_error(error)
     table = columns[0].table
     assert isinstance(table, sa.Table)
@@ -233,7 +233,7 @@ def violates_unique(error: sa.exc.IntegrityError, columns: Sequence[sa.Column[An
 
 
 def is_missing_parent(error: sa.exc.IntegrityError) -> bool:
-    """Whether a statement violated a foreign key because the row it refers to was deleted."""
+    """Return whether a statement violated a foreign key because the row it refers to was deleted."""
     cause = _driver_error(error)
     if isinstance(cause, sqlite3.IntegrityError):
         return cause.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
@@ -241,29 +241,29 @@ def is_missing_parent(error: sa.exc.IntegrityError) -> bool:
 
 
 def is_in_use(error: DBAPIError) -> bool:
-    """Whether a statement failed because another connection uses the SQLite file."""
+    """Return whether a statement failed because another connection uses the SQLite file."""
     cause = _driver_error(error)
     return isinstance(cause, sqlite3.Error) and (cause.sqlite_errorcode & 0xFF) == sqlite3.SQLITE_BUSY
 
 
 def is_lock_timeout(error: Exception) -> bool:
-    """Whether PostgreSQL did not grant a lock in time, or never could because of a deadlock."""
+    """Return whether PostgreSQL did not grant a lock in time, or never could because of a deadlock."""
     return isinstance(_driver_error(error), (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError))
 
 
 def is_check_violation(error: Exception, constraint: str | None = None) -> bool:
-    """Whether a row of PostgreSQL violates a constraint, such as that of a partition, or the one of this name."""
+    """Return whether a row of PostgreSQL violates a constraint, such as that of a partition, or one of this name."""
     cause = _driver_error(error)
     return isinstance(cause, asyncpg.CheckViolationError) and constraint in (None, cause.constraint_name)
 
 
 def is_missing_object(error: Exception) -> bool:
-    """Whether a statement of PostgreSQL names something that is not there, such as a constraint."""
+    """Return whether a statement of PostgreSQL names something that is not there, such as a constraint."""
     return isinstance(_driver_error(error), asyncpg.UndefinedObjectError)
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Whether an error means that the database has found its own data damaged."""
+    """Return whether an error means that the database has found its own data damaged."""
     cause = _driver_error(error) if isinstance(error, Exception) else None
     if isinstance(cause, asyncpg.PostgresError):
         return cause.sqlstate in _DAMAGE_CODES
@@ -271,7 +271,7 @@ def is_damage(error: BaseException | None) -> bool:
 
 
 def lacks_tables(error: BaseException | None) -> bool:
-    """Whether an error means that one of our tables is not in the database any more."""
+    """Return whether an error means that one of our tables is not in the database any more."""
     cause = _driver_error(error) if isinstance(error, Exception) else None
     if isinstance(cause, sqlite3.OperationalError):
         _, said, name = str(cause).partition("no such table: ")
@@ -284,13 +284,13 @@ def lacks_tables(error: BaseException | None) -> bool:
 
 
 def lacks_right(error: BaseException | None) -> bool:
-    """Whether an error means that PostgreSQL's role may not do what it was asked."""
+    """Return whether an error means that PostgreSQL's role may not do what it was asked."""
     cause = _driver_error(error) if isinstance(error, Exception) else None
     return isinstance(cause, asyncpg.InsufficientPrivilegeError)
 
 
 def refuses_writes(error: BaseException | None) -> bool:
-    """Whether an error means that the database cannot store anything, such as for lack of space."""
+    """Return whether an error means that the database cannot store anything, such as for lack of space."""
     cause = _driver_error(error) if isinstance(error, Exception) else None
     if isinstance(cause, asyncpg.PostgresError):
         return cause.sqlstate in _REFUSED_WRITES
@@ -299,7 +299,7 @@ def refuses_writes(error: BaseException | None) -> bool:
 
 
 def is_full_disk(error: BaseException | None) -> bool:
-    """Whether an error means that the disk of the database is full."""
+    """Return whether an error means that the disk of the database is full."""
     cause = _driver_error(error) if isinstance(error, Exception) else None
     if isinstance(cause, asyncpg.PostgresError):
         return cause.sqlstate == _DISK_FULL
@@ -307,7 +307,7 @@ def is_full_disk(error: BaseException | None) -> bool:
 
 
 def is_outage(error: Exception) -> bool:
-    """Whether the database is unreachable, full, overloaded, damaged or incomplete, and our SQL is not wrong."""
+    """Return whether the database is unreachable, full, overloaded, damaged or incomplete, and our SQL is not wrong."""
     if isinstance(error, (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError, sa.exc.TimeoutError)):
         return True
     if is_damage(error) or lacks_tables(error):
@@ -344,7 +344,7 @@ def upsert(table: sa.Table, conflict: Callable[[Any], Any]) -> Callable[[AsyncCo
 def contains_bytes(
     connection: AsyncConnection, column: sa.ColumnElement[bytes], value: bytes
 ) -> sa.ColumnElement[bool]:
-    """Whether a column contains the bytes."""
+    """Return the condition that a column contains the bytes."""
     if connection.dialect.name == "postgresql":
         return sa.func.pg_catalog.position(column, value) > 0
     return sa.func.instr(column, value) > 0

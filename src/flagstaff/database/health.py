@@ -8,6 +8,7 @@ import structlog
 
 from flagstaff.database import dialect
 from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE, inspect_files, unusable_history
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Code, Error, unavailable
 
 CONFIGURATION, HISTORY = "configuration", "history"
@@ -37,7 +38,7 @@ class StoreHealth:
 
     @property
     def up(self) -> dict[str, bool]:
-        """Whether each store is there and not known to be damaged."""
+        """The state of each store: True while it is there and not known to be damaged."""
         return {
             CONFIGURATION: CONFIGURATION not in self._damaged and CONFIGURATION not in self._incomplete,
             HISTORY: HISTORY not in self._damaged and HISTORY not in self._incomplete and self._missing is None,
@@ -45,8 +46,20 @@ class StoreHealth:
 
     @property
     def is_refusing_writes(self) -> bool:
-        """Whether the last write to one of the stores was refused, as by a full disk."""
+        """True if the last write to one of the stores was refused, as by a full disk."""
         return bool(self._refusing)
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the state of each store."""
+        metrics.add_labelled_gauge(
+            "store_up", "Whether the store is there and undamaged: 1 or 0.", "store", lambda: self.up, min
+        )
+        metrics.add_gauge(
+            "writes_refused",
+            "Whether the database refused the last write: 1 or 0.",
+            lambda: self.is_refusing_writes,
+            max,
+        )
 
     def problems(self) -> dict[str, str]:
         """Return the problem of each store, and what to do about it."""

@@ -1,4 +1,4 @@
-"""Whether PostgreSQL is within reach, as the session that holds the lease shows, and what ends when it is not.
+"""Tells whether PostgreSQL is within reach, as the session of the lease shows, and ends what waits when it is not.
 
 A driver that waits for an answer cannot tell a database that works from one that is cut off. The session that holds the
 lease can, because it asks again and again (cluster/instances_store.py).

@@ -1,4 +1,4 @@
-"""Whether this process can do its work, as a whole and by what may fail alone: evaluations, writes and the history."""
+"""Tells whether this process can do its work, as a whole and by part: evaluations, writes and the history."""
 
 import asyncio
 from collections.abc import Callable

@@ -46,7 +46,7 @@ _of_environment = _of_project.where(_environments.c.id == _environment)
 
 @dataclass
 class Written:
-    """Whether a write was about what is evaluated, and the latest revision that it has made, or found and left.
+    """A write: whether it concerns evaluations, and the latest revision that it has made, or found and left.
 
     None if its project has been deleted. `change` is the number of the latest change, and `live_on` where the revision
     is served, if there are several instances.

@@ -47,7 +47,7 @@ def oldest_supported(connection: sa.Connection) -> str | None:
 
 
 def is_newer_and_supported(connection: sa.Connection) -> bool:
-    """Whether a newer version has migrated the database and left everything that this version needs."""
+    """Return whether a newer version has migrated the database and left everything that this version needs."""
     is_newer = present_revision(connection) not in {None, *known_revisions()}
     return is_newer and oldest_supported(connection) in known_revisions()
 
@@ -122,7 +122,7 @@ def _stores_by_table() -> dict[str, str]:
 
 
 async def is_supported(database: Database) -> bool:
-    """Whether this version of Flagstaff can serve from the database as it is."""
+    """Return whether this version of Flagstaff can serve from the database as it is."""
     if database.is_missing:
         return False
     async with database.read() as connection:
@@ -134,7 +134,7 @@ def _is_supported(connection: sa.Connection) -> bool:
 
 
 def has_mark(connection: sa.Connection) -> bool:
-    """Whether a version that stores the oldest supported revision has migrated the database."""
+    """Return whether a version that stores the oldest supported revision has migrated the database."""
     inspector = sa.inspect(connection)
     if not inspector.has_table(VERSION.name):
         return False

@@ -186,7 +186,7 @@ class Connection:
         return await self.call(lambda database: _drain(database.executemany(statement, parameters)))
 
     async def call(self, function: Callable[[sqlite3.Connection], _T]) -> _T:
-        """What a function of the file's connection returns or raises in the thread."""
+        """Call a function with the file's connection in the thread; return or raise what it does."""
         if self._is_closed:
             raise sqlite3.OperationalError("Connection closed")  # SQLAlchemy takes this text for a lost connection
         result: asyncio.Future[_T] = asyncio.get_running_loop().create_future()

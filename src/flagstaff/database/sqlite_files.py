@@ -48,7 +48,7 @@ class Files:
 
     @property
     def are_new(self) -> bool:
-        """Whether neither file has anything yet."""
+        """True if neither file has anything yet."""
         unused = (State.MISSING, State.EMPTY)
         return self.configuration in unused and self.history in unused
 
@@ -78,7 +78,7 @@ class Files:
 
     @property
     def history_problem(self) -> str | None:
-        """Why the history cannot be used beside this configuration, and what to do; None if it can."""
+        """The reason why the history cannot be used beside this configuration, and what to do; None if it can."""
         has_history = self.configuration is State.FILLED and self.revision != _BEFORE_HISTORY
         if not has_history or self.history is State.FILLED:
             return None
@@ -119,7 +119,7 @@ def find_damage(path: Path, *, is_thorough: bool = False) -> str | None:
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Whether SQLite has found a file damaged, or not to be a database."""
+    """Return whether SQLite has found a file damaged, or not to be a database."""
     return isinstance(error, sqlite3.Error) and (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _DAMAGED
 
 

@@ -84,7 +84,7 @@ instance_settings = sa.Table(
     sa.Column("value", sa.Text, nullable=False),
 )
 
-# Which processes serve from this database; see cluster/instances_store.py. No backup contains them.
+# The processes that serve from this database; see cluster/instances_store.py. No backup contains them.
 instances = sa.Table(
     "instances",
     metadata,
@@ -181,7 +181,7 @@ passkeys = sa.Table(
     sa.Column("last_used_at", Moment),
 )
 
-# What waits for a second factor or for a passkey. `stamp` is that of the password of a login.
+# Sign-ins that wait for a second factor or a passkey. `stamp` is that of the password of a login.
 challenges = sa.Table(
     "challenges",
     metadata,
@@ -243,7 +243,7 @@ environment_roles = sa.Table(
     ),
 )
 
-# Who accounts are at identity providers.
+# The identities of accounts at identity providers.
 identities = sa.Table(
     "identities",
     metadata,
@@ -387,7 +387,8 @@ rules = sa.Table(
     sa.Column("rollout_percentage", sa.SmallInteger, nullable=False, server_default="100"),
     sa.Column("variant", sa.Text),
 )
-# What an evaluation checks besides look-ups. An empty list is stored as two characters on both databases.
+# The conditions that an evaluation checks besides look-ups. An empty list is stored as two characters on both
+# databases.
 is_costly = sa.or_(rules.c.rule_type.in_(("segment", "attributes")), sa.cast(rules.c.conditions, sa.Text) != "[]")
 
 # The segments that rules refer to by their keys.
@@ -405,7 +406,7 @@ project_segments = sa.Table(
     sa.UniqueConstraint("project_id", "key"),
 )
 
-# What applications report about users in events.
+# Metrics, for which applications report events of users.
 metrics = sa.Table(
     "metrics",
     metadata,
@@ -525,7 +526,7 @@ changes = sa.Table(
     sa.Index(None, "project_id", "at", "id"),
 )
 
-# What members have written about a flag, a release or a change: one of the three is set. The environment and the change
+# Comments of members on a flag, a release or a change: one of the three is set. The environment and the change
 # have no foreign keys, as in the trail.
 comments = sa.Table(
     "comments",
@@ -612,7 +613,7 @@ webhook_attempts = sa.Table(
     sa.Column("answer", sa.Text),
 )
 
-# What the server has noticed by itself and told, kept for 30 days.
+# Notices: what the server has noticed by itself and told, kept for 30 days.
 notices = sa.Table(
     "notices",
     metadata,
@@ -644,7 +645,8 @@ noticed_instances = sa.Table(
     sa.Column("since", Moment, nullable=False),
 )
 
-# When each environment was last examined for flags that are stale, and for those that are asked for but missing.
+# The times at which environments were last examined for flags that are stale, and for those that are asked for but
+# missing.
 environment_looks = sa.Table(
     "environment_looks",
     metadata,
@@ -665,7 +667,7 @@ def _of_member() -> tuple[sa.Column[Any], sa.Column[Any], sa.ForeignKeyConstrain
     )
 
 
-# Which mails a member wants about a project. A null stands for the default, as a missing row does.
+# The mails that a member wants about a project. A null stands for the default, as a missing row does.
 notification_settings = sa.Table(
     "notification_settings",
     metadata,
@@ -680,7 +682,7 @@ notification_settings = sa.Table(
     sa.PrimaryKeyConstraint("project_id", "account_id"),
 )
 
-# What members want to be told of: the changes of an environment, or of a flag or a tag, which `name` is. A flag is
+# Subscriptions of members to the changes of an environment, or of a flag or a tag, which `name` is. A flag is
 # named by its key, so that its deletion is told, too.
 subscriptions = sa.Table(
     "subscriptions",
@@ -695,7 +697,7 @@ subscriptions = sa.Table(
     sa.Index(None, "account_id", "project_id"),
 )
 
-# What members are to be told in their next mails: of the change with a number, or, where that is 0, of a comment.
+# Notifications for the next mails of members: of the change with a number, or, where that is 0, of a comment.
 # Whoever sends a mail holds its rows until `held_until`.
 notifications = sa.Table(
     "notifications",
@@ -729,7 +731,7 @@ notification_mails = sa.Table(
     sa.Index(None, "account_id", "sent_at"),
 )
 
-# When members were last told of their stale flags.
+# The times at which members were last told of their stale flags.
 stale_reminders = sa.Table(
     "stale_reminders",
     metadata,
@@ -772,7 +774,7 @@ recorded_environments = sa.Table(
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
     sa.Column("environment_id", sa.Uuid, nullable=False, unique=True),
     sa.Column("kept_from", sa.Integer, nullable=False, server_default="0"),  # counts before this minute are ignored
-    # The last segment whose users were counted; see history/user_rollups.py.
+    # The last segment whose users were counted; see history/store/user_rollups.py.
     sa.Column("counted_segment", sa.BigInteger, nullable=False, server_default="0"),
     schema=HISTORY,
     sqlite_autoincrement=True,
@@ -792,7 +794,7 @@ layouts = sa.Table(
     sqlite_autoincrement=True,
 )
 
-# Some hundred evaluations each; see history/segments.py.
+# Some hundred evaluations each; see history/store/segments.py.
 segments = sa.Table(
     "segments",
     metadata,
@@ -821,7 +823,7 @@ batches = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# Who sends the history to another database, and the block that is being sent; see history/deliveries.py.
+# The instance that sends the history to another database, and its block; see history/store/export_batches.py.
 deliveries = sa.Table(
     "deliveries",
     metadata,
@@ -844,8 +846,8 @@ delivered = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# What batches have added by minute (counted from 1970) and layout, until it is rolled up; see history/summaries.py.
-# `bytes` is the size of the minute's segments and new layouts.
+# The counts that batches have added by minute (counted from 1970) and layout, until it is rolled up; see
+# history/store/summaries.py. `bytes` is the size of the minute's segments and new layouts.
 summaries = sa.Table(
     "summaries",
     metadata,
@@ -861,7 +863,7 @@ summaries = sa.Table(
 )
 
 # The count of each outcome of each flag: a row for each hour (`span` 60) and one for each day (1440), which starts at a
-# minute counted from 1970; see history/rollups.py.
+# minute counted from 1970; see history/store/rollups.py.
 flag_counts = sa.Table(
     "flag_counts",
     metadata,
@@ -876,7 +878,7 @@ flag_counts = sa.Table(
 )
 
 # The distinct users of each day, counted from 1970: those of an environment, with the flags that were the same for all
-# of them, and those of each other flag; see history/user_rows.py.
+# of them, and those of each other flag; see history/store/user_rows.py.
 environment_users = sa.Table(
     "environment_users",
     metadata,
@@ -913,7 +915,7 @@ recorded_bytes = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# The instances of applications that evaluate flags themselves; see history/connections.py.
+# The instances of applications that evaluate flags themselves; see history/store/connections.py.
 connections = sa.Table(
     "connections",
     metadata,
@@ -930,9 +932,9 @@ connections = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# Who asks for flags; see history/callers.py. The id is a digest of the caller, and the zero id stands for the project's
-# own key. `slot` is the last five minutes with a request, counted from 1970; it has the requests in these and in those
-# before.
+# Callers, which ask for flags; see history/store/callers.py. The id is a digest of the caller, and the zero id stands
+# for the project's own key. `slot` is the last five minutes with a request, counted from 1970; it has the requests in
+# these and in those before.
 callers = sa.Table(
     "callers",
     metadata,
@@ -962,8 +964,8 @@ caller_hours = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# What these applications report: how often each result of a flag occurred in an hour, which is counted from 1970. The
-# result is "yes", "no" or "variant:" with a variant's key; see history/reports.py.
+# Reported counts: how often each result of a flag occurred in an hour, which is counted from 1970. The
+# result is "yes", "no" or "variant:" with a variant's key; see history/store/reports.py.
 reported_counts = sa.Table(
     "reported_counts",
     metadata,
@@ -989,7 +991,7 @@ reported_windows = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# How many counts of an hour were not stored because its environment already had as many as are kept.
+# The number of counts of an hour that were not stored because its environment already had as many as are kept.
 dropped_reports = sa.Table(
     "dropped_reports",
     metadata,
@@ -1018,7 +1020,7 @@ request_series = sa.Table(
     sqlite_autoincrement=True,
 )
 
-# What was reported of a series in a minute, which is counted from 1970; see metrics/request_metrics.py for the bounds.
+# The values of a series in a minute, which is counted from 1970; see metrics/request_metrics.py for the bounds.
 request_samples = sa.Table(
     "request_samples",
     metadata,
@@ -1077,7 +1079,8 @@ event_ids = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# How many events named a metric that their project does not have, by the day of the last one, counted from 1970.
+# The number of events that named a metric that their project does not have, by the day of the last one, counted from
+# 1970.
 unknown_metrics = sa.Table(
     "unknown_metrics",
     metadata,
@@ -1089,8 +1092,8 @@ unknown_metrics = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# What was counted for a release, and up to where the history was read for it; see releases/observations.py. `version`
-# rises with each write. The process that reads holds it until `held_until`.
+# The counts of a release, and the positions up to which the history was read for it; see releases/observations.py.
+# `version` rises with each write. The process that reads holds it until `held_until`.
 observed_releases = sa.Table(
     "observed_releases",
     metadata,
@@ -1120,7 +1123,7 @@ exposures = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# What these users did: how many events of a metric were counted, and the sum of their values.
+# The events of these users: how many of a metric were counted, and the sum of their values.
 user_events = sa.Table(
     "user_events",
     metadata,

@@ -200,6 +200,6 @@ READERS: MappingProxyType[Form, Callable[[object], Any]] = MappingProxyType(
 
 
 def read_identifier(value: object) -> str:
-    """What identifies a user by an attribute: a text of at most 1,024 bytes, or a number as text; otherwise empty."""
+    """Return the text that identifies a user by an attribute: a text of up to 1,024 bytes or a number; else empty."""
     text = "" if isinstance(value, bool | list) else "".join(read(Form.TEXT, value))
     return text if text.isascii() or len(text.encode()) <= IDENTIFIER_MAX_BYTES else ""

@@ -7,7 +7,7 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.subset import evaluate_flag, find_flag
 
 Answer = tuple[bool, str | None, str | None]
-"""Whether the flag is on, and the key and the value of the variant."""
+"""A result of a flag: True if it is on, and the key and the value of the variant."""
 
 
 class Effect(StrEnum):

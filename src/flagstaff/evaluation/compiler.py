@@ -133,7 +133,7 @@ def match_key(rule_type: RuleType, value: str | None) -> str:
 
 
 def _says_more(rule: Rule) -> bool:
-    """Whether the rule needs more than a look-up, so that the history must say which rule decided."""
+    """Return whether the rule needs more than a look-up, so that the history must say which rule decided."""
     return bool(rule.conditions) or rule.rollout_percentage < BUCKETS or rule.rule_type not in _LOOKED_UP
 
 

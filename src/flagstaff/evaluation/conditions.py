@@ -38,7 +38,7 @@ class CompiledCondition:
     decide: Callable[[Readings], bool]
 
     def __call__(self, value: object) -> bool:
-        """Whether the attribute meets the condition; never raises an error."""
+        """Return whether the attribute meets the condition; never raises an error."""
         return self.decide(read(self.form, value))
 
 

@@ -38,7 +38,7 @@ def evaluate(
     user. The rollout's identifier is the user id, or the lower-cased email if there is no user id; an empty string
     counts as absent. `attributes` are the custom attributes and the `current_time`, at least those that
     `snapshot.targeting` names; `custom_holding` are the bits of the predicates that the custom ones do not contradict,
-    if they have been computed before. history/layout.py describes the recorded bytes.
+    if they have been computed before. evaluation/history/layout.py describes the recorded bytes.
     """
     email = user_email.lower() if user_email else ""
     identifier = user_id or email

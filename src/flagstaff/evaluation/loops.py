@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 WHY_NOT_COMPILED: str | None = None
-"""Why the loops run in Python; None if they are compiled."""
+"""The reason why the loops run in Python; None if they are compiled."""
 
 try:
     from flagstaff.evaluation._loops import apply_rules, find_buckets, find_variants, join, prepare, select_bytes

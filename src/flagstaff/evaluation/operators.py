@@ -134,7 +134,7 @@ def _shortest(values: Iterable[Text]) -> list[Text]:
 
 
 def _starts_with_any(shortest: Sequence[Text], text: Text) -> bool:
-    """Whether a text starts with one of the values. It can only be the last one that does not sort after the text."""
+    """Return whether a text starts with one of the values: only the last one that does not sort after it can fit."""
     index = bisect_right(shortest, text)
     return index > 0 and text.startswith(shortest[index - 1])
 

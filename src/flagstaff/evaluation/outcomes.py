@@ -22,12 +22,12 @@ class Outcome(IntEnum):
 
     @property
     def enabled(self) -> bool:
-        """Whether the flag is on for the user."""
+        """True if the flag is on for the user."""
         return self not in _OFF
 
     @property
     def is_rollout(self) -> bool:
-        """Whether the rollout decided, so that its percentage belongs to the reason."""
+        """True if the rollout decided, so that its percentage belongs to the reason."""
         return self in (Outcome.IN_ROLLOUT, Outcome.NOT_IN_ROLLOUT)
 
     def reason(self, rollout_percentage: int, prerequisite: str = "") -> str:

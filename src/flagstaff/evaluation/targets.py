@@ -186,7 +186,7 @@ class Targeting:
 
     @cached_property
     def has_only_predicates(self) -> bool:
-        """Whether all flags are rollouts by user, fixed or steady."""
+        """True if all flags are rollouts by user, fixed or steady."""
         others = self.identifiers or self.with_buckets or self.needs or self.columns
         return not others and not any(flag.position < self.fixed for flag in self.varied)
 
@@ -226,12 +226,12 @@ class Targeting:
 
     @cached_property
     def asks_time(self) -> bool:
-        """Whether the time is one of them."""
+        """True if the time is one of them."""
         return CURRENT_TIME in self.attributes
 
     @cached_property
     def asks_request(self) -> bool:
-        """Whether an evaluation depends on more of its request than the user's id and email."""
+        """True if an evaluation depends on more of its request than the user's id and email."""
         return self.asks_time or bool(self.custom)
 
     @cached_property

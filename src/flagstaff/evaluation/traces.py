@@ -57,7 +57,7 @@ class SegmentTrace:
 
     @property
     def holds(self) -> bool:
-        """Whether the user belongs to it."""
+        """True if the user belongs to it."""
         return all(each.holds for each in self.conditions)
 
 

@@ -25,7 +25,7 @@ class BulkAction(StrEnum):
 
     @property
     def takes_tags(self) -> bool:
-        """Whether it needs tags."""
+        """True if it needs tags."""
         return self in (BulkAction.ADD_TAGS, BulkAction.REMOVE_TAGS)
 
     @property
@@ -63,7 +63,7 @@ def after_action(flag: Flag, action: BulkAction, tags: Sequence[str], now: datet
 
 
 def reason_against(before: Flag, after: Flag, users: Mapping[str, Collection[str]]) -> str | None:
-    """Why an action cannot be done to a flag; `users` are the flags that need it and stay, by the key of the flag."""
+    """Return why an action cannot be applied to a flag; `users` has the flags that need it and stay, by its key."""
     if before.archived_at is not None:
         return None if after == before else f"{before.key} is archived. Unarchive it first."
     if len(after.tags) > max(TAGS_MAX, len(before.tags)):

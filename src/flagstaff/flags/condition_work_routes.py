@@ -49,7 +49,7 @@ Service = Annotated[ConditionWork, Depends(service(ConditionWork))]
 async def get_condition_work(project_id: Id, env_id: Id, actor: CurrentActor, condition_work: Service) -> Response:
     """Return how much of its budget the conditions of an environment use, and the flags and segments that use most."""
     found = await condition_work.describe(actor, project_id, env_id)
-    quota = condition_work.quota
+    quota = condition_work.settings.max_condition_work
     return json_response(
         {
             "budget": quota.maximum,

@@ -15,7 +15,7 @@ from flagstaff.flags.work import Work
 from flagstaff.flags.work_budgets import Costly, read_costly
 from flagstaff.projects.access import open_environment
 from flagstaff.projects.permissions import Permission
-from flagstaff.values.quotas import WorkQuota
+from flagstaff.settings import Settings
 
 _LARGEST = 20
 
@@ -45,7 +45,7 @@ class ConditionWork:
     """The use case of looking at the budget. Raises Error NOT_FOUND for resources that are not the actor's."""
 
     database: Database
-    quota: WorkQuota
+    settings: Settings
 
     async def describe(self, actor: Actor, project_id: UUID, environment_id: UUID) -> EnvironmentWork:
         """Return the cost of an environment's conditions, and the 20 flags and 20 segments that cost most."""

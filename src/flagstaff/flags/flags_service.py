@@ -27,11 +27,11 @@ from flagstaff.projects import environments_store
 from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_live_flag, open_member, scope_of
 from flagstaff.projects.permissions import Permission, require
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
+from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error, invalid_field
 from flagstaff.values.keys import require_same_key
 from flagstaff.values.lists import WHOLE, Window
 from flagstaff.values.moments import later_than
-from flagstaff.values.quotas import CharactersQuota, Quota
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,7 @@ class Flags:
 
     database: Database
     now: Callable[[], datetime]
-    quota: Quota
-    quota_of_variants: CharactersQuota
+    settings: Settings
     work: WorkBudgets
 
     async def create_flag(self, actor: Actor, project_id: UUID, environment_id: UUID, **values: Any) -> Flag:
@@ -101,7 +100,7 @@ class Flags:
             updated_at=now,
             **values,
         )
-        self.quota.require_room(await flags_store.count_flags(connection, environment_id))
+        self.settings.max_flags_per_environment.require_room(await flags_store.count_flags(connection, environment_id))
         await require_free_key(connection, environment_id, flag.key)
         await require_prerequisites(connection, flag)
         await flags_store.create_flag(connection, flag)
@@ -221,7 +220,7 @@ class Flags:
     async def require_room_for_variants(self, connection: Connection, environment_id: UUID, present: int = 0) -> None:
         """Raise Error CONFLICT if the variants of the environment have become too long, unless they were longer."""
         characters = await flags_store.count_variant_characters(connection, environment_id)
-        self.quota_of_variants.require_within("environment", characters, present)
+        self.settings.max_variant_characters.require_within("environment", characters, present)
 
     async def require_room_for_work(self, connection: Connection, written: Flag, before: Flag | None) -> None:
         """Refuse a flag just written with which the environment's conditions and prerequisites are too much work.

@@ -87,7 +87,7 @@ class Work:
         return (yield from self.adding_conditions(segment.conditions, maximum))
 
     def reads_no_more_than(self, other: "Work") -> bool:
-        """Whether the other reads every attribute that this one reads, in the same forms."""
+        """Return whether the other reads every attribute that this one reads, in the same forms."""
         return self.read <= other.read
 
     def _reading(self, condition: Condition) -> float:

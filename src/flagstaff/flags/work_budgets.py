@@ -188,7 +188,7 @@ def _adding(work: Work, rule: Rule, segment: Segment | None, maximum: float) -> 
 
 
 def _may_grow(written: Sequence[Rule], replaced: Sequence[Rule]) -> Generator[None, None, bool]:
-    """Whether the cost can become higher: most changes, such as of a name or of values in a list, need no look."""
+    """Return whether the cost can rise: most changes, such as of a name or of values in a list, need no look."""
     after = yield from computing_work(instructions_of, written, ())
     before = yield from computing_work(instructions_of, replaced, ())
     new_segments = _segments_of(written) - _segments_of(replaced)

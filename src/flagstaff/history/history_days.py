@@ -79,7 +79,7 @@ async def drop_days(database: Database, before: datetime, now: Callable[[], date
 
 
 def _is_close(in_database: datetime, here: datetime) -> bool:
-    """Whether two clocks agree well enough to delete whole days. Logs an error if they do not."""
+    """Return whether two clocks agree well enough to delete whole days. Logs an error if they do not."""
     if abs(in_database - here) <= _LARGEST_DIFFERENCE:
         return True
     detail = "No whole day is dropped until the clocks agree. Set the clock that is wrong."

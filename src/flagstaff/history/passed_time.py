@@ -9,11 +9,13 @@ docs/decisions/0043-readiness-by-part.md has the reasons.
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import structlog
 
 from flagstaff.database.database import Database
 from flagstaff.identity.administration.instance_store import read_time_seen, write_time_seen
+from flagstaff.telemetry.metrics import Metrics
 
 EVERY_SECONDS = 60.0
 TOLERANCE = timedelta(hours=1)  # for the clock's corrections, and for restarts
@@ -46,6 +48,11 @@ class PassedTime:
     def leap_seconds(self) -> float:
         """The seconds by which the clock is ahead of the time that was seen to pass; negative if it is behind."""
         return self._leap.total_seconds()
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the leap of the clock."""
+        furthest = partial(max, key=abs)
+        metrics.add_gauge("clock_leap_seconds", "How far the clock is ahead.", lambda: self.leap_seconds, furthest)
 
     def now(self) -> datetime:
         """The moment up to which time has been seen to pass: the clock's, unless it has leapt ahead."""

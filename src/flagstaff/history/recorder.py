@@ -16,6 +16,7 @@ import structlog
 from flagstaff.concurrency.supervisor import Supervisor, is_set_within
 from flagstaff.evaluation.history.records import RecordBatch
 from flagstaff.history.spool import B, Spool, SpooledBatch
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Code, Error
 
 log = structlog.get_logger(__name__)
@@ -105,6 +106,13 @@ class Recorder(Generic[B]):
     def recorded(self) -> int:
         """The number of records so far, including those that an earlier process left on disk."""
         return self.written + self.dropped + self.waiting
+
+    def export_metrics(self, metrics: Metrics, prefix: str) -> None:
+        """Export the counts of records as `{prefix}_written` and so on."""
+        records = self._what.capitalize()
+        metrics.add_counter(f"{prefix}_written", f"{records} written to the history.", lambda: self.written)
+        metrics.add_counter(f"{prefix}_dropped", f"{records} that were not recorded.", lambda: self.dropped)
+        metrics.add_gauge(f"{prefix}_waiting", f"{records} that are not in the history yet.", lambda: self.waiting)
 
     async def start(self) -> None:
         """Start to write, first what an earlier process left on disk. A disk failure does not prevent the start."""
@@ -232,7 +240,7 @@ class Recorder(Generic[B]):
             await self._spool.remove(spooled)
 
     async def _try_to_write(self, batch: B) -> bool:
-        """Whether the batch is finished and is not tried again."""
+        """Return whether the batch is finished and is not tried again."""
         # A batch whose answer was lost may already be stored and still counts; a duplicate does not.
         is_first_try = batch.id not in self._unacknowledged
         self._unacknowledged.add(batch.id)

@@ -15,6 +15,7 @@ from flagstaff.history import history_days
 from flagstaff.history.store import batches, deletions, events, partitions, rollups, user_rollups
 from flagstaff.metrics.events import EVENTS_KEPT_DAYS, IDS_KEPT_DAYS
 from flagstaff.projects import environments_store
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Code, Error
 
 DELETED_AT_ONCE = 50  # in segments, so that no batch waits long for a deletion
@@ -57,6 +58,11 @@ class HistoryRetention:
     max_events: int = 20_000_000
     bytes: int = 0
     deleted: int = 0
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the size of the history, and the evaluations that were deleted because of it."""
+        metrics.add_counter("history_deleted", "Evaluations deleted at the maximum size.", lambda: self.deleted)
+        metrics.add_gauge("history_bytes", "The size of the history, roughly.", lambda: self.bytes, max)
 
     async def roll_up(self) -> None:
         """Roll up what hours that have passed, and environments that change or are evaluated a lot, have to count."""

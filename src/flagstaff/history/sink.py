@@ -10,6 +10,8 @@ from typing import Generic, Protocol, TypeVar
 
 import structlog
 
+from flagstaff.telemetry.metrics import Metrics
+
 log = structlog.get_logger(__name__)
 
 PAUSE_SECONDS = 5.0
@@ -59,6 +61,12 @@ class Sink(Generic[Sent]):
     def lag_seconds(self) -> float:
         """The age of the oldest evaluation that is to be sent; 0 if there is none, or another instance sends."""
         return 0.0 if self._oldest is None else max(0.0, (time_ns() - self._oldest) / 1e9)
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the progress of the copies to ClickHouse."""
+        metrics.add_counter("clickhouse_sent", "Evaluations copied to ClickHouse.", lambda: self.sent)
+        metrics.add_counter("clickhouse_failures", "Attempts to copy that failed.", lambda: self.failures)
+        metrics.add_gauge("clickhouse_lag_seconds", "The age of what is being copied.", self.lag_seconds, max)
 
     async def run(self) -> None:
         """Send what there is, until cancelled."""

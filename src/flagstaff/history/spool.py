@@ -33,7 +33,7 @@ _name = re.compile(r"(\d{12,})-(\d+)\.batch")
 
 
 class Batch(Protocol):
-    """What is written in one transaction. The id recognises a batch that is sent twice."""
+    """Records that are written in one transaction. The id recognises a batch that is sent twice."""
 
     @property
     def id(self) -> int:
@@ -48,7 +48,7 @@ B = TypeVar("B", bound=Batch)
 
 
 class Form(Protocol[B]):
-    """How batches of a kind are written to files, beginning with a version."""
+    """The form in which batches of a kind are written to files, beginning with a version."""
 
     def encode(self, batch: B) -> bytes:
         """A file's content."""

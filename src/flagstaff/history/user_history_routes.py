@@ -47,7 +47,7 @@ Cursor = Annotated[Reached, BeforeValidator(_read_cursor), WithJsonSchema({"type
 
 
 class AnswerChangesQuery(BaseModel):
-    """Whose changes to list. A user id or an email is required."""
+    """The user whose changes are listed. A user id or an email is required."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -25,7 +25,7 @@ class Reach:
     proxy: Proxy | None = None
 
     def allows_port(self, port: int) -> bool:
-        """Whether a port may be reached."""
+        """Return whether a port may be reached."""
         return any(port in each for each in self.ports)
 
 
@@ -43,7 +43,7 @@ _IPV4_BITS = (1 << 32) - 1
 
 
 def is_allowed(address: Address, networks: Networks, *, only_networks: bool = False) -> bool:
-    """Whether a webhook may connect to an address. With `only_networks`, public addresses are not enough."""
+    """Return whether a webhook may connect to an address. With `only_networks`, public addresses are not enough."""
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
         address = address.ipv4_mapped
     reached = address

@@ -56,7 +56,7 @@ class Result:
 
     @property
     def lets_others_follow(self) -> bool:
-        """Whether the next message may be sent: after one that was accepted, and after a test."""
+        """True if the next message may be sent: after one that was accepted, and after a test."""
         return self.state is State.DELIVERED or self.delivery.is_test
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 KEPT = timedelta(days=30)
 WAITING_MAX = 10_000
-"""How many messages may wait for one webhook. The oldest are dropped beyond it."""
+"""The number of messages that may wait for one webhook. The oldest are dropped beyond it."""
 _HOUR = 3600.0
 # As Standard Webhooks recommends, in seconds after the attempt before.
 RETRY_SECONDS = (5.0, 300.0, 1800.0, 2 * _HOUR, 5 * _HOUR, 10 * _HOUR, 14 * _HOUR, 20 * _HOUR, 24 * _HOUR)
@@ -65,7 +65,7 @@ class Delivery:
 
     @property
     def is_test(self) -> bool:
-        """Whether it is about nothing."""
+        """True if it is about nothing."""
         return self.first_change is None and self.notice is None
 
 

@@ -75,7 +75,7 @@ _oldest = (
 
 
 async def has_webhooks(connection: AsyncConnection) -> bool:
-    """Whether there is any webhook."""
+    """Return whether there is any webhook."""
     return (await connection.execute(_exists)).first() is not None
 
 
@@ -187,7 +187,7 @@ async def list_overflowing(connection: AsyncConnection, most: int) -> list[UUID]
 
 
 async def count_untold(connection: AsyncConnection, webhook_id: UUID) -> int:
-    """How many dropped messages no later message has named."""
+    """Count the dropped messages that no later message has named."""
     query = sa.select(_webhooks.dropped - _webhooks.told_dropped).where(_webhooks.id == webhook_id)
     return int((await connection.execute(query)).scalar_one())
 

@@ -150,7 +150,7 @@ class Events:
 
 
 def were_made_together(one: NumberedChange, other: NumberedChange) -> bool:
-    """Whether two changes were made at one moment, by one actor, in one environment."""
+    """Return whether two changes were made at one moment, by one actor, in one environment."""
     return _origin_of(one) == _origin_of(other)
 
 

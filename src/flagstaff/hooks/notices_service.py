@@ -55,7 +55,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the facts are: the flags of an environment by key, instances that lag, and this one's history.
+    """The sources of facts: the flags of an environment by key, instances that lag, and this one's history.
 
     `list_asked` returns the environments of which applications have asked for flags.
     """
@@ -193,7 +193,7 @@ class Noticer:
         self.wake()
 
     def _waiting_in_vain(self) -> bool:
-        """Whether evaluations have waited for a minute without any being written."""
+        """Return whether evaluations have waited for a minute without any being written."""
         recorded, at = self.sources.read_history(), self.clock()
         if recorded.written != self._written or not recorded.waiting:
             self._written, self._written_at = recorded.written, at

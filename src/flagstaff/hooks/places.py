@@ -1,4 +1,4 @@
-"""Where webhooks are: in a project, and in the whole instance. Both have the same operations."""
+"""The places of webhooks: a project, and the whole instance. Both have the same operations."""
 
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
@@ -19,7 +19,7 @@ async def _of_instance() -> None:
 
 
 class Place(NamedTuple):
-    """Where webhooks are: the beginning of the paths, and what finds the project, which the whole instance has not.
+    """A place of webhooks: the beginning of the paths, and what finds the project, which the whole instance has not.
 
     `kind` is part of the operations' names, `shown` the permission to see a webhook, and `statuses` those of every
     refusal.

@@ -25,6 +25,7 @@ from flagstaff.hooks.signing import sign
 from flagstaff.hooks.webhooks import Disabled, Webhook
 from flagstaff.identity.administration.administrators_store import list_administrators
 from flagstaff.identity.second_factors.sealing import Sealer
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error
 
 log = structlog.get_logger(__name__)
@@ -67,11 +68,20 @@ class Sender:
         self._woken = asyncio.Event()
         self._running: dict[UUID, asyncio.Task[None]] = {}
         self._busy: Counter[UUID | None] = Counter()
-        """How many webhooks of each project are being sent to; None stands for the instance."""
+        """The number of webhooks of each project that are being sent to; None stands for the instance."""
         self._served: dict[UUID, float] = {}
         self.sent = self.failures = self.dropped = 0
         self._oldest: datetime | None = None
         self._has_webhooks = False
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the counts of messages and attempts, and the lag."""
+        metrics.add_counter("webhook_messages_sent", "Messages that webhooks have accepted.", lambda: self.sent)
+        metrics.add_counter("webhook_failures", "Attempts that webhooks did not accept.", lambda: self.failures)
+        metrics.add_counter(
+            "webhook_messages_dropped", "Messages dropped because too many waited.", lambda: self.dropped
+        )
+        metrics.add_gauge("webhook_lag_seconds", "The age of the oldest message that waits.", self.lag_seconds, max)
 
     def wake(self) -> None:
         """Look for messages now: there is a new one."""

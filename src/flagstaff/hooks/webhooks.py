@@ -10,6 +10,7 @@ from enum import StrEnum
 from urllib.parse import SplitResult, urlsplit
 from uuid import UUID
 
+from flagstaff.audit.actions import INSTANCE_ACTIONS, PROJECT_ACTIONS
 from flagstaff.hooks.addresses import DEFAULT_PORTS, Reach, is_allowed, read_address
 from flagstaff.hooks.notices import INSTANCE_NOTICES, PROJECT_NOTICES
 from flagstaff.values.keys import check_environment_key
@@ -27,67 +28,9 @@ _EVERYTHING = "*"
 TEST_EVENT = "webhook.test"
 """The type of the message that a person sends to try a webhook."""
 
-_OF_PROJECTS = {
-    "project": ("created", "updated", "deleted", "key_regenerated"),
-    "environment": ("created", "updated", "reordered", "deleted"),
-    "flag": ("created", "updated", "toggled", "archived", "unarchived", "deleted"),
-    "rule": ("created", "updated", "deleted"),
-    "segment": ("created", "updated", "deleted"),
-    "metric": ("created", "updated", "deleted"),
-    "release": (
-        "created",
-        "step_applied",
-        "step_skipped",
-        "paused",
-        "resumed",
-        "warned",
-        "stopped",
-        "cancelled",
-        "failed",
-        "done",
-    ),
-    "comment": ("deleted",),
-    "view": ("created", "updated", "deleted"),
-    "pinned_chart": ("created", "updated", "deleted"),
-    "sdk_key": ("created", "revoked"),
-    "member": ("added", "updated", "removed", "joined"),
-    "invitation": ("created", "sent", "accepted", "deleted"),
-    "token": ("created", "deleted"),
-    "webhook": ("created", "updated", "secret_rotated", "disabled", "deleted"),
-}
-_OF_INSTANCES = {
-    "account": (
-        "registered",
-        "password_changed",
-        "password_reset",
-        "session_ended",
-        "totp_enabled",
-        "totp_disabled",
-        "passkey_added",
-        "passkey_removed",
-        "recovery_code_used",
-        "recovery_codes_renewed",
-        "two_factor_reset",
-        "token_created",
-        "token_deleted",
-        "taken_over",
-        "promoted",
-        "demoted",
-        "deactivated",
-        "reactivated",
-    ),
-    "instance": ("updated",),
-}
-PROJECT_EVENTS: tuple[str, ...] = (
-    *(f"{kind}.{verb}" for kind, verbs in _OF_PROJECTS.items() for verb in verbs),
-    *PROJECT_NOTICES,
-)
+PROJECT_EVENTS: tuple[str, ...] = (*PROJECT_ACTIONS, *PROJECT_NOTICES)
 """The types of what happens in a project: the actions of its audit trail, and what the server notices by itself."""
-INSTANCE_EVENTS: tuple[str, ...] = (
-    *PROJECT_EVENTS,
-    *(f"{kind}.{verb}" for kind, verbs in _OF_INSTANCES.items() for verb in verbs),
-    *INSTANCE_NOTICES,
-)
+INSTANCE_EVENTS: tuple[str, ...] = (*PROJECT_EVENTS, *INSTANCE_ACTIONS, *INSTANCE_NOTICES)
 """The types for webhooks of the whole instance."""
 
 
@@ -101,7 +44,7 @@ class Format(StrEnum):
 
 
 class Disabled(StrEnum):
-    """Why the server has switched a webhook off."""
+    """The reason why the server has switched a webhook off."""
 
     FAILED = "failed"
     """The last attempt of a delivery has failed."""
@@ -137,11 +80,11 @@ class Webhook:
 
     @property
     def is_chat(self) -> bool:
-        """Whether people read its messages, so that many changes at once are one message."""
+        """True if people read its messages, so that many changes at once are one message."""
         return self.format is not Format.STANDARD
 
     def wants(self, action: str, environment: str | None, tags: Collection[str] | None) -> bool:
-        """Whether it wants a change.
+        """Return whether it wants a change.
 
         `environment` is the key of the change's environment, and `tags` are those of its flag. A change that has none,
         such as to a segment or a member, is not narrowed by them.

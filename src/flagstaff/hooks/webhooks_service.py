@@ -27,8 +27,8 @@ from flagstaff.hooks.webhooks import (
 )
 from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
+from flagstaff.settings import Settings
 from flagstaff.values.errors import invalid_field
-from flagstaff.values.quotas import Quota
 
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -42,7 +42,7 @@ class Webhooks:
 
     database: Database
     now: Callable[[], datetime]
-    quota: Quota
+    settings: Settings
     sealer: Sealer
     reach: Reach
     wake: Callable[[], None]
@@ -79,7 +79,8 @@ class Webhooks:
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             await open_place(connection, actor, project_id, for_update=True)
-            self.quota.require_room(await webhooks_store.count_webhooks(connection, project_id))
+            present = await webhooks_store.count_webhooks(connection, project_id)
+            self.settings.max_webhooks_per_project.require_room(present)
             await webhooks_store.create_webhook(connection, webhook, self._seal(webhook, secret))
             await self._record(transaction, actor, "webhook.created", after=webhook)
             watched = await watch(connection, webhook)

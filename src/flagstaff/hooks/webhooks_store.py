@@ -35,7 +35,7 @@ class Secrets:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a webhook fares: messages that wait, since when, those that were dropped, and its newest attempt."""
+    """The health of a webhook: messages that wait, since when, those that were dropped, and its newest attempt."""
 
     waiting: int
     waiting_since: datetime | None
@@ -97,7 +97,7 @@ async def replace_secret(connection: AsyncConnection, webhook_id: UUID, secret: 
 
 
 async def read_health(connection: AsyncConnection, webhook_ids: Sequence[UUID]) -> dict[UUID, Health]:
-    """How webhooks fare, by their ids."""
+    """Return the health of webhooks, by their ids."""
     waiting = (
         sa.select(
             _deliveries.webhook_id, sa.func.count().label("waiting"), sa.func.min(_deliveries.created_at).label("since")

@@ -76,7 +76,7 @@ def accepted_encodings(header: str) -> set[str]:
 
 
 def _may_be_compressed(scope: Scope) -> bool:
-    """Whether the client accepts it. HTTP/1.0 needs a length or the connection's end, and uvicorn would send chunks."""
+    """Return whether the client accepts it. HTTP/1.0 needs a length or the connection's end, not uvicorn's chunks."""
     if scope["method"] == "HEAD" or scope.get("http_version") == "1.0":
         return False
     values = (value for name, value in scope["headers"] if name == b"accept-encoding")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from flagstaff.limits.client_address import client_address, is_trusted, wider_networks
 from flagstaff.settings import IPNetwork
+from flagstaff.telemetry.metrics import Metrics
 
 
 class ConnectionBounds:
@@ -21,6 +22,11 @@ class ConnectionBounds:
         self.refused = 0
         self._trusted = trusted_proxies
         self._by_address: Counter[str] = Counter()
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the numbers of connections."""
+        metrics.add_gauge("connections", "Open connections.", lambda: self.open)
+        metrics.add_counter("connections_refused", "Connections refused at a limit.", lambda: self.refused)
 
     def keep_within(self, descriptors: int) -> None:
         """Lower the bounds if fewer descriptors are free for connections; no address then gets more than half."""

@@ -42,7 +42,7 @@ _UNLEASH_PREFLIGHT: Headers = (
     (b"access-control-allow-headers", _UNLEASH_HEADERS),
     (b"access-control-max-age", b"86400"),
 )
-# What applications call, with the headers of its responses and those of answers to preflights.
+# The paths that applications call, with the headers of its responses and those of answers to preflights.
 _OPEN = {
     "/sdk/": (_ANY, _SDK_PREFLIGHT),
     "/ofrep/": (_PROTOCOLS, _OFREP_PREFLIGHT),

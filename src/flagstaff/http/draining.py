@@ -25,6 +25,6 @@ class Draining:
 
 
 def has_more(scope: Scope) -> bool:
-    """Whether further requests of the same connection wait; False for a server without this extension."""
+    """Return whether further requests of the same connection wait; False for a server without this extension."""
     find = scope.get("extensions", {}).get(HAS_MORE)
     return find is not None and find()

@@ -72,7 +72,7 @@ class Endpoint(NamedTuple):
     others: tuple[str, ...] = ()
 
     def evaluates(self, path: str) -> bool:
-        """Whether flags are evaluated at a path."""
+        """Return whether flags are evaluated at a path."""
         return any(_fits(template, path) for template in self.evaluations)
 
     def find_template(self, path: str) -> str | None:
@@ -143,7 +143,7 @@ def operation_of(scope: Scope) -> Operation | None:
 
 
 def only_reads(scope: Scope) -> bool:
-    """Whether a request changes nothing."""
+    """Return whether a request changes nothing."""
     operation = operation_of(scope)
     return scope["method"] in _READING if operation is None else operation.reads
 

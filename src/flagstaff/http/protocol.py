@@ -115,7 +115,7 @@ class BoundedProtocol(HttpToolsProtocol):
             super().shutdown()  # otherwise http/draining.py ends it
 
     def has_more(self) -> bool:
-        """Whether the client has sent further requests, or parts of them, which a close would reset."""
+        """Return whether the client has sent further requests, or parts of them, which a close would reset."""
         if self.pipeline:
             return True
         unread = ioctl(self.transport.get_extra_info("socket").fileno(), FIONREAD, bytes(4))

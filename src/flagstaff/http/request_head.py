@@ -7,7 +7,7 @@ CONTENT_LENGTH_MAX = 10**15
 """The value that `content_length` returns for any larger number: far above every bound, and cheap to compare."""
 
 is_host = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=:%\[\]-]*").fullmatch
-"""Whether a text may be a Host header's; it may be empty."""
+"""Matches a Host header, which may be empty."""
 
 _LENGTH_DIGITS = 15
 

@@ -1,7 +1,8 @@
 """The services that routes use. A route names the class of the one that it needs."""
 
-from collections.abc import Awaitable, Callable
-from typing import TypeVar, cast
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import fields
+from typing import Any, TypeVar, cast
 
 from starlette.requests import Request
 
@@ -9,13 +10,21 @@ T = TypeVar("T")
 
 
 class Services:
-    """Services by their classes, of which there is one each."""
+    """Services by their classes, of which there is one each.
 
-    def __init__(self, *services: object) -> None:
+    Those that need only values of `ground`, such as the database and the clock, are made when they are first asked for.
+    """
+
+    def __init__(self, services: Iterable[object], ground: Mapping[str, object]) -> None:
+        """`ground` has values by the names of the fields that services have for them."""
         self._services = {type(service): service for service in services}
+        self._ground = ground
 
     def __getitem__(self, kind: type[T]) -> T:
-        """The service of a class; raises KeyError if there is none."""
+        """Return the service of a class; raises TypeError if it was not given and needs more than `ground` has."""
+        if kind not in self._services:
+            names = {each.name for each in fields(cast("Any", kind))}
+            self._services[kind] = kind(**{name: self._ground[name] for name in names & self._ground.keys()})
         return cast("T", self._services[kind])
 
 

@@ -38,7 +38,7 @@ _PART = Field(
 
 
 class AskAnswers(Body):
-    """Whose answers, and which of them."""
+    """The user, and the flags to answer for."""
 
     context: Annotated[Any, WithJsonSchema(CONTEXT_SCHEMA), Field(description="As in an evaluation.")] = None
     search: Annotated[Annotated[Text, AfterValidator(_check_search)] | None, _PART] = None

@@ -33,7 +33,7 @@ _BESIDE = 10  # states that are tried before and after the one at the time of an
 
 
 class Kind(StrEnum):
-    """What made the difference."""
+    """The kind of a cause."""
 
     CHANGE = "change"
     USER = "user"
@@ -55,7 +55,7 @@ class AttributeDifference:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a result changed.
+    """The cause of a changed result.
 
     `changes` has the one that decided; for `POSSIBLE` the newest ones that may have. `attributes` are those that made
     the difference, as far as one of them alone does. The flag looks at `unknown` ones, which the history has not kept:
@@ -225,7 +225,7 @@ class _Replay:
 
 
 def find_differences(result: ResultChange, names: Collection[str]) -> list[AttributeDifference]:
-    """What differs between the two users of what a flag looks at: the id, the email, attributes and the time."""
+    """The differences between two users in what a flag looks at: the id, the email, attributes and the time."""
     before, after = result.values_before, result.values_after
     looked_at = (set(names) - BUILT_IN) | {"user_id", "user_email"}
     found = (AttributeDifference(name, before.get(name), after.get(name)) for name in sorted(looked_at))

@@ -54,7 +54,7 @@ class FindCauses(Body):
 
 
 class AttributeDifferenceOut(BaseModel):
-    """What differs between the user of the one evaluation and of the other; null where it was not given."""
+    """An attribute in which the users of two evaluations differ; null where it was not given."""
 
     name: str = Field(description="`user_id`, `user_email`, `current_time`, or a custom attribute.")
     before: Any
@@ -62,7 +62,7 @@ class AttributeDifferenceOut(BaseModel):
 
 
 class CauseOut(BaseModel):
-    """Why a flag's result changed."""
+    """The cause of a flag's changed result."""
 
     flag_key: str
     before_evaluation_id: Uuid

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from time import perf_counter
 from uuid import UUID
 
-from flagstaff.audit import changes_store
+from flagstaff.audit import change_lists_store, changes_store
+from flagstaff.audit.change_lists_store import Reading
 from flagstaff.audit.changes import Actor, NumberedChange
-from flagstaff.audit.changes_store import Reading
 from flagstaff.audit.recorded_values import read_resource
 from flagstaff.concurrency.pacing import collect, in_pieces, within
 from flagstaff.database.database import Connection, Database
@@ -99,7 +99,7 @@ class CauseFinder:
         await in_pieces(_free(evaluations, results))
         numbers = {change.number for cause in found for change in cause.changes}
         async with self.database.read() as connection:
-            return Causes(found, hidden, await changes_store.count_comments(connection, project_id, numbers))
+            return Causes(found, hidden, await change_lists_store.count_comments(connection, project_id, numbers))
 
     async def _find_evaluations(self, environment_id: UUID, wanted: Collection[UUID]) -> dict[UUID, RecordedEvaluation]:
         async with self.database.read_history() as connection:
@@ -128,7 +128,7 @@ class CauseFinder:
     async def _read_trail(
         self, environment: Environment, results: Sequence[ResultChange | None]
     ) -> tuple[Trail, datetime | None]:
-        """What has decided flags since the oldest evaluation, as far as the bounds allow.
+        """Read the changes that have decided flags since the oldest evaluation, as far as the bounds allow.
 
         The time is the one since which it is complete, None if it is complete altogether.
         """
@@ -141,7 +141,7 @@ class CauseFinder:
         pending = {each.flag_key for each in known}
         async with self.database.read() as connection:
             for _ in range(self.bounds.levels):  # the flags, those that they have needed, and so on
-                found = await changes_store.list_since(connection, reading, environment, since, flag_keys=pending)
+                found = await change_lists_store.list_since(connection, reading, environment, since, flag_keys=pending)
                 present = await collect(await flags_store.find_flags_by_key(connection, environment.id, pending))
                 done |= pending
                 pending = {each.flag_key for flag in present for each in flag.prerequisites}
@@ -153,7 +153,7 @@ class CauseFinder:
                     break
             else:
                 reading.complete_since = datetime.max.replace(tzinfo=UTC)  # of no flag is all known
-            changes += await changes_store.list_since(connection, reading, environment, since, flag_keys=None)
+            changes += await change_lists_store.list_since(connection, reading, environment, since, flag_keys=None)
             changes.sort(key=lambda each: each.number)
             flag_ids = {each.id for each in flags}
             flag_ids |= {each.change.scope.flag_id for each in changes if each.change.scope.flag_id is not None}

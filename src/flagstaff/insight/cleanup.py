@@ -10,7 +10,7 @@ from flagstaff.flags.project_flags import FlagInBrief
 
 
 class Reason(StrEnum):
-    """Why a flag is a candidate: what is true of it in the whole period."""
+    """The reason why a flag is a candidate: what is true of it in the whole period."""
 
     ON_FOR_EVERYONE = "on_for_everyone"
     OFF_FOR_EVERYONE = "off_for_everyone"
@@ -81,7 +81,7 @@ class CleanupFilter:
 
 
 def reasons_for(tally: Tally, changed_at: datetime, since: datetime) -> tuple[Reason, ...]:
-    """Why a flag is a candidate; nothing if it is none."""
+    """Return the reasons why a flag is a candidate; empty if it is none."""
     reasons = []
     if not tally.on and not tally.off:
         reasons.append(Reason.NOT_EVALUATED)

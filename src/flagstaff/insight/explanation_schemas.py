@@ -141,7 +141,7 @@ class FlagTraceOut(BaseModel):
 
 
 class ExplanationOut(BaseModel):
-    """Why flags are on or off for a user."""
+    """The explanation of flags for a user."""
 
     environment_key: str
     evaluated_at: Moment

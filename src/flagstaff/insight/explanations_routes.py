@@ -55,7 +55,7 @@ router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", ta
 
 
 class Explain(Body):
-    """Whose flags to explain, and which."""
+    """The user, and the flags to explain."""
 
     context: Annotated[Any, WithJsonSchema(CONTEXT_SCHEMA), Field(description="As in an evaluation.")] = None
     flag_keys: Annotated[

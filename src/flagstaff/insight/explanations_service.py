@@ -87,7 +87,7 @@ class Explanations:
         flag_keys: Sequence[str] | None = None,
         draft: Draft | None = None,
     ) -> Explained:
-        """Why flags are on or off for a user: those with the keys in this order, or all in the order of their keys.
+        """Explain flags for a user: those with the keys in this order, or all in the order of their keys.
 
         A draft stands in for the saved flag.
 
@@ -120,7 +120,7 @@ class Explanations:
         after: str,
         limit: int,
     ) -> Answers:
-        """Why flags are on or off for a user: the first ones whose keys are after a text and contain another.
+        """Explain flags for a user: the first ones whose keys are after a text and contain another.
 
         The case of letters does not matter.
         """

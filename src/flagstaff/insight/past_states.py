@@ -25,7 +25,7 @@ _KINDS: Mapping[str, type[Any]] = {"flag": Flag, "rule": Rule, "segment": Segmen
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """What is known of some flags: the present resources, and all changes to these and to others since a time.
+    """The trail of some flags: the present resources, and all changes to these and to others since a time.
 
     The changes are oldest first. `last` are the rules that deleted flags had in the end.
     """
@@ -193,7 +193,7 @@ def _read(kind: type[Any], values: Mapping[str, Any] | None) -> Resource | None:
 
 
 def _decides(change: Change) -> bool:
-    """Whether a change can alter a result."""
+    """Return whether a change can alter a result."""
     before, after = change.before, change.after
     if before is None or after is None:
         return True

@@ -42,7 +42,7 @@ def _check_some(given: list[Any]) -> list[Any]:
 
 
 class AskPlayground(Body):
-    """Whose answers, of which flags, in which environments."""
+    """The users, the flags and the environments to answer for."""
 
     environment_ids: Annotated[
         list[GivenId],

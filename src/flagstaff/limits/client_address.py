@@ -41,7 +41,7 @@ def wider_networks(client: str) -> tuple[str, ...]:
 
 
 def is_trusted(text: str, networks: Sequence[IPv4Network | IPv6Network]) -> bool:
-    """Whether a text is an address in one of these networks."""
+    """Return whether a text is an address in one of these networks."""
     address = _address(text)
     return address is not None and any(address in network for network in networks)
 

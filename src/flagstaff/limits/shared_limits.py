@@ -16,6 +16,7 @@ from flagstaff.concurrency.supervisor import is_set_within
 from flagstaff.limits.changed_windows import Change, ChangedWindows, skip
 from flagstaff.limits.exchange import Exchange, Told, UnreachableError
 from flagstaff.limits.limiter import SlidingWindow
+from flagstaff.telemetry.metrics import Metrics
 
 log = structlog.get_logger(__name__)
 
@@ -53,7 +54,7 @@ class SharedLimits:
         ]
         self._participants = 1
         self.is_joined = False
-        """Whether the other instances can be reached."""
+        """True while the other instances can be reached."""
         self.exchanges = 0
         self.failures = 0
 
@@ -66,6 +67,13 @@ class SharedLimits:
     def waiting(self) -> int:
         """The number of changed keys that the others have not been told."""
         return sum(len(limit.changed) for limit in self._limits)
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the instances that take part and their exchanges."""
+        metrics.add_gauge("limits_instances", "Instances that share the limits.", lambda: self.participants, min)
+        metrics.add_gauge("limits_waiting", "Changed keys that were not exchanged yet.", lambda: self.waiting)
+        metrics.add_counter("limits_exchanges", "Exchanges of limits.", lambda: self.exchanges)
+        metrics.add_counter("limits_failures", "Exchanges of limits that failed.", lambda: self.failures)
 
     async def run(self) -> None:
         """Take part whenever the others can be reached, until the task is cancelled."""

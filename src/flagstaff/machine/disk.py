@@ -8,6 +8,8 @@ from pathlib import Path
 
 import structlog
 
+from flagstaff.telemetry.metrics import Metrics
+
 log = structlog.get_logger(__name__)
 
 LOOK_SECONDS = 5.0
@@ -30,6 +32,10 @@ class DiskWatch:
         self._is_refusing_writes = is_refusing_writes
         self._try_to_write = try_to_write
         self._is_low = False
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the free space."""
+        metrics.add_gauge("disk_free_bytes", "Free space for the data directory.", lambda: self.free_bytes, min)
 
     async def look(self) -> None:
         """Measure, and write if the database refuses writes or is about to. Raises OSError if it cannot measure."""

@@ -15,7 +15,7 @@ _TEXT = "This is a test mail of `flagstaff doctor`. Mails from Flagstaff reach y
 
 
 class MailServerError(Exception):
-    """Why the mail server cannot be used."""
+    """The mail server cannot be used; the message says why."""
 
 
 async def probe(

@@ -94,6 +94,6 @@ def _response(error: Exception) -> aiosmtplib.SMTPResponseException | None:
 
 
 def _is_transient(error: Exception) -> bool:
-    """Whether another attempt may succeed: the server answered 4xx or could not be reached."""
+    """Return whether another attempt may succeed: the server answered 4xx or could not be reached."""
     response = _response(error)
     return 400 <= response.code < 500 if response is not None else isinstance(error, OSError)

@@ -8,6 +8,7 @@ from time import time_ns
 from uuid import UUID
 
 from flagstaff.metrics.events import UNKNOWN_MAX, EventBatch, EventGroup, EventRow
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import unavailable
 
 # One transaction, which the recording of evaluations waits for; encoding it takes half a millisecond of the event loop.
@@ -40,6 +41,11 @@ class EventBuffer:
         self.accepted = 0
         self.ignored = 0
         self._gathered: defaultdict[UUID, _Gathered] = defaultdict(_Gathered)
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the counts of events."""
+        metrics.add_counter("events_accepted", "Events of metrics that were accepted.", lambda: self.accepted)
+        metrics.add_counter("events_unknown", "Events of metrics that do not exist.", lambda: self.ignored)
 
     @property
     def records(self) -> int:

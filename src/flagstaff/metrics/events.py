@@ -13,7 +13,7 @@ EVENTS_KEPT_DAYS = 90
 IDS_KEPT_DAYS = 7
 """For how long a repetition of an event with an id is recognised."""
 UNKNOWN_MAX = 100
-"""How many different unknown metrics are counted for an environment."""
+"""The number of different unknown metrics that are counted for an environment."""
 ID_MAX_LENGTH = 255
 MARK = "\x1f"
 """Stands before the name of an attribute in a unit, and before its value."""
@@ -62,7 +62,7 @@ class EventBatch:
 
 
 def unit_of(identifier: str, attribute: str | None = None) -> str:
-    """What identifies a user in events and exposures.
+    """Return the text that identifies a user in events and exposures.
 
     It is the identifier itself, or for a flag whose stickiness is an attribute, the attribute's name and value.
     """

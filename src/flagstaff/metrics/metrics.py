@@ -11,7 +11,7 @@ UNIT_MAX_LENGTH = 20
 
 
 class Kind(StrEnum):
-    """What an event of the metric says of a user."""
+    """The meaning of a metric's events for a user."""
 
     BINARY = "binary"
     """The user had it, or not: an error, a purchase."""

@@ -17,11 +17,11 @@ from flagstaff.metrics.metrics import Metric
 from flagstaff.projects.access import open_project
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
+from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error, invalid_field
 from flagstaff.values.keys import require_same_key
 from flagstaff.values.lists import WHOLE, Window
 from flagstaff.values.moments import later_than
-from flagstaff.values.quotas import Quota
 from flagstaff.values.text import name_some
 
 _NAMED_FLAGS = 20
@@ -36,7 +36,7 @@ class Metrics:
 
     database: Database
     now: Callable[[], datetime]
-    quota: Quota
+    settings: Settings
     list_watched: Callable[[Connection, UUID, str], Awaitable[Sequence[str]]]
 
     async def create_metric(self, actor: Actor, project_id: UUID, **values: Any) -> Metric:
@@ -50,7 +50,8 @@ class Metrics:
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             await open_project(connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
-            self.quota.require_room(await metrics_store.count_metrics(connection, project_id))
+            present = await metrics_store.count_metrics(connection, project_id)
+            self.settings.max_metrics_per_project.require_room(present)
             await metrics_store.create_metric(connection, metric)
             await record(transaction, change_of(actor, "metric.created", now, Scope(project_id), after=metric))
         return metric

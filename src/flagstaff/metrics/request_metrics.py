@@ -11,7 +11,7 @@ from math import inf
 from typing import Literal, NamedTuple
 
 SERIES_MAX = 500
-"""How many series of an environment are kept: request metrics with their different labels."""
+"""The number of series of an environment that are kept: request metrics with their different labels."""
 LABELS_MAX = 20
 LABELS_MAX_BYTES = 1_000  # as JSON
 BUCKETS_MAX = 30
@@ -22,7 +22,7 @@ INFINITE = "+Inf"
 
 
 class RequestKind(StrEnum):
-    """What is measured: how often something happened, how much there is of it, or how its sizes are distributed."""
+    """The kind of a measurement: how often something happened, how much there is, or how sizes are distributed."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -71,7 +71,7 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What an application has measured of one series since its last report. `labels` are sorted by their names."""
+    """An application's measurements of one series since its last report. `labels` are sorted by their names."""
 
     name: str
     kind: RequestKind
@@ -81,7 +81,7 @@ class Measured:
 
     @property
     def series(self) -> tuple[str, RequestKind, tuple[tuple[str, str], ...]]:
-        """What tells it apart from other series of its environment."""
+        """The key that tells it apart from other series of its environment."""
         return self.name, self.kind, self.labels
 
 
@@ -109,7 +109,7 @@ class RequestMetric:
 
     @property
     def measures(self) -> Sequence[Measure]:
-        """What can be shown of it."""
+        """The measures that can be shown of it."""
         return MEASURES[self.kind]
 
 
@@ -140,7 +140,7 @@ def of_latest_kind(series: Sequence[Series]) -> list[Series]:
 
 
 def has_labels(series: Series, wanted: Mapping[str, str]) -> bool:
-    """Whether a series has all of these labels."""
+    """Return whether a series has all of these labels."""
     return all(series.labels.get(label) == value for label, value in wanted.items())
 
 

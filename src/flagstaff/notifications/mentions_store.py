@@ -8,27 +8,31 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
+from flagstaff.database.resources import Resource
 from flagstaff.notifications.mentions import Mention
 from flagstaff.notifications.notifications import DEFAULTS, WAITING_MAX, Kind
-from flagstaff.notifications.notifications_store import add_waiting, count_waiting, list_wanted
+from flagstaff.notifications.notifications_store import add_waiting, count_waiting
+from flagstaff.notifications.wanted_mails_store import list_wanted
 
 NO_CHANGE = 0
-"""What stands in the place of a change's number in the row of a mention."""
+"""Stands in the place of a change's number in the row of a mention."""
 
 _comments, _changes, _flags, _releases = tables.comments.c, tables.changes.c, tables.flags.c, tables.releases.c
 _flag_id = sa.func.coalesce(_comments.flag_id, _releases.flag_id, _changes.flag_id)
+_MENTIONS = Resource(
+    Mention,
+    tables.comments,
+    also={
+        "comment_id": _comments.id,
+        "at": _comments.created_at,
+        "flag_id": _flags.id,
+        "flag_key": sa.func.coalesce(_flags.key, _changes.flag_key),
+        "is_on_release": _comments.release_id.is_not(None),
+        "is_on_change": _comments.change.is_not(None),
+    },
+)
 _mention = (
-    sa.select(
-        _comments.id,
-        _comments.created_at,
-        _comments.author_email,
-        _comments.project_id,
-        _comments.environment_id,
-        _flags.id,
-        sa.func.coalesce(_flags.key, _changes.flag_key),
-        _comments.release_id.is_not(None),
-        _comments.change.is_not(None),
-    )
+    _MENTIONS.select()
     .select_from(tables.comments)
     .outerjoin(tables.releases, _releases.id == _comments.release_id)
     .outerjoin(tables.changes, _changes.id == _comments.change)
@@ -74,4 +78,4 @@ async def list_mentions(connection: AsyncConnection, comment_ids: Sequence[UUID]
     """The mentions in these comments, but those that were deleted, oldest first."""
     if not comment_ids:
         return []
-    return [Mention(*row) for row in await connection.execute(_mention, {"comments": list(comment_ids)})]
+    return list(map(_MENTIONS.read, await connection.execute(_mention, {"comments": list(comment_ids)})))

@@ -30,7 +30,7 @@ _RELEASE_NEWS = frozenset(
 
 
 class Kind(StrEnum):
-    """Why a member is told something. Each kind can be wanted or not."""
+    """The reason for telling a member something. Each kind can be wanted or not."""
 
     CRITICAL = "critical"
     """Somebody else has changed what is evaluated in a critical environment."""
@@ -83,12 +83,12 @@ class Made:
 
     @property
     def is_evaluated(self) -> bool:
-        """Whether what it has changed is evaluated: a flag, a rule or a segment."""
+        """True if what it has changed is evaluated: a flag, a rule or a segment."""
         return self.action.startswith(_EVALUATED)
 
     @property
     def is_news_of_release(self) -> bool:
-        """Whether a release has made it, and its author wants to know."""
+        """True if a release has made it, and its author wants to know."""
         return self.by_release and (self.action in _RELEASE_NEWS or (self.action == _STEP and self.is_late))
 
 
@@ -114,7 +114,7 @@ class Recipients:
     def find_told(
         self, made: Made, environment: Environment | None, *, has_critical: bool
     ) -> Iterator[tuple[Member, Kind]]:
-        """Who is told of a change, and why.
+        """Return the members who are told of a change, each with the reason.
 
         Nobody is told of what they did themselves, or of what they may not see. `environment` is where the change was
         made. `has_critical` says whether any environment of the project is critical, for a change to a segment, which
@@ -184,7 +184,7 @@ def say_briefly(made: Made, environment: Environment | None) -> str:
 
 
 def say_who(made: Made) -> str:
-    """Who made a change, in ASCII. Whoever registers chooses an address: one that could be more is left out."""
+    """Name the author of a change, in ASCII. People choose their addresses: one that could be more is left out."""
     if made.actor_email is None:
         return "by the command line"
     return name_author(made.actor_email)

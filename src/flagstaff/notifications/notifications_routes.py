@@ -117,5 +117,5 @@ async def unsubscribe(token: Token, settings: Service) -> Response:
 @router.get(UNSUBSCRIBE_PATH, status_code=303, responses=problems(400), response_class=RedirectResponse)
 @reads(Caller.ANYONE)
 async def open_unsubscribe_page(token: Token) -> Response:
-    """Where a browser that opens the link is sent: to a page that asks first, because programs open links, too."""
+    """Send a browser that opens the link to a page that asks first, because programs open links, too."""
     return RedirectResponse(f"{UNSUBSCRIBE_PAGE}?{urlencode({'token': token})}", 303)

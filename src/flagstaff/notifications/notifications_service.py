@@ -7,7 +7,7 @@ from uuid import UUID
 
 from flagstaff.audit.changes import Actor
 from flagstaff.database.database import Database
-from flagstaff.notifications import notifications_store
+from flagstaff.notifications import notifications_store, wanted_mails_store
 from flagstaff.notifications.notifications import Kind
 from flagstaff.notifications.unsubscribing import UnsubscribeTokens
 from flagstaff.projects.access import open_membership
@@ -36,14 +36,14 @@ class NotificationSettings:
         """The mails that the actor wants about each project, in the order of their names."""
         assert actor.account_id is not None
         async with self.database.read() as connection:
-            found = await notifications_store.list_wanted_of_account(connection, actor.account_id)
+            found = await wanted_mails_store.list_wanted_of_account(connection, actor.account_id)
         return [WantedOfProject(*each) for each in found]
 
     async def get_wanted(self, actor: Actor, project_id: UUID) -> Mapping[Kind, bool]:
         """The mails that the actor wants about a project."""
         async with self.database.read() as connection:
             _, member = await open_membership(connection, actor, project_id, Permission.PROJECT_READ)
-            return await notifications_store.find_wanted(connection, project_id, member.account_id)
+            return await wanted_mails_store.find_wanted(connection, project_id, member.account_id)
 
     async def update_wanted(
         self,
@@ -56,10 +56,10 @@ class NotificationSettings:
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             _, member = await open_membership(connection, actor, project_id, Permission.PROJECT_READ, for_update=True)
-            present = await notifications_store.find_wanted(connection, project_id, member.account_id)
+            present = await wanted_mails_store.find_wanted(connection, project_id, member.account_id)
             await precondition.require(connection, present, None, project_id)
             wanted = {**present, **given}
-            await notifications_store.save_wanted(connection, project_id, member.account_id, wanted)
+            await wanted_mails_store.save_wanted(connection, project_id, member.account_id, wanted)
         return wanted
 
     async def unsubscribe(self, token: str) -> None:
@@ -79,12 +79,12 @@ class NotificationSettings:
             )
         account_id, project_id = subscription
         async with self.database.read() as connection:
-            wanted = await notifications_store.find_wanted(connection, project_id, account_id)
+            wanted = await wanted_mails_store.find_wanted(connection, project_id, account_id)
         if not any(wanted.values()):
             return  # whoever has the link can open it any number of times, and writes once
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             if await find_member(connection, project_id, account_id) is None:
                 return
-            await notifications_store.save_wanted(connection, project_id, account_id, dict.fromkeys(Kind, False))
+            await wanted_mails_store.save_wanted(connection, project_id, account_id, dict.fromkeys(Kind, False))
             await notifications_store.delete_of_member(connection, project_id, account_id)

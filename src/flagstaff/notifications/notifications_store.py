@@ -1,7 +1,6 @@
-"""Notifications in the database: what members want, what waits to be mailed to them, and how many mails they got."""
+"""Notifications in the database: what waits to be mailed to members, and how many mails they got."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -10,94 +9,24 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils.compat import uuid7
 
-from flagstaff.database import dialect, tables
+from flagstaff.database import tables
 from flagstaff.database.database import write_many
-from flagstaff.hooks.notices import NoticeType
-from flagstaff.notifications.notifications import DEFAULTS, MAILS_PER_HOUR, Kind, Made
-from flagstaff.notifications.unsubscribing import Subscription
+from flagstaff.notifications.notifications import MAILS_PER_HOUR, Kind
+from flagstaff.notifications.unsubscribing import Recipient
 
-_settings, _waiting, _positions = (
-    tables.notification_settings.c,
-    tables.notifications.c,
-    tables.notification_positions.c,
-)
-_mails, _reminders, _changes = tables.notification_mails.c, tables.stale_reminders.c, tables.changes.c
+_waiting, _mails = tables.notifications.c, tables.notification_mails.c
 _members, _accounts, _projects = tables.members.c, tables.accounts.c, tables.projects.c
-_project = sa.bindparam("project", type_=sa.Uuid)
-_KINDS = [_settings[kind] for kind in Kind]
-_newest = (
-    sa.select(sa.func.coalesce(sa.func.max(_changes.id), 0)).where(_changes.project_id == _project).scalar_subquery()
-)
-_position = sa.select(_positions.change).where(_positions.project_id == _project)
-_begin = dialect.upsert(
-    tables.notification_positions,
-    lambda insert: insert.values(
-        project_id=_project, change=sa.case((sa.bindparam("is_new", type_=sa.Boolean), 0), else_=_newest)
-    ).on_conflict_do_nothing(),
-)
-_advance = (
-    tables.notification_positions.update()
-    .where(_positions.project_id == _project, _positions.change == sa.bindparam("before"))
-    .values(change=sa.bindparam("after"))
-)
-_behind = (
-    sa.select(_projects.id)
-    .outerjoin(tables.notification_positions, _positions.project_id == _projects.id)
-    .where(
-        sa.or_(
-            _positions.change.is_(None),
-            sa.exists().where(_changes.project_id == _projects.id, _changes.id > _positions.change),
-        )
-    )
-    .limit(sa.bindparam("most"))
-)
-# Without the states, which can have half a megabyte each.
-_made = sa.select(
-    _changes.id,
-    _changes.at,
-    _changes.action,
-    _changes.actor_id,
-    _changes.actor_email,
-    _changes.environment_id,
-    _changes.flag_id,
-    _changes.flag_key,
-    sa.func.coalesce(tables.flags.c.owner, _changes.before["owner"].as_string()),
-    _changes.after["enabled"].as_boolean(),
-    _changes.release.is_not(None),
-    sa.func.coalesce(_changes.after["is_late"].as_boolean(), sa.false()),
-    sa.func.coalesce(tables.flags.c.tags, _changes.before["tags"]),
-).outerjoin(tables.flags, tables.flags.c.id == _changes.flag_id)
-_after = (
-    _made.where(_changes.project_id == _project, _changes.id > sa.bindparam("after"))
-    .order_by(_changes.id)
-    .limit(sa.bindparam("most"))
-)
-_numbered = _made.where(
-    _changes.project_id == _project, _changes.id.in_(sa.bindparam("numbers", expanding=True))
-).order_by(_changes.id)
-# Those who have got as many mails in an hour as they may get. They must not stand before others.
-_satisfied = (
+satisfied = (
     sa.select(_mails.account_id)
     .where(_mails.sent_at > sa.bindparam("hour_ago", type_=tables.Moment))
     .group_by(_mails.account_id)
     .having(sa.func.count() >= MAILS_PER_HOUR)
 )
-_upsert = dialect.upsert(
-    tables.notification_settings,
-    lambda insert: insert.on_conflict_do_update(
-        index_elements=["project_id", "account_id"], set_={kind.value: insert.excluded[kind.value] for kind in Kind}
-    ),
-)
-_remind = dialect.upsert(
-    tables.stale_reminders,
-    lambda insert: insert.on_conflict_do_update(
-        index_elements=["project_id", "account_id"], set_={"sent_at": insert.excluded.sent_at}
-    ),
-)
+"""Those who have got as many mails in an hour as they may get. They must not stand before others."""
 
 
 class Waiting(NamedTuple):
-    """What a member is to be told, and why: a change, by its number, or a comment that mentions the member."""
+    """A thing to tell a member, and why: a change, by its number, or a comment that mentions the member."""
 
     id: int
     kind: Kind
@@ -106,101 +35,10 @@ class Waiting(NamedTuple):
 
 
 class Address(NamedTuple):
-    """Where an account gets its mails, and whether the project demands a second factor."""
+    """The address to which an account gets its mails, and whether a second factor is demanded of it."""
 
     email: str
     demands_second_factor: bool
-
-
-class StaleFlag(NamedTuple):
-    """A flag that may be removed, with its environment."""
-
-    environment_id: UUID
-    environment_key: str
-    flag_id: UUID
-    key: str
-
-
-async def find_wanted(connection: AsyncConnection, project_id: UUID, account_id: UUID) -> dict[Kind, bool]:
-    """The mails that a member wants."""
-    query = sa.select(*_KINDS).where(_settings.project_id == project_id, _settings.account_id == account_id)
-    row = (await connection.execute(query)).one_or_none()
-    return _chosen(row or (None,) * len(_KINDS))
-
-
-async def list_wanted(connection: AsyncConnection, project_id: UUID) -> dict[UUID, dict[Kind, bool]]:
-    """The mails that the members of a project want who have chosen some, by their accounts."""
-    query = sa.select(_settings.account_id, *_KINDS).where(_settings.project_id == project_id)
-    return {account_id: _chosen(chosen) for account_id, *chosen in await connection.execute(query)}
-
-
-async def list_wanted_of_account(
-    connection: AsyncConnection, account_id: UUID
-) -> list[tuple[UUID, str, dict[Kind, bool]]]:
-    """The mails that an account wants about each of its projects, in the order of their names."""
-    query = (
-        sa.select(_projects.id, _projects.name, *_KINDS)
-        .join(tables.members, _members.project_id == _projects.id)
-        .outerjoin(
-            tables.notification_settings,
-            sa.and_(_settings.project_id == _members.project_id, _settings.account_id == _members.account_id),
-        )
-        .where(_members.account_id == account_id)
-        .order_by(sa.func.lower(_projects.name), _projects.id)
-    )
-    return [(project_id, name, _chosen(chosen)) for project_id, name, *chosen in await connection.execute(query)]
-
-
-async def save_wanted(
-    connection: AsyncConnection, project_id: UUID, account_id: UUID, wanted: Mapping[Kind, bool]
-) -> None:
-    """Write what a member wants."""
-    row = {"project_id": project_id, "account_id": account_id, **{kind.value: wanted[kind] for kind in Kind}}
-    await connection.execute(_upsert(connection), row)
-
-
-def _chosen(values: Iterable[bool | None]) -> dict[Kind, bool]:
-    return {kind: DEFAULTS[kind] if value is None else value for kind, value in zip(Kind, values, strict=True)}
-
-
-async def list_behind(connection: AsyncConnection, most: int) -> list[UUID]:
-    """The projects with changes that were not examined."""
-    return list((await connection.execute(_behind, {"most": most})).scalars())
-
-
-async def find_position(connection: AsyncConnection, project_id: UUID) -> int | None:
-    """The number up to which the changes of a project were examined; None if none were."""
-    return (await connection.execute(_position, {"project": project_id})).scalar_one_or_none()
-
-
-async def begin(connection: AsyncConnection, project_id: UUID, *, is_new: bool) -> None:
-    """Examine the changes of a project from the next one on, or of a new one from the first one on."""
-    await connection.execute(_begin(connection), {"project": project_id, "is_new": is_new})
-
-
-async def list_after(connection: AsyncConnection, project_id: UUID, number: int, most: int) -> list[Made]:
-    """A project's next changes."""
-    values = {"project": project_id, "after": number, "most": most}
-    return [_made_of(row) for row in await connection.execute(_after, values)]
-
-
-async def list_made(connection: AsyncConnection, project_id: UUID, numbers: Sequence[int]) -> list[Made]:
-    """The changes of a project with these numbers, oldest first."""
-    if not numbers:
-        return []
-    values = {"project": project_id, "numbers": list(numbers)}
-    return [_made_of(row) for row in await connection.execute(_numbered, values)]
-
-
-def _made_of(row: Iterable[Any]) -> Made:
-    *values, tags = row
-    return replace(Made(*values), tags=tuple(tags or ()))
-
-
-async def advance(connection: AsyncConnection, project_id: UUID, before: int, after: int) -> bool:
-    """Note that the changes up to a number were examined; return False if another process has done so."""
-    values = {"project": project_id, "before": before, "after": after}
-    return (await connection.execute(_advance, values)).rowcount == 1
 
 
 async def count_waiting(connection: AsyncConnection, project_id: UUID) -> dict[UUID, int]:
@@ -216,20 +54,20 @@ async def add_waiting(connection: AsyncConnection, rows: list[dict[str, Any]]) -
 
 async def list_ready(
     connection: AsyncConnection, gathered_before: datetime, now: datetime, hour_ago: datetime, most: int
-) -> list[Subscription]:
+) -> list[Recipient]:
     """The members for whom something has waited long enough, who may get a mail, and whom no process is telling."""
     query = (
         sa.select(_waiting.account_id, _waiting.project_id)
-        .where(sa.or_(_waiting.held_until.is_(None), _waiting.held_until < now), _waiting.account_id.not_in(_satisfied))
+        .where(sa.or_(_waiting.held_until.is_(None), _waiting.held_until < now), _waiting.account_id.not_in(satisfied))
         .group_by(_waiting.account_id, _waiting.project_id)
         .having(sa.func.min(_waiting.created_at) <= gathered_before)
         .order_by(sa.func.min(_waiting.id))
         .limit(most)
     )
-    return [Subscription(*row) for row in await connection.execute(query, {"hour_ago": hour_ago})]
+    return [Recipient(*row) for row in await connection.execute(query, {"hour_ago": hour_ago})]
 
 
-async def take(connection: AsyncConnection, member: Subscription, now: datetime, until: datetime) -> list[Waiting]:
+async def take(connection: AsyncConnection, member: Recipient, now: datetime, until: datetime) -> list[Waiting]:
     """Hold what a member is to be told, and return it, oldest first."""
     update = (
         tables.notifications.update()
@@ -264,7 +102,7 @@ async def delete_of_member(connection: AsyncConnection, project_id: UUID, accoun
     )
 
 
-async def find_address(connection: AsyncConnection, member: Subscription) -> Address | None:
+async def find_address(connection: AsyncConnection, member: Recipient) -> Address | None:
     """The address of a member whose account is active."""
     query = (
         sa.select(_accounts.email, _projects.demands_second_factor)
@@ -296,82 +134,3 @@ async def record_mail(connection: AsyncConnection, account_id: UUID, now: dateti
 async def purge_mails(connection: AsyncConnection, before: datetime) -> None:
     """Forget the mails that count no more."""
     await connection.execute(tables.notification_mails.delete().where(_mails.sent_at <= before))
-
-
-async def list_to_remind(
-    connection: AsyncConnection, before: datetime, hour_ago: datetime, most: int
-) -> list[Subscription]:
-    """The members who own stale flags and were not told since a time, those first who were never told."""
-    sent_at = sa.func.coalesce(sa.type_coerce(_reminders.sent_at, sa.BigInteger), 0)
-    query = (
-        _of_owners(_members.account_id, _members.project_id)
-        .outerjoin(
-            tables.stale_reminders,
-            sa.and_(_reminders.project_id == _members.project_id, _reminders.account_id == _members.account_id),
-        )
-        .where(
-            _accounts.deactivated_at.is_(None),
-            sa.or_(_reminders.sent_at.is_(None), _reminders.sent_at <= before),
-            _members.account_id.not_in(_satisfied),
-        )
-        .group_by(_members.account_id, _members.project_id, sent_at)
-        .order_by(sent_at)
-        .limit(most)
-    )
-    return [Subscription(*row) for row in await connection.execute(query, {"hour_ago": hour_ago})]
-
-
-async def was_reminded(connection: AsyncConnection, member: Subscription, since: datetime) -> bool:
-    """Whether a member was told of stale flags after a time."""
-    query = sa.select(_reminders.sent_at).where(
-        _reminders.project_id == member.project_id,
-        _reminders.account_id == member.account_id,
-        _reminders.sent_at > since,
-    )
-    return (await connection.execute(query)).first() is not None
-
-
-async def list_stale(connection: AsyncConnection, member: Subscription, most: int) -> list[StaleFlag]:
-    """The flags of a member that may be removed."""
-    flags, environments = tables.flags.c, tables.environments.c
-    query = (
-        _of_owners(environments.id, environments.key, flags.id, flags.key)
-        .where(_members.account_id == member.account_id, _members.project_id == member.project_id)
-        .order_by(environments.position, environments.created_at, flags.key)
-        .limit(most)
-    )
-    return [StaleFlag(*row) for row in await connection.execute(query)]
-
-
-async def forget_reminder(connection: AsyncConnection, member: Subscription) -> None:
-    """Let a member be told of stale flags again: no mail server has taken the mail."""
-    await connection.execute(
-        tables.stale_reminders.delete().where(
-            _reminders.project_id == member.project_id, _reminders.account_id == member.account_id
-        )
-    )
-
-
-async def record_reminder(connection: AsyncConnection, member: Subscription, now: datetime) -> None:
-    """Note that a member was told of stale flags."""
-    row = {"project_id": member.project_id, "account_id": member.account_id, "sent_at": now}
-    await connection.execute(_remind(connection), row)
-
-
-def _of_owners(*columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
-    """Stale flags, joined with the members who own them."""
-    flags, environments, noticed = tables.flags.c, tables.environments.c, tables.noticed_flags.c
-    return (
-        sa.select(*columns)
-        .select_from(tables.noticed_flags)
-        .join(tables.flags, sa.and_(flags.environment_id == noticed.environment_id, flags.key == noticed.flag_key))
-        .join(tables.environments, environments.id == flags.environment_id)
-        .join(tables.members, _members.project_id == environments.project_id)
-        .join(tables.accounts, _accounts.id == _members.account_id)
-        .where(
-            noticed.type == NoticeType.FLAG_STALE.value,
-            sa.not_(tables.is_archived),
-            sa.not_(flags.keep),
-            sa.func.lower(sa.func.trim(flags.owner)) == sa.func.lower(_accounts.email),
-        )
-    )

@@ -15,20 +15,16 @@ from flagstaff.audit.changes import Scope
 from flagstaff.audit.pages import change_page, project_page
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Connection, Database
-from flagstaff.identity.accounts import accounts_store
-from flagstaff.identity.second_factors.second_factors_store import has_second_factor
 from flagstaff.mail.digest import Digest, Entry
-from flagstaff.notifications import notifications_store
+from flagstaff.notifications import made_changes_store, notifications_store, wanted_mails_store
+from flagstaff.notifications.mailing import HOUR, SHOWN_MAX, find_email, may_send, say_reason
 from flagstaff.notifications.mentions import Mention
 from flagstaff.notifications.mentions_store import list_mentions
 from flagstaff.notifications.notifications import (
     DEFAULTS,
     GROUPED_FOR,
     KEPT_FOR,
-    MAILS_PER_HOUR,
-    STALE_EVERY,
     WAITING_MAX,
-    Kind,
     Made,
     Recipients,
     name_author,
@@ -36,9 +32,9 @@ from flagstaff.notifications.notifications import (
     say_who,
     targets_of,
 )
-from flagstaff.notifications.notifications_store import StaleFlag, Waiting
+from flagstaff.notifications.notifications_store import Waiting
 from flagstaff.notifications.subscriptions_store import list_subscribed
-from flagstaff.notifications.unsubscribing import Subscription, UnsubscribeTokens
+from flagstaff.notifications.unsubscribing import Recipient, UnsubscribeTokens
 from flagstaff.projects import environments_store, members_store, projects_store
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Code, Error
@@ -46,13 +42,10 @@ from flagstaff.values.errors import Code, Error
 log = structlog.get_logger(__name__)
 
 FOLLOW_SECONDS = 15.0
-REMIND_SECONDS = 3600.0
 _HELD_FOR = timedelta(minutes=5)  # longer than all attempts at a mail
-_HOUR = timedelta(hours=1)
 _PROJECTS_AT_ONCE = 500
 _CHANGES_AT_ONCE = 50
 _MAILS_AT_ONCE = 50
-_SHOWN_MAX = 50
 
 Environments = dict[UUID, Environment]
 
@@ -78,7 +71,7 @@ class Notifier:
     async def follow(self) -> None:
         """Examine the changes that were not examined, and note whom they concern."""
         async with self.database.read() as connection:
-            behind = await notifications_store.list_behind(connection, _PROJECTS_AT_ONCE)
+            behind = await made_changes_store.list_behind(connection, _PROJECTS_AT_ONCE)
         for project_id in behind:
             try:
                 await self._examine(project_id)
@@ -91,9 +84,7 @@ class Notifier:
         """Send the mails that are due, until the mail server takes none."""
         now = self.now()
         async with self.database.read() as connection:
-            ready = await notifications_store.list_ready(
-                connection, now - GROUPED_FOR, now, now - _HOUR, _MAILS_AT_ONCE
-            )
+            ready = await notifications_store.list_ready(connection, now - GROUPED_FOR, now, now - HOUR, _MAILS_AT_ONCE)
         for member in ready:
             waiting = await self._take(member)
             if not waiting:
@@ -104,27 +95,17 @@ class Notifier:
                 await notifications_store.delete_waiting(transaction.connection, [each.id for each in waiting])
         if ready:
             async with self.database.transaction() as transaction:
-                await notifications_store.purge_mails(transaction.connection, now - _HOUR)
+                await notifications_store.purge_mails(transaction.connection, now - HOUR)
                 await notifications_store.delete_waiting_since(transaction.connection, now - KEPT_FOR)
-
-    async def remind(self) -> None:
-        """Tell the owners of stale flags, once a week."""
-        now = self.now()
-        async with self.database.read() as connection:
-            members = await notifications_store.list_to_remind(
-                connection, now - STALE_EVERY, now - _HOUR, _MAILS_AT_ONCE
-            )
-        for member in members:
-            await self._remind(member)
 
     async def _examine(self, project_id: UUID) -> None:
         more = True
         while more:
             async with self.database.read() as connection:
-                position = await notifications_store.find_position(connection, project_id)
+                position = await made_changes_store.find_position(connection, project_id)
                 made = []
                 if position is not None:
-                    made = await notifications_store.list_after(connection, project_id, position, _CHANGES_AT_ONCE)
+                    made = await made_changes_store.list_after(connection, project_id, position, _CHANGES_AT_ONCE)
                 rows = await self._find_concerned(connection, project_id, made) if made else []
             async with self.database.transaction() as transaction:
                 connection = transaction.connection
@@ -133,9 +114,9 @@ class Notifier:
                     return  # first, as every write to a project does
                 if position is None:
                     # An older one was made before the server sent such mails: its members know what was changed.
-                    is_new = project.created_at > self.now() - _HOUR
-                    await notifications_store.begin(connection, project_id, is_new=is_new)
-                elif not made or not await notifications_store.advance(
+                    is_new = project.created_at > self.now() - HOUR
+                    await made_changes_store.begin(connection, project_id, is_new=is_new)
+                elif not made or not await made_changes_store.advance(
                     connection, project_id, position, made[-1].number
                 ):
                     return
@@ -164,31 +145,27 @@ class Notifier:
                     rows.append({**row, "kind": kind.value, "change": each.number, "created_at": self.now()})
         return rows
 
-    async def _take(self, member: Subscription) -> list[Waiting]:
+    async def _take(self, member: Recipient) -> list[Waiting]:
         """Hold what a member is to be told; nothing if the member has got too many mails, or another process has it."""
         now = self.now()
         async with self.database.transaction() as transaction:
             connection = transaction.connection
-            if not await self._may_send(connection, member.account_id, now):
+            if not await may_send(connection, member.account_id, now):
                 return []
             waiting = await notifications_store.take(connection, member, now, now + _HELD_FOR)
             if waiting:
                 await notifications_store.record_mail(connection, member.account_id, now)
             return waiting
 
-    async def _may_send(self, connection: Connection, account_id: UUID, now: datetime) -> bool:
-        await accounts_store.lock_account(connection, account_id)  # so that two processes do not count at once
-        return await notifications_store.count_mails(connection, account_id, now - _HOUR) < MAILS_PER_HOUR
-
-    async def _send(self, member: Subscription, waiting: Sequence[Waiting]) -> bool:
+    async def _send(self, member: Recipient, waiting: Sequence[Waiting]) -> bool:
         """Send a mail; return False if it has to be tried again."""
         async with self.database.read() as connection:
-            email = await _find_email(connection, member)
+            email = await find_email(connection, member)
             environments = await _list_environments(connection, member.project_id)
-            shown = waiting[:_SHOWN_MAX]
+            shown = waiting[:SHOWN_MAX]
             mentions = await list_mentions(connection, [each.comment_id for each in shown if each.comment_id])
             numbers = [each.change for each in shown if not each.comment_id]
-            made = await notifications_store.list_made(connection, member.project_id, numbers)
+            made = await made_changes_store.list_made(connection, member.project_id, numbers)
         if email is None or not (made or mentions):
             return True
         entries = [self._mention_entry(each, environments) for each in mentions]
@@ -199,42 +176,10 @@ class Notifier:
             intro=_intro(made, mentions),
             entries=entries,
             more=more,
-            reason=_reason({each.kind for each in waiting}),
+            reason=say_reason({each.kind for each in waiting}),
             unsubscribe_token=self.tokens.make(member),
         )
         return await self.send_digest(email, digest)
-
-    async def _remind(self, member: Subscription) -> None:
-        now = self.now()
-        async with self.database.transaction() as transaction:
-            connection = transaction.connection
-            if not await self._may_send(connection, member.account_id, now):
-                return
-            # After the lock: another process may have told the member meanwhile.
-            if await notifications_store.was_reminded(connection, member, now - STALE_EVERY):
-                return
-            wanted = await notifications_store.find_wanted(connection, member.project_id, member.account_id)
-            flags = await notifications_store.list_stale(connection, member, WAITING_MAX)
-            email = await _find_email(connection, member)
-            await notifications_store.record_reminder(connection, member, now)
-            if not wanted[Kind.STALE] or not flags or email is None:
-                return
-            await notifications_store.record_mail(connection, member.account_id, now)
-        digest = Digest(
-            subject=(
-                "A flag of yours may be removed" if len(flags) == 1 else f"{len(flags)} flags of yours may be removed"
-            ),
-            intro="These flags are yours, and they may be removed: they are not evaluated any more, or their result is "
-            "the same for everyone, or nobody has changed them for a long time. Flags that are meant to stay can be "
-            "marked so.",
-            entries=[self._stale_entry(member.project_id, each) for each in flags[:_SHOWN_MAX]],
-            more=max(0, len(flags) - _SHOWN_MAX),
-            reason=_reason({Kind.STALE}),
-            unsubscribe_token=self.tokens.make(member),
-        )
-        if not await self.send_digest(email, digest):
-            async with self.database.transaction() as transaction:
-                await notifications_store.forget_reminder(transaction.connection, member)
 
     def _entry(self, project_id: UUID, made: Made, environment: Environment | None) -> Entry:
         scope = Scope(project_id, made.environment_id, made.flag_id)
@@ -253,23 +198,9 @@ class Notifier:
         link = mention.page(page, has_environment=environment is not None)
         return Entry(_say_mention(mention, environments), name_author(mention.author_email), mention.at, link)
 
-    def _stale_entry(self, project_id: UUID, flag: StaleFlag) -> Entry:
-        project = project_page(self.public_url, project_id)
-        link = f"{project}/environments/{flag.environment_id}/flags/{flag.flag_id}"
-        return Entry(flag.key, f"in {flag.environment_key}", None, link)
-
-
-async def _find_email(connection: Connection, member: Subscription) -> str | None:
-    """Where a member gets mails; None if the account is not active, or lacks a second factor that is demanded."""
-    address = await notifications_store.find_address(connection, member)
-    if address is None:
-        return None
-    is_lacking = address.demands_second_factor and not await has_second_factor(connection, member.account_id)
-    return None if is_lacking else address.email
-
 
 async def _list_recipients(connection: Connection, project_id: UUID, made: Sequence[Made]) -> Recipients:
-    chosen = await notifications_store.list_wanted(connection, project_id)
+    chosen = await wanted_mails_store.list_wanted(connection, project_id)
     members = await members_store.list_members(connection, project_id)
     names = {target.name for each in made if each.is_evaluated for target in targets_of(each) if target.name}
     subscribed = await list_subscribed(connection, project_id, names)
@@ -305,19 +236,3 @@ def _subject(made: Sequence[Made], mentions: Sequence[Mention], count: int, envi
     places = {each.environment_id for each in made}
     environment = _environment_of(made[0], environments)
     return f"{count} changes in {environment.key}" if environment and len(places) == 1 else f"{count} changes"
-
-
-_REASONS = {
-    Kind.CRITICAL: "a critical environment of this project was changed",
-    Kind.OWNED: "flags that you own were changed",
-    Kind.STALE: "flags that you own may be removed",
-    Kind.WEBHOOKS: "you manage the webhooks of this project",
-    Kind.RELEASES: "you made the release",
-    Kind.MENTIONS: "others have mentioned you in comments",
-    Kind.SUBSCRIBED: "you have subscribed to what was changed",
-}
-
-
-def _reason(kinds: set[Kind]) -> str:
-    told = [_REASONS[kind] for kind in Kind if kind in kinds]
-    return f"You get this mail because {' and '.join(told)}."

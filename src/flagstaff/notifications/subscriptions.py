@@ -11,7 +11,7 @@ SUBSCRIPTIONS_MAX = 200
 
 
 class SubscriptionKind(StrEnum):
-    """What a subscription is to."""
+    """The kind of a subscription's target."""
 
     FLAG = "flag"
     TAG = "tag"
@@ -19,7 +19,7 @@ class SubscriptionKind(StrEnum):
 
 
 class Target(NamedTuple):
-    """What a subscription is to: a flag in an environment, by its key; a tag in the project; or an environment.
+    """The target of a subscription: a flag in an environment, by its key; a tag in the project; or an environment.
 
     A change to a segment concerns the target without an environment, which stands for all of them.
     """

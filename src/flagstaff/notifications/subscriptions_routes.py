@@ -42,7 +42,7 @@ class SubscriptionOut(TaggedOut):
 
 
 class NewSubscription(Body):
-    """What to subscribe to: a flag, with its environment; an environment alone; or a tag, in all environments."""
+    """The target of a subscription: a flag, with its environment; an environment; or a tag, in all environments."""
 
     environment_id: GivenId | None = None
     flag_id: GivenId | None = None

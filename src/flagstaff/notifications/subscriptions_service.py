@@ -11,7 +11,7 @@ from flagstaff.audit.changes import Actor
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.flags import flags_store
 from flagstaff.identity.accounts import accounts_store
-from flagstaff.notifications import notifications_store, subscriptions_store
+from flagstaff.notifications import subscriptions_store, wanted_mails_store
 from flagstaff.notifications.notifications import Kind
 from flagstaff.notifications.subscriptions import (
     SUBSCRIPTIONS_MAX,
@@ -24,7 +24,8 @@ from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_membership
 from flagstaff.projects.members import Member
 from flagstaff.projects.permissions import Permission, require
-from flagstaff.values.errors import Code, Error, not_found
+from flagstaff.values.errors import not_found
+from flagstaff.values.quotas import require_fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +92,13 @@ class Subscriptions:
         connection, project_id, account_id = transaction.connection, member.project_id, member.account_id
         await accounts_store.lock_account(connection, account_id)
         present = await subscriptions_store.list_subscriptions(connection, account_id, project_id)
-        wanted = await notifications_store.find_wanted(connection, project_id, account_id)
+        wanted = await wanted_mails_store.find_wanted(connection, project_id, account_id)
         if not wanted[Kind.SUBSCRIBED]:
-            await notifications_store.save_wanted(connection, project_id, account_id, {**wanted, Kind.SUBSCRIBED: True})
+            await wanted_mails_store.save_wanted(connection, project_id, account_id, {**wanted, Kind.SUBSCRIBED: True})
         same = [each for each in present if Target(each.kind, each.environment_id, each.name) == target]
         if same:
             return same[0]
-        if len(present) >= SUBSCRIPTIONS_MAX:
-            message = f"You have {len(present)} subscriptions in this project, which is the most. Remove some first."
-            raise Error(Code.CONFLICT, message)
+        require_fewer(len(present), SUBSCRIPTIONS_MAX, "subscriptions of yours in this project")
         subscription_id = uuid7()
         await subscriptions_store.create_subscription(
             connection, subscription_id, project_id, Subscribed(target, account_id), self.now()

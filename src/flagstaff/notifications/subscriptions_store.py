@@ -2,30 +2,26 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
+from flagstaff.database.resources import Resource
 from flagstaff.notifications.subscriptions import Subscribed, Subscription, SubscriptionKind, Target
 
 _columns, _environments, _flags = tables.subscriptions.c, tables.environments.c, tables.flags.c
 _of_account = _columns.account_id == sa.bindparam("account", type_=sa.Uuid)
 _in_project = _columns.project_id == sa.bindparam("project", type_=sa.Uuid)
+_SUBSCRIPTIONS = Resource(
+    Subscription,
+    tables.subscriptions,
+    also={"project": tables.projects.c.name, "environment": _environments.key, "flag_id": _flags.id},
+    reads={"kind": SubscriptionKind},
+)
 _subscription = (
-    sa.select(
-        _columns.id,
-        _columns.project_id,
-        tables.projects.c.name,
-        _columns.kind,
-        _columns.environment_id,
-        _environments.key,
-        _columns.name,
-        _flags.id,
-        _columns.created_at,
-    )
+    _SUBSCRIPTIONS.select()
     .join_from(tables.subscriptions, tables.projects, tables.projects.c.id == _columns.project_id)
     .outerjoin(tables.environments, _environments.id == _columns.environment_id)
     .outerjoin(
@@ -54,7 +50,7 @@ async def list_subscriptions(
     """The subscriptions of an account, in a project or in all, newest first."""
     query = _subscription if project_id is None else _own_in_project
     rows = await connection.execute(query, {"account": account_id, "project": project_id})
-    return [_from_row(*row) for row in rows]
+    return list(map(_SUBSCRIPTIONS.read, rows))
 
 
 async def create_subscription(
@@ -74,7 +70,7 @@ async def delete_subscription(
 
 
 async def list_subscribed(connection: AsyncConnection, project_id: UUID, names: Collection[str]) -> list[Subscribed]:
-    """Who has subscribed to an environment of a project, or to a flag or a tag with one of these names.
+    """List those who have subscribed to an environment of a project, or to a flag or a tag with one of these names.
 
     Whoever has subscribed to any environment has also subscribed to the target of segments, which is without one.
     """
@@ -87,7 +83,3 @@ async def list_subscribed(connection: AsyncConnection, project_id: UUID, names: 
         if target.kind is SubscriptionKind.ENVIRONMENT:
             found.append(Subscribed(Target(target.kind), account_id))
     return found
-
-
-def _from_row(id_: UUID, project_id: UUID, project: str, kind: str, *rest: Any) -> Subscription:
-    return Subscription(id_, project_id, project, SubscriptionKind(kind), *rest)

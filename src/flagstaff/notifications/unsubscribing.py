@@ -10,8 +10,8 @@ _ID_BYTES, _DIGEST_BYTES = 16, 16
 _TOKEN_CHARACTERS = (2 * _ID_BYTES + _DIGEST_BYTES) * 4 // 3
 
 
-class Subscription(NamedTuple):
-    """An account, and the project about which it gets mails."""
+class Recipient(NamedTuple):
+    """An account that gets mails about a project."""
 
     account_id: UUID
     project_id: UUID
@@ -23,13 +23,13 @@ class UnsubscribeTokens:
     def __init__(self, secret_key: str) -> None:
         self._key = hmac.digest(secret_key.encode(), b"flagstaff unsubscribe", hashlib.sha256)
 
-    def make(self, subscription: Subscription) -> str:
-        """The token of a subscription, 64 characters that need no escaping in a URL."""
-        content = subscription.account_id.bytes + subscription.project_id.bytes
+    def make(self, recipient: Recipient) -> str:
+        """Make the token of a recipient, 64 characters that need no escaping in a URL."""
+        content = recipient.account_id.bytes + recipient.project_id.bytes
         return urlsafe_b64encode(content + self._digest(content)).decode()
 
-    def read(self, token: str) -> Subscription | None:
-        """The subscription of a token that is genuine."""
+    def read(self, token: str) -> Recipient | None:
+        """Return the recipient of a token; None if it is not genuine."""
         if len(token) != _TOKEN_CHARACTERS or not token.isascii():
             return None
         try:
@@ -39,7 +39,7 @@ class UnsubscribeTokens:
         content, digest = read[: 2 * _ID_BYTES], read[2 * _ID_BYTES :]
         if not hmac.compare_digest(digest, self._digest(content)):
             return None
-        return Subscription(UUID(bytes=content[:_ID_BYTES]), UUID(bytes=content[_ID_BYTES:]))
+        return Recipient(UUID(bytes=content[:_ID_BYTES]), UUID(bytes=content[_ID_BYTES:]))
 
     def _digest(self, content: bytes) -> bytes:
         return hmac.digest(self._key, content, hashlib.sha256)[:_DIGEST_BYTES]

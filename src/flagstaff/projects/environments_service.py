@@ -17,10 +17,10 @@ from flagstaff.projects.access import open_environment, open_project
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import Environment, EnvironmentOrder, is_critical
+from flagstaff.settings import Settings
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.keys import require_same_key
 from flagstaff.values.lists import WHOLE, Window
-from flagstaff.values.quotas import Quota
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Environments:
 
     database: Database
     now: Callable[[], datetime]
-    quota: Quota
+    settings: Settings
 
     async def create_environment(
         self, actor: Actor, project_id: UUID, *, name: str, key: str, critical: bool | None = None
@@ -54,7 +54,8 @@ class Environments:
         """Create an environment in a project that the actor has opened for an update."""
         now = self.now()
         environment = Environment(uuid7(), project_id, name, key, now, is_critical(key, chosen=critical))
-        self.quota.require_room(await environments_store.count_environments(transaction.connection, project_id))
+        present = await environments_store.count_environments(transaction.connection, project_id)
+        self.settings.max_environments_per_project.require_room(present)
         await environments_store.create_environment(transaction.connection, environment)
         scope = Scope(project_id, environment.id)
         await record(transaction, change_of(actor, "environment.created", now, scope, after=environment))

@@ -45,7 +45,7 @@ _count = sa.select(sa.func.count()).where(_columns.account_id == sa.bindparam("a
 
 
 class Outcome(StrEnum):
-    """Why the response to a request is not stored."""
+    """The reason why the response to a request is not stored."""
 
     UNCHANGED = "unchanged"
     """The request changed nothing."""

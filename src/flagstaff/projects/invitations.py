@@ -30,7 +30,7 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class OpenedInvitation:
-    """What whoever has the link of an invitation sees of it before accepting."""
+    """An invitation as whoever has its link sees it before accepting."""
 
     invitation: Invitation
     project: str

@@ -18,8 +18,8 @@ from flagstaff.projects.members import Member, Role
 from flagstaff.projects.permissions import OwnPermissions, Permission, own_permissions, require_grant
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import Project
+from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error
-from flagstaff.values.quotas import Quota
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Members:
 
     database: Database
     now: Callable[[], datetime]
-    quota_of_projects: Quota
+    settings: Settings
 
     async def list_members(self, actor: Actor, project_id: UUID) -> list[Member]:
         """The members of a project, those who have been there longest first."""
@@ -124,11 +124,12 @@ class Members:
             return
         for owner in owners:
             await accounts_store.lock_account(connection, owner.account_id)
-            if self.quota_of_projects.has_room(await projects_store.count_projects(connection, owner.account_id)):
+            present = await projects_store.count_projects(connection, owner.account_id)
+            if self.settings.max_projects_per_account.has_room(present):
                 await projects_store.set_owner(connection, project.id, owner.account_id)
                 return
         raise Error(
             Code.CONFLICT,
             f"The project counts against the quota of {member.email}, and no other owner has room for another project "
-            f"({self.quota_of_projects.setting}).",
+            f"({self.settings.max_projects_per_account.setting}).",
         )

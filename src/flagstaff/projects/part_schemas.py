@@ -1,4 +1,4 @@
-"""How responses show parts of a project: an environment in a list, and one's own permissions."""
+"""Parts of a project in responses: an environment in a list, and one's own permissions."""
 
 from typing import Any
 

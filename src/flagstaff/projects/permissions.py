@@ -153,13 +153,13 @@ class LimitedMember(Member):
     only_in: frozenset[str] | None
 
     def allows(self, permission: Permission, environment: str | None) -> bool:
-        """Whether the token has a permission in the environment with this key, or in the whole project."""
+        """Return whether the token has a permission in the environment with this key, or in the whole project."""
         is_within = self.only_in is None or environment in self.only_in or permission is Permission.PROJECT_READ
         return permission in self.permissions and is_within
 
 
 def may(member: Member, permission: Permission, environment: str | None = None) -> bool:
-    """Whether a member has a permission in the environment with this key, or without one, in the whole project."""
+    """Return whether a member has a permission in the environment with this key; None is the whole project."""
     if isinstance(member, LimitedMember) and not member.allows(permission, environment):
         return False
     if environment is not None:
@@ -219,7 +219,7 @@ def own_permissions(member: Member, environments: Iterable[str]) -> OwnPermissio
 
 
 def may_grant(member: Member, role: Role) -> bool:
-    """Whether a member may give and take a role: only owners make owners."""
+    """Return whether a member may give and take a role: only owners make owners."""
     return may(member, _needed_to_grant(role))
 
 

@@ -54,7 +54,7 @@ class EnvironmentOrder:
 
 
 def is_critical(key: str, *, chosen: bool | None = None) -> bool:
-    """Whether an environment is critical: as chosen, or else by its key."""
+    """Return whether an environment is critical: as chosen, or else by its key."""
     return key in {"prod", "production"} if chosen is None else chosen
 
 

@@ -26,10 +26,10 @@ from flagstaff.projects.permissions import (
 )
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import DEFAULT_ENVIRONMENTS, Environment, Project, is_critical
+from flagstaff.settings import Settings
 from flagstaff.values.keys import new_sdk_key
 from flagstaff.values.lists import WHOLE, Window
 from flagstaff.values.moments import later_than
-from flagstaff.values.quotas import Quota
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Projects:
 
     database: Database
     now: Callable[[], datetime]
-    quota: Quota
+    settings: Settings
 
     async def create_project(self, actor: Actor, *, name: str, description: str | None) -> Project:
         """Create a project with its SDK key and its two environments.
@@ -68,7 +68,8 @@ class Projects:
             await hold_token(transaction.connection, actor)
             # Concurrent creations must each count those before them.
             await accounts_store.lock_account(transaction.connection, actor.account_id)
-            self.quota.require_room(await projects_store.count_projects(transaction.connection, actor.account_id))
+            present = await projects_store.count_projects(transaction.connection, actor.account_id)
+            self.settings.max_projects_per_account.require_room(present)
             await projects_store.create_project(transaction.connection, project)
             await record(transaction, change_of(actor, "project.created", now, Scope(project.id), after=project))
             for place, (label, key) in enumerate(DEFAULT_ENVIRONMENTS):

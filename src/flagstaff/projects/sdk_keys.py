@@ -55,7 +55,7 @@ class SdkKey:
     replaces_id: UUID | None = None
 
     def has_expired(self, now: datetime) -> bool:
-        """Whether the key is not accepted any more at this moment."""
+        """Return whether the key is not accepted any more at this moment."""
         return self.expires_at is not None and self.expires_at <= now
 
 

@@ -21,8 +21,8 @@ from flagstaff.projects.permissions import Permission, may, require
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import Environment
 from flagstaff.projects.sdk_keys import KeyKind, SdkKey, hash_sdk_key, hint_of, new_environment_key
+from flagstaff.settings import Settings
 from flagstaff.values.errors import forbidden, invalid_field
-from flagstaff.values.quotas import Quota
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class SdkKeys:
 
     database: Database
     now: Callable[[], datetime]
-    quota: Quota
+    settings: Settings
 
     async def list_keys(self, actor: Actor, project_id: UUID) -> list[SdkKey]:
         """The keys of the environments in which the actor may see keys, newest first, also those that have expired.
@@ -131,8 +131,8 @@ class SdkKeys:
         present = await sdk_keys_store.list_keys(transaction.connection, project_id)
         now = self.now()
         expired = sorted((key for key in present if key.has_expired(now)), key=lambda key: (key.expires_at, key.id))
-        surplus = expired[: max(0, len(present) + 1 - self.quota.maximum)]
-        self.quota.require_room(len(present) - len(surplus))
+        surplus = expired[: max(0, len(present) + 1 - self.settings.max_sdk_keys_per_project.maximum)]
+        self.settings.max_sdk_keys_per_project.require_room(len(present) - len(surplus))
         for key in surplus:
             await self._delete(transaction, actor, key)
 

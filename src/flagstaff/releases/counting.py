@@ -218,7 +218,7 @@ def number_of(done: Done, kind: Kind) -> float:
 
 
 def needs_scale(counts: MetricCounts, new_users: int, kind: Kind) -> bool:
-    """Whether there are enough users to find the scale of a metric, which was not found yet."""
+    """Return whether there are enough users to find the scale of a metric, which was not found yet."""
     if kind is Kind.BINARY or counts.scale is not None:
         return False
     with_events = sum(cell.users for step in counts.cells for cell in step)

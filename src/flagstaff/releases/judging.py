@@ -21,7 +21,7 @@ WARNING = 0.5
 
 
 class Hold(StrEnum):
-    """Why a step waits."""
+    """The reason why a step waits."""
 
     SPLIT = "split"
     """The users are not split as asked, so nothing is known of what the step before does."""
@@ -42,12 +42,12 @@ class Judgement:
 
     @property
     def is_reached(self) -> bool:
-        """Whether the guard is to act."""
+        """True if the guard is to act."""
         return self.log_evidence >= self.log_threshold
 
     @property
     def is_warning(self) -> bool:
-        """Whether no further step may begin."""
+        """True if no further step may begin."""
         return self.log_evidence >= WARNING * self.log_threshold
 
 
@@ -60,7 +60,7 @@ class Verdict(NamedTuple):
 
 
 def conclude(release: Release, counted: Observations, metrics: Mapping[str, Metric]) -> Verdict:
-    """What follows from what was counted."""
+    """Draw the conclusions from the counts."""
     return Verdict(judge(release, counted, metrics), is_split_wrong(release, counted), counted)
 
 
@@ -78,7 +78,7 @@ def judge(release: Release, counted: Observations, metrics: Mapping[str, Metric]
 
 
 def find_hold(release: Release, counted: Observations, metrics: Mapping[str, Metric]) -> Hold | None:
-    """Why the next step does not begin although its time may have come; None if nothing holds it back."""
+    """Return why the next step does not begin although its time may have come; None if nothing holds it back."""
     step = release.next_step
     if step is None or not release.segments:
         return None
@@ -110,7 +110,7 @@ def log_split_evidence(release: Release, counted: Observations) -> float:
 
 
 def is_split_wrong(release: Release, counted: Observations) -> bool:
-    """Whether the split is so far from what was asked that nothing may be concluded."""
+    """Return whether the split is so far from what was asked that nothing may be concluded."""
     return log_split_evidence(release, counted) >= -log(split.ALPHA)
 
 
@@ -136,7 +136,7 @@ def mean_splits(segments: Sequence[Applied], counted: Observations, metric: int,
 
 
 def _has_many(cells: Sequence[Cell], share: float) -> bool:
-    """Whether so many users had an event that several in each group are expected: for fewer, a mean is not normal."""
+    """Return whether so many users had an event that each group expects several: for fewer, a mean is not normal."""
     return sum(cell.users for cell in cells) * min(share, 1 - share) >= COUNTED_LEAST
 
 

@@ -1,4 +1,4 @@
-"""What was counted for a release: users by arm and step, and those among them who had events.
+"""The counts of a release: users by arm and step, and those among them who had events.
 
 Positions in the history say up to where it was read. Counts and positions are stored together, so that each evaluation
 and each event is counted once, whichever process ends when. Everything that guards and results need is here, so that a
@@ -11,7 +11,7 @@ from flagstaff.releases.releases import Arms
 from flagstaff.releases.statistics.means import Scale
 
 EXPOSED_MAX = 5_000_000
-"""How many users are counted for a release; further ones are not, which the results say."""
+"""The number of users that are counted for a release; the results say so if there are more."""
 POINTS_MAX = 240
 RULED, ASIDE = -1, -2
 """The arms of users who were left out: by a rule, or because they were seen in two arms."""
@@ -19,7 +19,7 @@ RULED, ASIDE = -1, -2
 
 @dataclass(slots=True)
 class Exposure:
-    """When a user was exposed in the latest step that it was seen in (in microseconds), the arm, and the first step."""
+    """The time of a user's first exposure in its latest step (in microseconds), the arm, and the first step."""
 
     first_step: int
     step: int
@@ -29,7 +29,7 @@ class Exposure:
 
 @dataclass(slots=True)
 class Done:
-    """What was counted of a user for a metric, in which step and arm."""
+    """The events of a user for a metric, in which step and arm."""
 
     step: int
     arm: int
@@ -52,7 +52,7 @@ class Cell:
 
 @dataclass(slots=True)
 class MetricCounts:
-    """What was counted of a metric: cells by step and arm. The scale is found among the first users."""
+    """The counts of a metric: cells by step and arm. The scale is found among the first users."""
 
     cells: list[list[Cell]] = field(default_factory=list)
     scale: Scale | None = None
@@ -60,7 +60,7 @@ class MetricCounts:
 
 @dataclass(slots=True)
 class Point:
-    """What a chart shows of a moment, in seconds since 1970: the evidence of each guard, and the users of each arm.
+    """A moment of a chart, in seconds since 1970: the evidence of each guard, and the users of each arm.
 
     Evidence is given as its natural logarithm.
     """
@@ -98,7 +98,7 @@ class Observations:
     every: int = 0
 
     def fits(self, arms: list[Arms | None]) -> bool:
-        """Whether these counts are of such steps: not if the configuration was restored to another state."""
+        """Return whether these counts are of such steps: not if the configuration was restored to another state."""
         widths = [len(each.names) if each else 0 for each in arms]
         return len(self.exposed) <= len(arms) and [len(each) for each in self.exposed] == widths[: len(self.exposed)]
 

@@ -1,4 +1,4 @@
-"""What was counted for releases, in the history: users who were exposed, what they did, and the sums.
+"""Observations of releases, in the history: users who were exposed, what they did, and the sums.
 
 A write says which version of the sums it continues, and changes nothing if another process has continued it first.
 """
@@ -158,14 +158,14 @@ async def create_observed(connection: AsyncConnection, release_id: UUID, environ
 
 
 async def find_latest(connection: AsyncConnection, environment_id: UUID) -> tuple[int | None, ...]:
-    """What changes when an environment gets evaluations or events: its last segment, its size, and that of events."""
+    """Return what changes when an environment gets records: its last segment, its size, and that of events."""
     segment = (await connection.execute(_newest_segment, {"environment_id": environment_id})).first()
     event = (await connection.execute(_last_event, {"environment_id": environment_id})).scalar()
     return (*(segment or (None, None)), event)
 
 
 async def find_observed(connection: AsyncConnection, release_id: UUID) -> Observed | None:
-    """What was counted for a release; None if nothing was begun."""
+    """Find the counts of a release; None if nothing was begun."""
     row = (await connection.execute(_by_release, {"release": release_id})).one_or_none()
     if row is None:
         return None
@@ -198,7 +198,7 @@ async def find_exposures(connection: AsyncConnection, number: int, units: Collec
 
 
 async def find_done(connection: AsyncConnection, number: int, units: Collection[str]) -> dict[tuple[int, str], Done]:
-    """What was counted of some users, by metric and unit."""
+    """Find the events of some users, by metric and unit."""
     found = {}
     for some in parts_of(sorted(units), _UNITS_AT_ONCE):
         for metric, unit, *values in await connection.execute(_done_by_units, {"release": number, "units": some}):
@@ -207,7 +207,7 @@ async def find_done(connection: AsyncConnection, number: int, units: Collection[
 
 
 async def list_done(connection: AsyncConnection, number: int, metric: int) -> list[tuple[str, Done]]:
-    """What was counted of all users for a metric."""
+    """List the events of all users for a metric."""
     rows = await connection.execute(_of_metric, {"release": number, "metric": metric})
     return [(unit, Done(*values)) for unit, *values in rows]
 

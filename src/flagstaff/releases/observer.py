@@ -38,7 +38,7 @@ _PIECES_SECONDS = 0.15  # for one release in one look
 
 
 class Progress(Enum):
-    """How far a look has come with a release."""
+    """The progress of a look at a release."""
 
     DONE = auto()
     MORE = auto()
@@ -130,7 +130,7 @@ class Observer:
         return observed.holder != self.name and observed.held_until > observed.now
 
     async def _is_current(self, release: Release) -> bool:
-        """Whether no step has begun since the release was read: what was read of the history may be of that step."""
+        """Return whether no step has begun since the release was read: what was read may belong to that step."""
         async with self.database.read() as connection:
             if await releases_store.find_updated_at(connection, release.id) == release.updated_at:
                 return True
@@ -162,7 +162,7 @@ class Observer:
 
 
 def _versions(releases: Sequence[Release]) -> Iterator[object]:
-    """What the releases of an environment are, so that a change of one is news as well."""
+    """Return the versions of an environment's releases, so that a change of one is news as well."""
     return ((release.id, release.updated_at) for release in releases)
 
 

@@ -27,7 +27,7 @@ _POINTS_EVERY_SECONDS = 5
 
 
 class Piece(NamedTuple):
-    """What was counted, what follows from it, and whether there may be more to count."""
+    """The counts after a piece of the history, their conclusions, and whether there may be more to count."""
 
     counting: Counting
     verdict: Verdict

@@ -21,9 +21,9 @@ RULES_MAX = 20
 WATCHED_FOR = timedelta(days=90)
 """For how long the last step of a release is watched: as long as events are kept."""
 LATE_AFTER = timedelta(minutes=1)
-"""How long after its time a step is late."""
+"""The time after which a step is late."""
 APPLIED_MAX = 200
-"""How often a release can be paused by conflicts and resumed: each time it counts anew."""
+"""The number of times that conflicts can pause a release and it can be resumed: each time it counts anew."""
 _DIVIDING = frozenset({"rollout_percentage", "variants", "stickiness", "bucketing_key", "fallthrough"})
 NAMED_RULES = "rules"
 """The name under which a step's changes have those of rules."""
@@ -50,7 +50,7 @@ OPEN_STATES = (State.SCHEDULED, State.RUNNING, State.PAUSED)
 
 
 class Action(StrEnum):
-    """What a guard does when its evidence reaches the threshold."""
+    """The action of a guard whose evidence reaches the threshold."""
 
     TURN_OFF = "turn_off"
     PAUSE = "pause"
@@ -58,7 +58,7 @@ class Action(StrEnum):
 
 
 class WhenLate(StrEnum):
-    """What happens to a step whose time has passed, after an outage: it is applied late, or skipped."""
+    """The treatment of a step whose time has passed, after an outage: it is applied late, or skipped."""
 
     RUN = "run"
     SKIP = "skip"
@@ -115,7 +115,7 @@ class Threshold:
         return limit
 
     def is_passed_by(self, value: float) -> bool:
-        """Whether a value is beyond the limit."""
+        """Return whether a value is beyond the limit."""
         return value < self.limit if self.above is None else value > self.limit
 
 
@@ -174,7 +174,7 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is wanted of a release when it is created."""
+    """The plan with which a release is created."""
 
     name: str | None
     steps: tuple[Step, ...]
@@ -218,7 +218,7 @@ class Release:
 
     @property
     def is_open(self) -> bool:
-        """Whether it has not ended."""
+        """True if it has not ended."""
         return self.state in OPEN_STATES
 
     @property
@@ -264,22 +264,22 @@ class Release:
 
     @property
     def changes_rules(self) -> bool:
-        """Whether it changes rules."""
+        """True if it changes rules."""
         return any(step.changes.get(NAMED_RULES) for step in self.steps)
 
     @property
     def is_observed(self) -> bool:
-        """Whether exposures and events are counted for it."""
+        """True if exposures and events are counted for it."""
         return bool(self.guards) or any(step.least_users for step in self.steps)
 
     @property
     def needs_watching(self) -> bool:
-        """Whether it has thresholds, or the step in force divides users, so that guards have something to compare."""
+        """True if it has thresholds, or the step in force divides users, so that guards have something to compare."""
         running = self.running
         return bool(self.thresholds) or (bool(self.guards) and running is not None and running.arms is not None)
 
     def due_of(self, step: int) -> datetime:
-        """When a step that comes next is due, by its time alone."""
+        """Return the time at which a step that comes next is due, by its time alone."""
         wanted = self.steps[step]
         if wanted.at is not None:
             return wanted.at

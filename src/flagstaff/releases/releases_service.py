@@ -35,7 +35,7 @@ from flagstaff.values.errors import Code, Error
 from flagstaff.values.lists import WHOLE, Window
 
 ENDED_KEPT = 50
-"""How many releases of a flag that have ended are kept."""
+"""The number of releases of a flag that have ended and are kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,7 @@ async def postpone(connection: AsyncConnection, release_id: UUID, seconds: float
 
 
 async def find_updated_at(connection: AsyncConnection, release_id: UUID) -> datetime | None:
-    """When a release was last changed; None if it does not exist."""
+    """Find the time at which a release was last changed; None if it does not exist."""
     query = sa.select(_columns.updated_at).where(_columns.id == release_id)
     return (await connection.execute(query)).scalar_one_or_none()
 

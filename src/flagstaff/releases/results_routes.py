@@ -87,7 +87,7 @@ class MetricResultOut(BaseModel):
 
 
 class SplitOut(BaseModel):
-    """Whether users are split as asked."""
+    """The test of whether users are split as asked."""
 
     is_wrong: bool
     evidence: float

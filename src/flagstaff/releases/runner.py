@@ -106,7 +106,7 @@ class Runner:
             await releases_store.postpone(transaction.connection, release_id, seconds)
 
     async def _prepare(self, release: Release) -> Observations | None:
-        """What was counted for a release; counting begins before its first step is applied."""
+        """Return the counts of a release; counting begins before its first step is applied."""
         if not release.is_observed:
             return None
         async with self.database.read_history() as connection:
@@ -230,7 +230,7 @@ class Runner:
 
 
 async def _has_work(connection: Connection, release: Release, counted: Observations | None) -> bool:
-    """Whether there is something to write: somebody has changed the flag, or a step or the end has come."""
+    """Return whether there is something to write: somebody has changed the flag, or a step or the end has come."""
     if await releases_store.list_made_since(connection, release.flag_id, release.mark, 1):
         return True
     clock = await releases_store.read_clock(connection)
@@ -240,7 +240,7 @@ async def _has_work(connection: Connection, release: Release, counted: Observati
 
 
 async def _is_held_back(connection: Connection, release: Release, counted: Observations | None) -> bool:
-    """Whether the next step waits for users, or for the evidence of a guard to fall below its warning line."""
+    """Return whether the next step waits for users, or for the evidence of a guard to fall below its warning line."""
     if counted is None:
         return False
     metrics = await metrics_store.find_metrics(connection, release.project_id, release.watched)
@@ -265,7 +265,7 @@ def find_due(release: Release, clock: datetime) -> Due | None:
 
 
 def find_conflict(release: Release, made: Sequence[MadeChange]) -> str | None:
-    """What somebody else has changed that the release changes too, in words; None if nothing.
+    """Say what somebody else has changed that the release changes too; None if nothing.
 
     Before its first step a release has changed nothing yet: only turning the flag off, or archiving it, counts then.
     """

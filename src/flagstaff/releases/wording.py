@@ -28,7 +28,7 @@ SPLIT_WRONG = (
 def say_guard(
     judgement: Judgement, metric: Metric, segments: Sequence[Applied], counted: Observations, place: int
 ) -> str:
-    """What a guard has found: the metric, the users, the events, the evidence and its threshold."""
+    """Say what a guard has found: the metric, the users, the events, the evidence and its threshold."""
     if metric.kind is Kind.BINARY:
         splits = event_splits(segments, counted, place)
         exposed = [users for users in counted.entered if users]
@@ -91,7 +91,7 @@ def _say_arm(name: str) -> str:
 
 
 def say_threshold(threshold: Threshold, value: float) -> str:
-    """What a threshold has found: the request metric, its value, and the limit."""
+    """Say what a threshold has found: the request metric, its value, and the limit."""
     labels = ", ".join(f"{label}: {given}" for label, given in threshold.labels)
     of_series = f" ({labels})" if labels else ""
     side = "below" if threshold.above is None else "above"

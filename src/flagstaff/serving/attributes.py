@@ -54,6 +54,6 @@ def encode_attributes(read: Mapping[str, object]) -> bytes:
 
 
 def are_small(read: Mapping[str, object]) -> bool:
-    """Whether attributes take about as much memory as their JSON: empty lists in a list take thirty times as much."""
+    """Return whether attributes take about as much memory as their JSON: nested empty lists take thirty times that."""
     lists = [value for value in read.values() if type(value) not in _SCALARS]
     return all(type(each) is list and len(each) <= _FEW and _SCALARS.issuperset(map(type, each)) for each in lists)

@@ -1,4 +1,4 @@
-"""Who asks for flags: a protocol, an SDK key, a user agent and a network, in one environment.
+"""Callers, which ask for flags: a protocol, an SDK key, a user agent and a network, in one environment.
 
 Clients choose their user agents, so these are shortened, and nothing is decided by them. An address is kept only as a
 network, because a browser's is its user's.
@@ -47,7 +47,7 @@ class Caller(NamedTuple):
 
     @property
     def is_others(self) -> bool:
-        """Whether it stands for several."""
+        """True if it stands for several."""
         return self.network == OTHERS
 
 

@@ -178,7 +178,7 @@ def read_attributes(given: GivenAttributes, wanted: Collection[str]) -> dict[str
 
 
 def fit(given: GivenAttributes) -> bool:
-    """Whether attributes are all compared, because they take at most 8 KiB together."""
+    """Return whether attributes are all compared, because they take at most 8 KiB together."""
     room = ATTRIBUTES_MAX_BYTES
     for raw in given.values():
         room -= len(memoryview(raw))

@@ -18,6 +18,7 @@ from flagstaff.concurrency.shared_tasks import SharedTasks
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.database.revisions import Revision
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error, unavailable
 
 log = structlog.get_logger(__name__)
@@ -55,6 +56,11 @@ class Snapshots:
         self._turns: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()  # of comparisons
         self.stale: set[UUID] = set()
         """The projects whose latest load failed, so they may serve an old state. `retry` loads them again."""
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the numbers of projects."""
+        metrics.add_gauge("snapshots", "Projects in memory.", lambda: len(self.loaded))
+        metrics.add_gauge("snapshots_stale", "Projects that could not be loaded.", lambda: len(self.stale))
 
     def observe(self, observer: Callable[[UUID, ProjectSnapshot | None], None]) -> None:
         """Call `observer` at each swap with the project's id and its new snapshot, or None if it does not exist.

@@ -20,7 +20,7 @@ def given_tags(headers: Headers) -> set[str]:
 
 
 def has_answer(headers: Headers, tag: str) -> bool:
-    """Whether a request's `If-None-Match` has this tag."""
+    """Return whether a request's `If-None-Match` has this tag."""
     return tag in given_tags(headers)
 
 

@@ -54,7 +54,7 @@ class Evaluate:
 
     def __init__(self, *, sdk_keys: SdkKeys, limiter: SlidingWindow | None, evaluations: Evaluations) -> None:
         self.find: Callable[[str], Access | None] = sdk_keys.known.get
-        """What an SDK key opens, if it is already known; `answer` checks that it has not expired."""
+        """Finds what an SDK key opens, if it is already known; `answer` checks that it has not expired."""
         self._load = sdk_keys.open
         self._use = sdk_keys.use
         self.admit: Callable[[Hashable], None] = partial(admit, limiter)

@@ -78,7 +78,7 @@ def event(name: str | None, number: int, data: bytes) -> bytes:
 
 
 def event_frame(name: str | None, number: int) -> tuple[bytes, bytes]:
-    """What stands before an event's line of data, and after it."""
+    """Return the bytes before an event's line of data, and those after it."""
     return b"id: %d\n" % number + (b"event: %b\n" % name.encode() if name else b"") + b"data: ", b"\n\n"
 
 

@@ -106,7 +106,7 @@ class EventsRoute:
         await send_accepted(accepted, send, (revision_header(environment.revision),))
 
     def find(self, sdk_key: str) -> Access | None:
-        """What a key opens, if that is known; the key may have expired."""
+        """Finds what a key opens, if that is known; the key may have expired."""
         return self._sdk_keys.known.get(sdk_key)
 
     def accept_at_once(self, access: Access, body: bytes, client: Hashable) -> tuple[bytes, EnvironmentSnapshot] | None:
@@ -254,7 +254,7 @@ class _Checked:
 
 
 def _find_wrong_value(metric: str, kind: Kind, value: float | None) -> str | None:
-    """Why a value cannot be that of an event of a metric; None if it can."""
+    """Return why a value cannot be that of an event of a metric; None if it can."""
     if kind is Kind.BINARY:
         return f"the metric {metric} is binary, and has no value"
     if value is None:

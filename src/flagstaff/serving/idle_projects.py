@@ -12,6 +12,7 @@ from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.evaluation.snapshot import ProjectSnapshot
 from flagstaff.serving.current_snapshots import Snapshots
 from flagstaff.serving.known_sdk_keys import SdkKeys
+from flagstaff.telemetry.metrics import Metrics
 
 SWEEPS = 4
 """A project that was not asked for in so many sweeps is unloaded: up to a quarter of the time later than it could."""
@@ -41,6 +42,10 @@ class IdleProjects:
         self._forget = forget
         self._sweeps = 0
         self._asked_in: dict[UUID, int] = {}  # loaded projects, by the number of the sweep
+
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the number of projects that were unloaded."""
+        metrics.add_counter("snapshots_unloaded", "Projects unloaded because nobody asked.", lambda: self.unloaded)
 
     async def sweep(self) -> None:
         """Note which projects were asked for since the last sweep, and unload those that have been idle for long."""

@@ -21,6 +21,7 @@ from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.serving.applications import Client
 from flagstaff.serving.callers import Caller
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error, unavailable
 
 log = structlog.get_logger(__name__)
@@ -120,9 +121,9 @@ class Streams:
         At most `most` streams are open at a time, and half as many with one SDK key, which may be public.
         """
         self.dropped = 0
-        """How many streams were closed because their clients read too slowly."""
+        """The number of streams that were closed because their clients read too slowly."""
         self.refused = 0
-        """How many streams were refused because too many were open."""
+        """The number of streams that were refused because too many were open."""
         self._supervisor = supervisor
         self._now = now
         self._record_told = record_told
@@ -140,12 +141,18 @@ class Streams:
     def __len__(self) -> int:
         return len(self._open)
 
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the numbers of streams."""
+        metrics.add_gauge("streams", "Open streams of changes.", lambda: len(self))
+        metrics.add_counter("streams_dropped", "Streams closed because clients read too slowly.", lambda: self.dropped)
+        metrics.add_counter("streams_refused", "Streams refused because too many were open.", lambda: self.refused)
+
     def has_streams(self, project_id: UUID) -> bool:
-        """Whether streams of a project's environments are open."""
+        """Return whether streams of a project's environments are open."""
         return project_id in self._of_project
 
     def open_callers(self) -> set[Caller]:
-        """Who has streams open."""
+        """The callers that have streams open."""
         return {each.caller for each in self._open if each.caller is not None}
 
     def open_keys(self) -> set[UUID]:
@@ -175,7 +182,7 @@ class Streams:
             raise unavailable("Too many streams are open. Ask for the flags from time to time, or try again later.")
 
     def is_ahead(self, topic: Topic, revision: int) -> bool:
-        """Whether a topic's streams have been told of a later revision, which a new stream would miss."""
+        """Return whether a topic's streams have been told of a later revision, which a new stream would miss."""
         opened = self._topics.get(topic)
         return opened is not None and opened.told.revision > revision
 

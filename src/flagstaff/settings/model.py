@@ -24,6 +24,7 @@ from flagstaff.settings.values import (
     WhenCutOff,
 )
 from flagstaff.settings.webhooks import Proxy, parse_ports, parse_proxy, parse_readable_file
+from flagstaff.values.quotas import CharactersQuota, Quota, WorkQuota
 
 PREFIX = "FLAGSTAFF_"
 SECRET_FILE_MAX_BYTES = 64 * 1024
@@ -52,8 +53,20 @@ def _read_by(
     return {"parse": parse, "default": default, "meaning": meaning, "variable": variable, "alias": alias}
 
 
-_quota = values.whole_number_parser(1, 1_000_000)
-_characters = values.whole_number_parser(1, 100_000_000)
+_count = values.whole_number_parser(1, 1_000_000)
+_amount = values.whole_number_parser(1, 100_000_000)
+
+
+def _quota(resources: str, place: str, default: str, meaning: str = "") -> dict[str, Any]:
+    """The metadata of a quota: how many resources a place may have."""
+    metadata = _read_by(_count, default, meaning or f"The maximum number of {resources} per {place}.")
+    return metadata | {"make": lambda maximum, variable: Quota(maximum, place, resources, variable)}
+
+
+def _quota_of_characters(parts: str, default: str, meaning: str) -> dict[str, Any]:
+    """The metadata of a quota of the characters of parts of resources."""
+    make = {"make": lambda maximum, variable: CharactersQuota(maximum, parts, variable)}
+    return _read_by(_amount, default, meaning) | make
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,25 +244,19 @@ class Settings:
     api_rate_limit: RateLimit | None = field(
         metadata=_read_by(values.parse_rate_limit, "1200/minute", "Requests to /api allowed for one account.")
     )
-    max_projects_per_account: int = field(
-        metadata=_read_by(_quota, "1000", "The maximum number of projects per account.")
+    max_projects_per_account: Quota = field(metadata=_quota("projects", "account", "1000"))
+    max_tokens_per_account: Quota = field(
+        metadata=_quota("access tokens", "account", "100", "The maximum number of personal access tokens per account.")
     )
-    max_tokens_per_account: int = field(
-        metadata=_read_by(_quota, "100", "The maximum number of personal access tokens per account.")
+    max_tokens_per_project: Quota = field(metadata=_quota("access tokens", "project", "100"))
+    max_sdk_keys_per_project: Quota = field(
+        metadata=_quota(
+            "SDK keys", "project", "200", "The maximum number of SDK keys of the environments of a project."
+        )
     )
-    max_tokens_per_project: int = field(
-        metadata=_read_by(_quota, "100", "The maximum number of access tokens per project.")
-    )
-    max_sdk_keys_per_project: int = field(
-        metadata=_read_by(_quota, "200", "The maximum number of SDK keys of the environments of a project.")
-    )
-    max_environments_per_project: int = field(
-        metadata=_read_by(_quota, "100", "The maximum number of environments per project.")
-    )
-    max_segments_per_project: int = field(
-        metadata=_read_by(_quota, "500", "The maximum number of segments per project.")
-    )
-    max_metrics_per_project: int = field(metadata=_read_by(_quota, "200", "The maximum number of metrics per project."))
+    max_environments_per_project: Quota = field(metadata=_quota("environments", "project", "100"))
+    max_segments_per_project: Quota = field(metadata=_quota("segments", "project", "500"))
+    max_metrics_per_project: Quota = field(metadata=_quota("metrics", "project", "200"))
     max_events: int = field(
         metadata=_read_by(
             values.whole_number_parser(1_000, 10_000_000_000),
@@ -257,45 +264,48 @@ class Settings:
             "The maximum number of events of metrics that are kept, of all projects. The oldest are deleted first.",
         )
     )
-    max_views_per_project: int = field(
-        metadata=_read_by(_quota, "100", "The maximum number of saved views per project.")
+    max_views_per_project: Quota = field(
+        metadata=_quota("views", "project", "100", "The maximum number of saved views per project.")
     )
-    max_webhooks_per_project: int = field(
-        metadata=_read_by(_quota, "20", "The maximum number of webhooks per project, and of the whole instance.")
+    max_webhooks_per_project: Quota = field(
+        metadata=_quota(
+            "webhooks", "project", "20", "The maximum number of webhooks per project, and of the whole instance."
+        )
     )
-    max_flags_per_environment: int = field(
-        metadata=_read_by(_quota, "5000", "The maximum number of flags per environment.")
+    max_flags_per_environment: Quota = field(metadata=_quota("flags", "environment", "5000"))
+    max_rules_per_flag: Quota = field(
+        metadata=_quota("rules", "flag", "1000", "The maximum number of targeting rules per flag.")
     )
-    max_rules_per_flag: int = field(
-        metadata=_read_by(_quota, "1000", "The maximum number of targeting rules per flag.")
+    max_rules_per_environment: Quota = field(
+        metadata=_quota(
+            "rules", "environment", "20000", "The number of targeting rules that the flags of an environment may have."
+        )
     )
-    max_rules_per_environment: int = field(
-        metadata=_read_by(_quota, "20000", "The number of targeting rules that the flags of an environment may have.")
-    )
-    max_condition_characters: int = field(
-        metadata=_read_by(
-            _characters,
+    max_condition_characters: CharactersQuota = field(
+        metadata=_quota_of_characters(
+            "conditions",
             "2000000",
             "The maximum number of characters of the conditions of an environment's rules, and of those of a project's "
             "segments.",
         )
     )
-    max_condition_work: int = field(
+    max_condition_work: WorkQuota = field(
         metadata=_read_by(
-            _characters,
+            _amount,
             "1000",
             "The budget of conditions: how many microseconds those of an environment, or of a draft, may cost an "
             "evaluation at worst, as [computed](api.md#the-budget-of-conditions) when they are saved.",
         )
+        | {"make": WorkQuota}
     )
-    max_variant_characters: int = field(
-        metadata=_read_by(
-            _characters, "1000000", "The maximum number of characters of the variants of an environment's flags."
+    max_variant_characters: CharactersQuota = field(
+        metadata=_quota_of_characters(
+            "variants", "1000000", "The maximum number of characters of the variants of an environment's flags."
         )
     )
     max_reported_counts_per_hour: int = field(
         metadata=_read_by(
-            _quota,
+            _count,
             "20000",
             "The maximum number of different counts (of a result of a flag in an application) that are kept of what "
             "applications report of an environment in an hour.",
@@ -440,19 +450,19 @@ class Settings:
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine can reach the server, as far as the settings say."""
+        """True if only this machine can reach the server, as far as the settings say."""
         addresses = (self.host, urlsplit(self.public_url).hostname or "")
         return all(map(values.is_loopback, addresses)) and not self.trusted_proxies
 
     @property
     def accepts_common_passwords(self) -> bool:
-        """Whether a new password may be a common one."""
+        """True if a new password may be a common one."""
         return self.is_local if self.common_passwords == "auto" else self.common_passwords == "accept"
 
     def quotas(self) -> dict[str, int]:
         """The settings that limit how much of something there may be, by their variables."""
-        quotas = (each for each in dataclasses.fields(self) if each.name.startswith("max_"))
-        return {_variable(each): getattr(self, each.name) for each in quotas}
+        named = ((each, getattr(self, each.name)) for each in dataclasses.fields(self) if each.name.startswith("max_"))
+        return {_variable(each): getattr(value, "maximum", value) for each, value in named}
 
     @classmethod
     def rows(cls) -> list[SettingRow]:
@@ -479,9 +489,11 @@ def _value(setting: Field, given: Mapping[str, str], read: Mapping[str, Any]) ->
             return None
         text = default.format_map(_placeholders(read))
     try:
-        return setting.metadata["parse"](text)
+        value = setting.metadata["parse"](text)
     except ValueError as error:
         raise SettingsError(f"{variable} {error}.") from None
+    make = setting.metadata.get("make")
+    return make(value, _variable(setting)) if make else value
 
 
 def _find(setting: Field, given: Mapping[str, str]) -> tuple[str, str | None]:

@@ -28,7 +28,7 @@ _Sampler = Literal[
 
 _ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _OWN_PROPAGATORS = ("tracecontext", "baggage")  # the framework's own: searching all packages for them takes 10 ms
-# What the SDK would leave out with a warning that quotes it; spaces are its own addition to the specification.
+# Text that the SDK would leave out with a warning that quotes it; spaces are its own addition to the specification.
 _TOKEN = re.compile(r"[!#-'*+.0-9A-Z^-z|~-]+")
 _HEADER = re.compile(rf"({_TOKEN.pattern})[ \t]*=[ \t]*([\x20\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)")
 _MAX_MILLISECONDS = 3_600_000

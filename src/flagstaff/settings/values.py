@@ -74,7 +74,7 @@ def parse_host(text: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address or a name of a host always means this machine; names are not looked up."""
+    """Return whether an address or a name of a host always means this machine; names are not looked up."""
     try:
         address = ip_address(host)
     except ValueError:

@@ -43,7 +43,7 @@ class Metrics:
         """On a `board` this process continues the counters of the one that had the slot before."""
         self._board, self._slot = board, slot
         self.began = board.began if board else time.time()
-        """When all counters were 0, in seconds since 1970."""
+        """The time at which all counters were 0, in seconds since 1970."""
         self._combine: dict[str, sums.Combine] = {"flagstaff_build": max, "process_start_time_seconds": min}
         self._before = sums.growing(sums.decode(board.read_figures(slot) or sums.encode([]))) if board else []
         self.evaluate_responses: defaultdict[int, int] = defaultdict(int)  # a Counter's += is a call into Python

@@ -30,7 +30,7 @@ def check_flag_key(value: str) -> str:
 
 
 def is_flag_key(value: str) -> bool:
-    """Whether a flag can have this key."""
+    """Return whether a flag can have this key."""
     return len(value) <= KEY_MAX_LENGTH and _flag_key.fullmatch(value) is not None
 
 
@@ -40,7 +40,7 @@ def new_sdk_key() -> str:
 
 
 def is_sdk_key(text: str) -> bool:
-    """Whether a text has the form of a project's SDK key."""
+    """Return whether a text has the form of a project's SDK key."""
     return _sdk_key.fullmatch(text) is not None
 
 

@@ -1,1 +1,1 @@
-"""What people see first: saved views of the flag list, favourites, and pinned charts."""
+"""Saved views of the flag list, favourites, and pinned charts: what people see first."""

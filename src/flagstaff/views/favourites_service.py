@@ -10,8 +10,9 @@ from flagstaff.database.database import Database
 from flagstaff.projects.access import open_membership
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import not_found
+from flagstaff.values.quotas import require_fewer
 from flagstaff.views import favourites_store
-from flagstaff.views.favourites import require_room_for_favourite
+from flagstaff.views.favourites import FAVOURITES_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Favourites:
                 raise not_found("flag")
             present = await favourites_store.list_favourites(connection, member.account_id, project_id)
             if key not in present:
-                require_room_for_favourite(len(present))
+                require_fewer(len(present), FAVOURITES_MAX, "favourites of yours in this project")
                 await favourites_store.add_favourite(connection, member.account_id, project_id, key, self.now())
 
     async def remove_favourite(self, actor: Actor, project_id: UUID, key: str) -> None:

@@ -28,7 +28,7 @@ async def list_favourites(connection: AsyncConnection, account_id: UUID, project
 
 
 async def has_flag(connection: AsyncConnection, project_id: UUID, key: str) -> bool:
-    """Whether an environment of a project has a flag with a key, archived or not."""
+    """Return whether an environment of a project has a flag with a key, archived or not."""
     return (await connection.execute(_flags, {"project": project_id, "key": key})).first() is not None
 
 

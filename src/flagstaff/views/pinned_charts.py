@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from flagstaff.values.errors import Code, Error, invalid_field
+from flagstaff.values.errors import invalid_field
 
 CHARTS_MAX = 12  # each is a summary of the history, whenever somebody opens the page
 
@@ -46,9 +46,3 @@ class PinnedChart:
         if self.compare_environment_id == self.environment_id:
             raise invalid_field("compare_environment_id", "must be another environment than environment_id")
         return self
-
-
-def require_room_for_chart(present: int) -> None:
-    """Raise Error CONFLICT if a project has too many pinned charts to add another."""
-    if present >= CHARTS_MAX:
-        raise Error(Code.CONFLICT, f"The project has {present} pinned charts, which is the most. Remove some first.")

@@ -18,8 +18,9 @@ from flagstaff.projects.members import Member
 from flagstaff.projects.permissions import Permission, require
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.values.errors import invalid_field
+from flagstaff.values.quotas import require_fewer
 from flagstaff.views import pinned_charts_store
-from flagstaff.views.pinned_charts import PinnedChart, require_room_for_chart
+from flagstaff.views.pinned_charts import CHARTS_MAX, PinnedChart
 
 _NO_ENVIRONMENT = "is not an environment of this project"
 
@@ -70,7 +71,8 @@ class PinnedCharts:
                 **values,
             ).check()
             await _require_compared(connection, chart)
-            require_room_for_chart(await pinned_charts_store.count_charts(connection, project_id))
+            present = await pinned_charts_store.count_charts(connection, project_id)
+            require_fewer(present, CHARTS_MAX, "pinned charts in the project")
             await pinned_charts_store.create_chart(connection, chart)
             await record(transaction, change_of(actor, "pinned_chart.created", now, Scope(project_id), after=chart))
         return chart

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from flagstaff.values.text import NAME_MAX_LENGTH, check_length, check_text
 
-# What the flag list can be filtered by. A filter that is not set is left out.
+# The filters of the flag list. A filter that is not set is left out.
 State = Literal["on", "off"]
 Audience = Literal["everyone", "rollout", "rules", "only"]
 Use = Literal["day", "quiet"]

@@ -15,7 +15,7 @@ from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_member, open_project
 from flagstaff.projects.permissions import Permission, require_anywhere
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
-from flagstaff.values.quotas import Quota
+from flagstaff.settings import Settings
 from flagstaff.views import saved_views_store
 from flagstaff.views.saved_views import SavedView
 
@@ -26,7 +26,7 @@ class SavedViews:
 
     database: Database
     now: Callable[[], datetime]
-    quota: Quota
+    settings: Settings
 
     async def list_views(self, actor: Actor, project_id: UUID) -> Sequence[SavedView]:
         """The views of a project by name."""
@@ -51,7 +51,8 @@ class SavedViews:
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             await _open(connection, actor, project_id)
-            self.quota.require_room(await saved_views_store.count_views(connection, project_id))
+            present = await saved_views_store.count_views(connection, project_id)
+            self.settings.max_views_per_project.require_room(present)
             await saved_views_store.create_view(connection, view, actor.account_id)
             await record(transaction, change_of(actor, "view.created", view.created_at, Scope(project_id), after=view))
         return view

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.audit.changes_routes import Action, Resource
+from flagstaff.audit.changes_routes import Action, Kind
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.sessions import log_in
@@ -147,7 +147,7 @@ async def test_every_change_is_listed_newest_first_also_of_what_is_deleted(ada: 
 
 
 def test_the_kinds_of_resources_are_those_of_the_actions() -> None:
-    assert {action.partition(".")[0] for action in get_args(Action)} == set(get_args(Resource))
+    assert {action.partition(".")[0] for action in get_args(Action)} == set(get_args(Kind))
 
 
 async def test_a_change_has_its_actor_action_and_place_and_never_an_sdk_key(ada: Caller, project: Json) -> None:

@@ -246,7 +246,10 @@ async def test_a_subject_has_a_bounded_number_of_comments(
         for _ in range(COMMENTS_PER_SUBJECT):
             await create_comment(transaction.connection, make_comment(flag, ada, clock, author_id=None))
     refused = await ada.post(of_flag(flag), json={"text": "One more"})
-    assert (refused.status_code, refused.json()["detail"]) == (409, "There are 500 comments, which is the most.")
+    assert (refused.status_code, refused.json()["detail"]) == (
+        409,
+        "There are 500 comments, which is the most. Remove some first.",
+    )
 
 
 async def test_an_account_writes_a_bounded_number_of_comments_in_an_hour(

@@ -13,7 +13,6 @@ from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.audit.changes import Committed
 from flagstaff.audit.propagation import Place, changed_places
 from flagstaff.database import tables
-from flagstaff.http.services import Services
 from flagstaff.projects.idempotency_service import KEYS_PER_ACCOUNT, Idempotency
 from flagstaff.values.moments import format_moment
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
@@ -158,7 +157,7 @@ async def test_beyond_the_bound_of_an_account_new_keys_are_refused_until_old_one
     assert (await eve.post("/api/projects", json={"name": "Hers"}, headers=KEY)).status_code == 201
     clock.advance(hours=22)
     await log_in_again(flagstaff, ada)
-    await Services(*flagstaff.foundation.services)[Idempotency].purge()
+    await flagstaff.foundation.offered()[Idempotency].purge()
     assert (await ada.post(toggle, headers={"idempotency-key": "key-2"})).status_code == 200
 
 
@@ -286,7 +285,7 @@ async def test_after_24_hours_a_key_is_new(
     assert (await ada.post(toggle, headers=KEY)).json()["enabled"] is False
     clock.advance(hours=23, minutes=59)
     assert is_replayed(await ada.post(toggle, headers=KEY))
-    await Services(*flagstaff.foundation.services)[Idempotency].purge()
+    await flagstaff.foundation.offered()[Idempotency].purge()
     assert await count_keys() == 1
     clock.advance(minutes=1)
     await log_in_again(flagstaff, ada)
@@ -294,7 +293,7 @@ async def test_after_24_hours_a_key_is_new(
     assert (answer.json()["enabled"], is_replayed(answer)) == (True, False)
     assert await toggles(flagstaff, flag) == 2
     clock.advance(hours=24)
-    await Services(*flagstaff.foundation.services)[Idempotency].purge()
+    await flagstaff.foundation.offered()[Idempotency].purge()
     assert await count_keys() == 0
 
 

@@ -6,7 +6,7 @@ import { type AccountDetails, useEndAccountSession } from "../../api/administrat
 import { administration } from "../../texts/administration";
 import { sessions } from "../../texts/sessions";
 import { AnchorLink } from "../shared/links";
-import classes from "../projects/Members.module.css";
+import classes from "../shared/ListRows.module.css";
 import { SessionRow } from "./SessionList";
 
 interface Props {

@@ -11,7 +11,7 @@ import {
 } from "../../api/notifications";
 import { notifyRefused } from "../../lib/notify";
 import { notifications as texts } from "../../texts/notifications";
-import classes from "../projects/Members.module.css";
+import classes from "../shared/ListRows.module.css";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 
@@ -68,8 +68,8 @@ function ProjectRow({ settings }: { settings: Notifications }) {
   };
   return (
     <li className={classes.row}>
-      <div className={classes.who}>
-        <span className={classes.email}>{settings.project}</span>
+      <div className={classes.label}>
+        <span className={classes.name}>{settings.project}</span>
       </div>
       {KINDS.map((kind) => (
         <Checkbox

@@ -11,7 +11,7 @@ import { CurrentPasswordForm } from "./CurrentPasswordForm";
 import { FactorDialog } from "./FactorDialog";
 import { GuardedButton } from "../shared/GuardedButton";
 import { IconPlus } from "../shared/icons";
-import classes from "../projects/Members.module.css";
+import classes from "../shared/ListRows.module.css";
 import { When } from "../shared/When";
 
 const AddPasskey = lazy(() => import("./AddPasskey"));
@@ -80,9 +80,9 @@ function PasskeyRow({ passkey, isLast, onRemoved }: RowProps) {
   };
   return (
     <li className={classes.row}>
-      <div className={classes.who}>
-        <span className={classes.email}>{name}</span>
-        <span className={classes.roles}>
+      <div className={classes.label}>
+        <span className={classes.name}>{name}</span>
+        <span className={classes.details}>
           {texts.created} <When at={createdAt} /> ·{" "}
           {lastUsedAt ? (
             <>

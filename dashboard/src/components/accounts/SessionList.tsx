@@ -8,7 +8,7 @@ import { deviceName } from "./deviceName";
 import { useDialog } from "../../lib/useDialog";
 import { sessions as texts } from "../../texts/sessions";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
-import classes from "../projects/Members.module.css";
+import classes from "../shared/ListRows.module.css";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 import { When } from "../shared/When";
@@ -78,11 +78,11 @@ export function SessionRow({ session, current = false, onEnd, onEnded }: RowProp
   };
   return (
     <li className={classes.row}>
-      <div className={classes.who}>
-        <span className={classes.email} title={given}>
+      <div className={classes.label}>
+        <span className={classes.name} title={given}>
           {device}
         </span>
-        <span className={classes.roles}>
+        <span className={classes.details}>
           {address ?? texts.unknownAddress} · {texts.lastSeen} <When at={lastSeen} />
         </span>
       </div>

@@ -10,7 +10,7 @@ import { twoFactor as texts } from "../../texts/twoFactor";
 import { CurrentPasswordForm } from "./CurrentPasswordForm";
 import { FactorDialog, type OnChanged } from "./FactorDialog";
 import { IconAlert } from "../shared/icons";
-import classes from "../projects/Members.module.css";
+import classes from "../shared/ListRows.module.css";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { PasskeyList } from "./PasskeyList";
 import { LoadFailed } from "../shared/ProblemPage";
@@ -65,9 +65,9 @@ interface RowProps {
 function Row({ name, detail, children }: RowProps) {
   return (
     <li className={classes.row}>
-      <div className={classes.who}>
-        <span className={classes.email}>{name}</span>
-        <span className={classes.roles}>{detail}</span>
+      <div className={classes.label}>
+        <span className={classes.name}>{name}</span>
+        <span className={classes.details}>{detail}</span>
       </div>
       {children}
     </li>

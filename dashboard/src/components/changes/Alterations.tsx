@@ -1,4 +1,4 @@
-/** What a restore alters. */
+/** The alterations that a restore makes. */
 
 import { Stack, Text } from "@mantine/core";
 import type { Alteration } from "../../api/restores";

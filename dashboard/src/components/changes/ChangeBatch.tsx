@@ -1,4 +1,4 @@
-/** What one operation changed together, as one entry whose parts unfold and can be put back together. */
+/** The changes of one operation, as one entry whose parts unfold and can be put back together. */
 
 import { Group, Text } from "@mantine/core";
 import type { Change } from "../../api/changes";

@@ -1,4 +1,4 @@
-/** How many comments a change has, and a dialog with them. */
+/** The number of comments on a change, and a dialog with them. */
 
 import { Button } from "@mantine/core";
 import { lazy } from "react";

@@ -4,6 +4,7 @@ import { VisuallyHidden } from "@mantine/core";
 import type { ValueChange } from "../../lib/changedValues";
 import type { FieldChange } from "../../lib/changes";
 import { changes as changeTexts } from "../../texts/changes";
+import { changeSentences } from "../../texts/changeSentences";
 import classes from "./ChangeRows.module.css";
 
 const VALUES_SHOWN = 20;
@@ -14,7 +15,7 @@ export function ChangedFields({ fields }: { fields: readonly FieldChange[] }) {
     <dl className={classes.fields}>
       {fields.map(({ field, before, after, values }) => (
         <div key={field} className={classes.field}>
-          <dt>{changeTexts.fields[field] ?? field}</dt>
+          <dt>{changeTexts.fields[field] ?? changeSentences.fields[field] ?? field}</dt>
           {values ? (
             values.map((each) => <ChangedValues key={each.condition} {...each} />)
           ) : (

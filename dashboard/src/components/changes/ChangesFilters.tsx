@@ -5,11 +5,12 @@ import { useDisclosure } from "@mantine/hooks";
 import { useId } from "react";
 import type { Environment } from "../../api/client";
 import { type Period, PERIODS, periodOf } from "../../lib/changePeriods";
-import { type Action, type ChangesSearch, FILTERS } from "../../lib/changesFilter";
+import { type ChangesSearch, FILTERS } from "../../lib/changesFilter";
 import { localMinute } from "../../lib/markers";
 import { changesPage as texts } from "../../texts/changesPage";
 import classes from "../history/History.module.css";
 import { TypedInput } from "../shared/TypedInput";
+import { ACTIONS } from "./changeActions";
 
 interface Props {
   /** Those of which one can be chosen; none on the page of one of them. */
@@ -18,65 +19,6 @@ interface Props {
   readonly onChange: (search: ChangesSearch) => void;
 }
 
-/** All of the API's, which the compiler checks. */
-const ACTIONS = Object.keys({
-  "flag.created": true,
-  "flag.updated": true,
-  "flag.toggled": true,
-  "flag.archived": true,
-  "flag.unarchived": true,
-  "flag.deleted": true,
-  "rule.created": true,
-  "rule.updated": true,
-  "rule.deleted": true,
-  "segment.created": true,
-  "segment.updated": true,
-  "segment.deleted": true,
-  "metric.created": true,
-  "metric.updated": true,
-  "metric.deleted": true,
-  "release.created": true,
-  "release.step_applied": true,
-  "release.step_skipped": true,
-  "release.paused": true,
-  "release.resumed": true,
-  "release.cancelled": true,
-  "release.warned": true,
-  "release.stopped": true,
-  "release.failed": true,
-  "release.done": true,
-  "comment.deleted": true,
-  "view.created": true,
-  "view.updated": true,
-  "view.deleted": true,
-  "pinned_chart.created": true,
-  "pinned_chart.updated": true,
-  "pinned_chart.deleted": true,
-  "project.created": true,
-  "project.updated": true,
-  "project.key_regenerated": true,
-  "environment.created": true,
-  "environment.updated": true,
-  "environment.reordered": true,
-  "environment.deleted": true,
-  "sdk_key.created": true,
-  "sdk_key.revoked": true,
-  "webhook.created": true,
-  "webhook.updated": true,
-  "webhook.secret_rotated": true,
-  "webhook.disabled": true,
-  "webhook.deleted": true,
-  "member.added": true,
-  "member.updated": true,
-  "member.removed": true,
-  "member.joined": true,
-  "invitation.created": true,
-  "invitation.sent": true,
-  "invitation.accepted": true,
-  "invitation.deleted": true,
-  "token.created": true,
-  "token.deleted": true,
-} satisfies Record<Action, true>);
 const TEXT = { autoComplete: "off", spellCheck: false } as const;
 const TIME = { type: "datetime-local", miw: 0, className: classes.moment ?? "" } as const;
 const HOUR = 3_600_000;

@@ -18,7 +18,7 @@ import { RestoreButtons } from "./RestoreButtons";
 interface Props extends DialogProps {
   readonly projectId: string;
   readonly changeId: string;
-  /** What is put back, and where: "New checkout in Production". */
+  /** The name of what is put back, and its place: "New checkout in Production". */
   readonly what: string;
 }
 

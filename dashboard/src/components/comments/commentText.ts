@@ -6,7 +6,7 @@ export interface TextPart {
 }
 
 const PARTS = /`([^`\n]+)`|(https?:\/\/[^\s<>"`]+)|(?<![\w.+@-])@([^\s@,;:()<>[\]"]{1,64}@[^\s@,;:()<>[\]"!?]{1,254})/g;
-/** What ends a sentence is not part of an address. */
+/** Punctuation that ends a sentence, which is not part of an address. */
 const ENDING = /[.,;:!?'*_)\]`]+$/;
 
 /** `members` are the addresses of those who can be mentioned; any other address is text. */

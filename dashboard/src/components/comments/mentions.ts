@@ -3,7 +3,7 @@
 const SHOWN = 6;
 const TYPED = /(?:^|[\s(,;:])@([^\s@]*(?:@[^\s@]*)?)$/;
 
-/** What has been typed of an address before the caret, after its @; null if no mention is being typed. */
+/** The part of an address that has been typed before the caret, after its @; null if no mention is being typed. */
 export function typedMention(text: string, caret: number): string | null {
   return TYPED.exec(text.slice(0, caret))?.[1] ?? null;
 }

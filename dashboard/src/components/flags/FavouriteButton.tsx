@@ -1,4 +1,4 @@
-/** What an account does with a flag for itself, on the flag's page: a favourite, and a subscription. */
+/** The buttons of a flag's page that concern only one's own account: a favourite, and a subscription. */
 
 import { useQuery } from "@tanstack/react-query";
 import { favouritesQuery, useMarkFavourite } from "../../api/favourites";

@@ -1,4 +1,4 @@
-/** How many users' results change when flags are turned on. */
+/** The number of users whose results change when flags are turned on. */
 
 import { Alert, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";

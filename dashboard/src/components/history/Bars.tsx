@@ -16,7 +16,7 @@ interface Props {
   readonly scale: Scale;
   readonly height?: number;
   readonly zooming?: Zooming;
-  /** What is marked between the bars and the axis. */
+  /** The marks between the bars and the axis. */
   readonly marks?: ReactNode;
 }
 
@@ -98,7 +98,7 @@ export function Bars({ chart, scale, height = HEIGHT, zooming, marks }: Props) {
 interface StackProps {
   readonly bar: ChartBar | undefined;
   readonly parts: readonly Part[];
-  /** What the top of the chart stands for; null if each bar reaches it. */
+  /** The value at the top of the chart; null if each bar reaches it. */
   readonly most: number | null;
   /** Of its series. */
   readonly place: number;
@@ -123,7 +123,7 @@ function Stack({ bar, parts, most, place }: StackProps) {
   );
 }
 
-/** What all series have at one bar. */
+/** The values of all series at one bar. */
 function spoken({ parts, series }: Chart, scale: Scale, index: number): string {
   const [first, second] = series.map(({ name, bars }) => {
     const bar = bars[index];

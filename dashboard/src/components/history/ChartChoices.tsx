@@ -1,4 +1,4 @@
-/** What a chart shows: its parts, what it is compared with, and its scale. The selection is in the URL. */
+/** The choices for a chart: its parts, what it is compared with, and its scale. The selection is in the URL. */
 
 import { NativeSelect } from "@mantine/core";
 import type { Environment } from "../../api/client";

@@ -9,10 +9,10 @@ import { IconButton } from "../shared/IconButton";
 import { ChartIcon } from "./chartIcons";
 
 interface Props {
-  /** What the chart shows, or will show. */
+  /** The span that the chart shows, or will show. */
   readonly shown: Span;
   readonly isZoomed: boolean;
-  /** Whether nothing is later. */
+  /** True if the span ends now, so that nothing is later. */
   readonly isLatest: boolean;
   readonly onSpan: (span: Span) => void;
   readonly onReset: () => void;

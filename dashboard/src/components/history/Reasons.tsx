@@ -1,4 +1,4 @@
-/** How often each reason was given. */
+/** The number of times that each reason was given. */
 
 import { Text } from "@mantine/core";
 import { meansOff, type ReasonCount } from "../../lib/series";

@@ -1,4 +1,4 @@
-/** How many users had the flag on and off on each of the last days. */
+/** The numbers of users who had the flag on and off on each of the last days. */
 
 import { Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

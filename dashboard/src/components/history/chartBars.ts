@@ -36,7 +36,7 @@ export interface Chart {
   readonly stepSeconds: number;
   /** The length of a bar, as the API has it. */
   readonly interval: string;
-  /** How often each reason was given in the first series. */
+  /** The number of times that each reason was given in the first series. */
   readonly reasons: readonly ReasonCount[];
 }
 
@@ -186,7 +186,7 @@ export function percent(count: number, total: number): string {
   return `${((count / total) * 100).toFixed(1).replace(/\.0$/, "")}%`;
 }
 
-/** What the top of the chart stands for. */
+/** The value at the top of the chart. */
 export function mostOf({ series }: Chart): number {
   return Math.max(1, ...series.flatMap(({ bars }) => bars.map(({ total }) => total)));
 }

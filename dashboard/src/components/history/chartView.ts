@@ -1,4 +1,4 @@
-/** What a chart of the history shows, as the URL and pinned charts have it. Unknown choices are ignored. */
+/** The choices for a chart of the history, as the URL and pinned charts have them. Unknown choices are ignored. */
 
 import type { Environment } from "../../api/client";
 import type { PinnedChart } from "../../api/pinnedCharts";

@@ -10,7 +10,7 @@ export interface PageOf<E extends Entry> {
   readonly next_cursor: string | null;
 }
 
-/** How many entries to ask for at once, which is the most that the API returns. */
+/** The number of entries to ask for at once: the most that the API returns. */
 export const MOST_NEW = 100;
 const MOST_ON_FIRST_PAGE = 200;
 /** Instances record their evaluations in batches, so that an entry can be older than one that was there before it. */

@@ -14,7 +14,7 @@ import { GuardedButton } from "../shared/GuardedButton";
 import { lateDialog } from "../shared/lateDialog";
 import { KeyUse, useKeyCallers } from "./KeyUse";
 import { RotationDialog } from "./RotationDialog";
-import classes from "../projects/Members.module.css";
+import classes from "../shared/ListRows.module.css";
 import { useNow, When } from "../shared/When";
 
 const RotateDialog = lateDialog(() => import("./RotateDialog").then((module) => module.RotateDialog));
@@ -35,15 +35,15 @@ export function SdkKeyRow({ projectId, environment, sdkKey, replaced, onRevoked 
   const expiry = expiryOf(sdkKey, useNow());
   return (
     <li className={classes.row}>
-      <div className={classes.who}>
-        <span className={classes.email}>{sdkKey.name}</span> <Badge variant="default">{texts.kinds[sdkKey.kind]}</Badge>{" "}
+      <div className={classes.label}>
+        <span className={classes.name}>{sdkKey.name}</span> <Badge variant="default">{texts.kinds[sdkKey.kind]}</Badge>{" "}
         {expiry === "expired" && <Badge color="alarm.8">{tokenTexts.expired}</Badge>}
         {expiry === "soon" && <Badge color="yellow.9">{tokenTexts.expiresSoon}</Badge>}
-        <span className={classes.roles}>
+        <span className={classes.details}>
           {texts.in(environment?.name ?? sdkKey.environment)} · {texts.hint(sdkKey.hint)} ·{" "}
           {expiryInWords(sdkKey, expiry === "expired")}
         </span>
-        <span className={classes.roles}>
+        <span className={classes.details}>
           {sdkKey.last_used_at === null ? (
             tokenTexts.neverUsed
           ) : (
@@ -114,7 +114,7 @@ function RevokeDialog({ projectId, environment, sdkKey, onRevoked, ...dialog }: 
   );
 }
 
-/** Which key this one replaces, whether that is still in use, and a button that goes on with its rotation. */
+/** The key that this one replaces, whether it is still in use, and a button that goes on with its rotation. */
 function Replaced({ projectId, environment, sdkKey, replaced, onRevoked }: Props & { readonly replaced: SdkKey }) {
   const watching = useDialog();
   const revocation = useDialog();
@@ -122,7 +122,7 @@ function Replaced({ projectId, environment, sdkKey, replaced, onRevoked }: Props
   const last = lastUseOf(replaced, data);
   const [caller] = data ?? [];
   return (
-    <span className={classes.roles}>
+    <span className={classes.details}>
       {rotationTexts.replaces(replaced.name, replaced.hint)}{" "}
       {last === null ? (
         rotationTexts.wasNeverUsed

@@ -12,7 +12,7 @@ import { tokens as tokenTexts } from "../../texts/tokens";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
 import { LastUse } from "./KeyUse";
-import classes from "../projects/Members.module.css";
+import classes from "../shared/ListRows.module.css";
 import { useNow, When } from "../shared/When";
 
 interface Props {
@@ -32,12 +32,12 @@ export function TokenRow({ projectId, environments, token, onRevoked }: Props) {
   };
   return (
     <li className={classes.row}>
-      <div className={classes.who}>
-        <span className={classes.email}>{token.name}</span>{" "}
+      <div className={classes.label}>
+        <span className={classes.name}>{token.name}</span>{" "}
         {expiry === "expired" && <Badge color="alarm.8">{tokenTexts.expired}</Badge>}
         {expiry === "soon" && <Badge color="yellow.9">{tokenTexts.expiresSoon}</Badge>}
-        <span className={classes.roles}>{permissionsInWords(token)}</span>
-        <span className={classes.roles}>
+        <span className={classes.details}>{permissionsInWords(token)}</span>
+        <span className={classes.details}>
           {(projectId !== null || token.environments !== null) &&
             `${environmentsInWords(token, projectId === null ? null : environments)} · `}
           {expiryInWords(token, expiry === "expired")} ·{" "}

@@ -1,4 +1,4 @@
-/** What was different about a user, in words. */
+/** Says what was different about a user. */
 
 import type { Cause } from "../../api/causes";
 import { causes as texts } from "../../texts/causes";

@@ -9,7 +9,7 @@ import { useDialog } from "../../lib/useDialog";
 import { members as memberTexts } from "../../texts/members";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
-import classes from "./Members.module.css";
+import classes from "../shared/ListRows.module.css";
 
 interface Props {
   readonly projectId: string;
@@ -34,9 +34,9 @@ export function InvitationRow({ projectId, invitation, onRevoked }: Props) {
   };
   return (
     <li className={classes.row}>
-      <div className={classes.who}>
-        <span className={classes.email}>{email}</span>
-        <span className={classes.roles}>
+      <div className={classes.label}>
+        <span className={classes.name}>{email}</span>
+        <span className={classes.details}>
           {rolesInWords(invitation)}. {sentAt ? memberTexts.valid(inFull(expiresAt)) : memberTexts.unsent}
         </span>
       </div>

@@ -10,7 +10,7 @@ import { members as memberTexts } from "../../texts/members";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
 import { draftOfMember, MemberDialog } from "./MemberDialogs";
-import classes from "./Members.module.css";
+import classes from "../shared/ListRows.module.css";
 
 interface Props {
   readonly projectId: string;
@@ -38,10 +38,10 @@ export function MemberRow({ projectId, environments, member, self, own, onRemove
   };
   return (
     <li className={classes.row}>
-      <div className={classes.who}>
-        <span className={classes.email}>{member.email}</span>
+      <div className={classes.label}>
+        <span className={classes.name}>{member.email}</span>
         {isSelf && <span className={classes.self}> ({memberTexts.you})</span>}
-        <span className={classes.roles}>{rolesInWords(member)}</span>
+        <span className={classes.details}>{rolesInWords(member)}</span>
       </div>
       <Group gap={6}>
         {self && !isSelf && (

@@ -9,7 +9,7 @@ import { t } from "../../texts";
 import { permissions } from "../../texts/permissions";
 import { members as memberTexts } from "../../texts/members";
 import { IconCheck, IconMinus } from "../shared/icons";
-import classes from "./Members.module.css";
+import classes from "./PermissionTables.module.css";
 
 /** What the account may do in the whole project and in each of its environments. */
 export function OwnPermissions({ own, environments }: { own: Own; environments: readonly Environment[] }) {

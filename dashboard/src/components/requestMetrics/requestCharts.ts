@@ -7,7 +7,7 @@ import { partColour } from "../../lib/partColours";
 import { digits } from "../../lib/releases";
 
 const MINUTE = 60_000;
-/** How far the scale extends beyond a limit, so that the line can be seen to pass it. */
+/** The part by which the scale extends beyond a limit, so that a line can be seen to pass it. */
 const BEYOND = 1.2;
 
 export interface Drawn {

@@ -11,7 +11,7 @@ import { AnchorLink } from "../shared/links";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 
-/** What can be subscribed to: a flag, with its environment; an environment; or a tag. */
+/** A target of a subscription: a flag, with its environment; an environment; or a tag. */
 export type SubscriptionTarget =
   | { readonly kind: "flag"; readonly name: string; readonly environmentId: string; readonly flagId: string }
   | { readonly kind: "environment"; readonly name: string; readonly environmentId: string }

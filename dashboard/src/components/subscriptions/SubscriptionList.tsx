@@ -6,7 +6,7 @@ import { useRef } from "react";
 import { allSubscriptionsQuery, type Subscription, useUnsubscribeFrom } from "../../api/subscriptions";
 import { notifyRefused } from "../../lib/notify";
 import { subscriptions as texts } from "../../texts/subscriptions";
-import classes from "../projects/Members.module.css";
+import classes from "../shared/ListRows.module.css";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 import { AnchorLink } from "../shared/links";
@@ -36,9 +36,9 @@ export function SubscriptionList() {
         <ul className={classes.list} aria-label={texts.heading}>
           {data.map((each) => (
             <li key={each.id} className={classes.row}>
-              <div className={classes.who}>
+              <div className={classes.label}>
                 <Subject subscription={each} />
-                <span className={classes.roles}>
+                <span className={classes.details}>
                   {[
                     texts.kinds[each.kind],
                     each.kind === "flag" && each.environment !== null && texts.inEnvironment(each.environment),
@@ -76,7 +76,7 @@ function Subject({ subscription }: { subscription: Subscription }) {
       <AnchorLink
         to="/projects/$projectId/environments/$environmentId/flags/$flagId"
         params={{ projectId, environmentId, flagId }}
-        className={classes.email}
+        className={classes.name}
       >
         {name}
       </AnchorLink>
@@ -87,11 +87,11 @@ function Subject({ subscription }: { subscription: Subscription }) {
       <AnchorLink
         to="/projects/$projectId/environments/$environmentId"
         params={{ projectId, environmentId }}
-        className={classes.email}
+        className={classes.name}
       >
         {name}
       </AnchorLink>
     );
   }
-  return <span className={classes.email}>{name}</span>;
+  return <span className={classes.name}>{name}</span>;
 }

@@ -16,7 +16,7 @@ import { notifyDone, notifyRefused } from "../../lib/notify";
 import { inFull } from "../../lib/time";
 import { hostOf } from "./webhookDrafts";
 import { webhooks as texts } from "../../texts/webhooks";
-import classes from "../projects/Members.module.css";
+import classes from "../shared/ListRows.module.css";
 import { GuardedButton } from "../shared/GuardedButton";
 import { IconTerminal } from "../shared/icons";
 import { Pages } from "../shared/Pages";
@@ -80,10 +80,10 @@ function DeliveryRow({ place, webhookId, delivery }: RowProps) {
     );
   return (
     <li className={classes.row}>
-      <div className={classes.who}>
-        <span className={classes.email}>{type}</span>{" "}
+      <div className={classes.label}>
+        <span className={classes.name}>{type}</span>{" "}
         <Badge color={COLOURS[delivery.state]}>{texts.states[delivery.state]}</Badge>
-        <span className={classes.roles}>
+        <span className={classes.details}>
           <When at={delivery.created_at} /> · <span className="mono">{delivery.message_id}</span>
           {delivery.state === "waiting" && delivery.next_attempt_at !== null && (
             <>
@@ -93,7 +93,7 @@ function DeliveryRow({ place, webhookId, delivery }: RowProps) {
           )}
         </span>
         {delivery.attempts.map((attempt, place) => (
-          <span key={attempt.at} className={classes.roles}>
+          <span key={attempt.at} className={classes.details}>
             {texts.attempt(place + 1)} <When at={attempt.at} />:{" "}
             {attempt.status === null ? attempt.error : texts.answered(attempt.status)} ·{" "}
             {texts.took(attempt.milliseconds)}

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type Place, previewQuery, type WebhookFilter } from "../../api/webhooks";
 import { lineOf } from "../../api/problem";
 import { webhooks as texts } from "../../texts/webhooks";
-import classes from "../projects/Members.module.css";
+import classes from "../shared/ListRows.module.css";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { Refusal } from "../shared/Refusal";
 import { Unfold } from "../shared/Unfold";
@@ -30,9 +30,9 @@ export default function Preview({ place, filter }: Props) {
         <ul className={classes.list} aria-label={texts.preview}>
           {data.messages.map((each, place) => (
             <li key={`${each.timestamp}-${place}`} className={classes.row}>
-              <div className={classes.who} style={{ flexBasis: "100%" }}>
-                <span className={classes.email}>{each.type}</span>
-                <span className={classes.roles}>
+              <div className={classes.label} style={{ flexBasis: "100%" }}>
+                <span className={classes.name}>{each.type}</span>
+                <span className={classes.details}>
                   <When at={each.timestamp} />
                 </span>
                 <Unfold label={texts.body}>

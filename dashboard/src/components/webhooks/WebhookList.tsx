@@ -8,7 +8,7 @@ import { useDialog } from "../../lib/useDialog";
 import { NEW_WEBHOOK, webhookOf } from "./webhookDrafts";
 import { webhooks as texts } from "../../texts/webhooks";
 import { SecretDialog } from "../keys/SecretDialog";
-import classes from "../projects/Members.module.css";
+import classes from "../shared/ListRows.module.css";
 import { Empty } from "../shared/Empty";
 import { GuardedButton } from "../shared/GuardedButton";
 import { IconBroadcast, IconPlus } from "../shared/icons";

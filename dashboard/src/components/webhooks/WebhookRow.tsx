@@ -16,7 +16,7 @@ import { useDialog } from "../../lib/useDialog";
 import { draftOf, hostOf, webhookOf } from "./webhookDrafts";
 import { t } from "../../texts";
 import { webhooks as texts } from "../../texts/webhooks";
-import classes from "../projects/Members.module.css";
+import classes from "../shared/ListRows.module.css";
 import { ConfirmDialog, DeleteDialog } from "../shared/ConfirmDialog";
 import { EditMenu } from "../shared/EditMenu";
 import { GuardedButton } from "../shared/GuardedButton";
@@ -59,12 +59,12 @@ export function WebhookRow({ place, environments, webhook, onDeleted, onRotated 
     );
   return (
     <li className={classes.row}>
-      <div className={classes.who}>
-        <span className={classes.email}>{host}</span>{" "}
+      <div className={classes.label}>
+        <span className={classes.name}>{host}</span>{" "}
         <Badge variant="default">{texts.formatNames[webhook.format]}</Badge> <Health webhook={webhook} />
-        {webhook.description !== null && <span className={classes.roles}>{webhook.description}</span>}
-        <span className={classes.roles}>{wantsInWords(webhook, environments)}</span>
-        <span className={classes.roles}>
+        {webhook.description !== null && <span className={classes.details}>{webhook.description}</span>}
+        <span className={classes.details}>{wantsInWords(webhook, environments)}</span>
+        <span className={classes.details}>
           <LastAttempt webhook={webhook} />
           {webhook.waiting > 0 && ` · ${texts.waiting(webhook.waiting)}`}
           {webhook.dropped > 0 && ` · ${texts.dropped(webhook.dropped)}`}

@@ -42,7 +42,7 @@ class Examination:
 
     @property
     def is_newer(self) -> bool:
-        """Whether a newer version has migrated the database."""
+        """True if a newer version has migrated the database."""
         return self.revision is not None and self.revision not in known_revisions()
 
 

@@ -4,7 +4,6 @@ from flagstaff.cli.doctor.findings import Finding, ok, warn
 from flagstaff.database.database import Database
 from flagstaff.flags.work_budgets import read_works
 from flagstaff.settings import Settings
-from flagstaff.values.quotas import WorkQuota
 from flagstaff.values.text import name_some
 
 _NAMED = 5
@@ -12,7 +11,7 @@ _NAMED = 5
 
 async def check_condition_work(settings: Settings) -> Finding:
     """The environments whose conditions are above the budget; the database must be one that can be served from."""
-    quota = WorkQuota(settings.max_condition_work)
+    quota = settings.max_condition_work
     database = Database(settings.database_url, settings.data_dir)
     try:
         works = await read_works(database)

@@ -133,7 +133,7 @@ def _find_or_begin(path: Path, options: dict[str, Any]) -> Manifest:
 
 
 def _is_temporary(name: str) -> bool:
-    """Whether only an export gives this name to a file that is not finished."""
+    """Return whether only an export gives this name to a file that is not finished."""
     if name in {_NEW, f".{MANIFEST}{_TEMPORARY}"}:
         return True
     hidden = name.startswith(".") and name.endswith(_TEMPORARY)

@@ -53,7 +53,7 @@ def file_name(day: str, environment: str, number: int, suffix: str) -> str:
 
 
 def is_file_name(name: str) -> bool:
-    """Whether `file_name` could have made this."""
+    """Return whether `file_name` could have made this."""
     return _file_name.fullmatch(name) is not None
 
 

@@ -14,7 +14,7 @@ from flagstaff.evaluation.history.records import RecordedEvaluation
 
 
 class Answer(NamedTuple):
-    """Whether a flag is on, and the key of its variant."""
+    """A result of a flag: True if it is on, and the key of its variant."""
 
     enabled: bool
     variant: str | None

@@ -72,7 +72,7 @@ class LayoutFlag:
 
     @property
     def says_more(self) -> bool:
-        """Whether a decision of the flag has more than an outcome and a bucket."""
+        """True if a decision of the flag has more than an outcome and a bucket."""
         return bool(self.deciders or self.variants)
 
     def decider(self, byte: int) -> Decider | None:

@@ -79,7 +79,7 @@ class RecordedEvaluation:
         return self.layout.each_decision(self.recorded)
 
     def knows(self, attribute: str) -> bool:
-        """Whether an attribute's value is known; if it is known and not in `values`, the request did not have it."""
+        """Return whether an attribute's value is known; if it is and not in `values`, the request did not have it."""
         if attribute in RESERVED:
             return True
         return self.attributes is not None and (self.has_all or attribute in self.layout.attributes)

@@ -37,7 +37,7 @@ EMAIL = "email"
 _NAMES = MappingProxyType({"user_id": "userId", "user_email": EMAIL, "current_time": "currentTime"})
 # Not attributes in SDKs, but the context's own parts, or another time than the one that decides here.
 _TAKEN = frozenset({"properties", "currentTime"})
-# What every object has in JavaScript: the SDK for Node.js finds these in a context without attributes.
+# Names that every object has in JavaScript: the SDK for Node.js finds these in a context without attributes.
 _INHERITED = frozenset(
     {
         "__defineGetter__",

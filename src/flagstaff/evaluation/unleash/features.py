@@ -35,7 +35,7 @@ class Translation:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the feature is on for all usual users for whom the flag is on."""
+        """True if the feature is on for all usual users for whom the flag is on."""
         return all(each.effect is not Effect.OFF for each in self.differences)
 
 
@@ -151,7 +151,7 @@ def _unusual_of(parent: Translation | None) -> Iterator[Difference]:
 
 
 def _can_hold(prerequisite: Prerequisite, flags: Mapping[str, TargetedFlag]) -> bool:
-    """Whether the other flag has one of the variants, if any is asked for; Yggdrasil does not check it."""
+    """Return whether the other flag has one of the variants, if any is asked for; Yggdrasil does not check it."""
     parent = flags.get(prerequisite.flag_key)
     given = {each.key for each in parent.flag.variants} if parent else set()
     return not prerequisite.variants or not given.isdisjoint(prerequisite.variants)

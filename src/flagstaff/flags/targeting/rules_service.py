@@ -20,10 +20,10 @@ from flagstaff.flags.work_budgets import WorkBudgets
 from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_live_flag, scope_of
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
+from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error, invalid_field
 from flagstaff.values.lists import WHOLE, Window
 from flagstaff.values.moments import later_than
-from flagstaff.values.quotas import CharactersQuota, Quota
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,7 @@ class Rules:
 
     database: Database
     now: Callable[[], datetime]
-    quota_per_flag: Quota
-    quota_per_environment: Quota
-    quota_of_conditions: CharactersQuota
+    settings: Settings
     work: WorkBudgets
 
     async def create_rule(self, actor: Actor, path: FlagPath, **values: Any) -> Rule:
@@ -135,8 +133,8 @@ class Rules:
         self, connection: Connection, environment_id: UUID, flag_ids: Collection[UUID], more: int = 1
     ) -> None:
         """Raise Error CONFLICT if a flag or the environment has no room for another rule, or as many more."""
-        self.quota_per_flag.require_room(await rules_store.count_most_rules(connection, flag_ids), more)
-        self.quota_per_environment.require_room(
+        self.settings.max_rules_per_flag.require_room(await rules_store.count_most_rules(connection, flag_ids), more)
+        self.settings.max_rules_per_environment.require_room(
             await rules_store.count_environment_rules(connection, environment_id), more
         )
 
@@ -171,4 +169,4 @@ class Rules:
         present = {rule.id: rule.conditions for rule in replaced}
         if any(rule.conditions and rule.conditions != present.get(rule.id) for rule in written):
             characters = await rules_store.count_condition_characters(connection, environment_id)
-            self.quota_of_conditions.require_within("environment", characters)
+            self.settings.max_condition_characters.require_within("environment", characters)

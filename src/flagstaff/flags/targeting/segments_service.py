@@ -19,11 +19,11 @@ from flagstaff.flags.work_budgets import WorkBudgets
 from flagstaff.projects.access import open_project
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
+from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error, invalid_field
 from flagstaff.values.keys import require_same_key
 from flagstaff.values.lists import WHOLE, Window
 from flagstaff.values.moments import later_than
-from flagstaff.values.quotas import CharactersQuota, Quota
 from flagstaff.values.text import name_some
 
 _NAMED_FLAGS = 20
@@ -35,8 +35,7 @@ class Segments:
 
     database: Database
     now: Callable[[], datetime]
-    quota: Quota
-    quota_of_conditions: CharactersQuota
+    settings: Settings
     work: WorkBudgets
 
     async def create_segment(self, actor: Actor, project_id: UUID, **values: Any) -> Segment:
@@ -50,7 +49,8 @@ class Segments:
         segment = Segment(id=uuid7(), project_id=project_id, created_at=now, updated_at=now, **values)
         async with self.database.transaction() as transaction:
             await open_project(transaction.connection, actor, project_id, Permission.SEGMENTS_WRITE, for_update=True)
-            self.quota.require_room(await segments_store.count_segments(transaction.connection, project_id))
+            present = await segments_store.count_segments(transaction.connection, project_id)
+            self.settings.max_segments_per_project.require_room(present)
             await segments_store.create_segment(transaction.connection, segment)
             await self.require_room_for_conditions(transaction.connection, segment, None)
             await record(transaction, change_of(actor, "segment.created", now, Scope(project_id), after=segment))
@@ -136,7 +136,7 @@ class Segments:
                 of an environment have become too much work.
         """
         characters = await segments_store.count_condition_characters(connection, written.project_id)
-        self.quota_of_conditions.require_within("project's segments", characters)
+        self.settings.max_condition_characters.require_within("project's segments", characters)
         excess = await self.work.find_excess_of_segment(connection, written.project_id, written, replaced)
         if excess is not None:
             raise invalid_field(excess.field, excess.message)

@@ -102,7 +102,7 @@ async def get_segment(connection: AsyncConnection, project_id: UUID, segment_id:
 
 
 async def has_segment(connection: AsyncConnection, project_id: UUID, key: str) -> bool:
-    """Whether a project has a segment with a key."""
+    """Return whether a project has a segment with a key."""
     return (await connection.execute(_key, {"project": project_id, "key": key})).first() is not None
 
 

@@ -29,7 +29,7 @@ _INSERT_SETTINGS: Mapping[str, str | int] = {
 
 
 class ClickHouseError(Exception):
-    """Why ClickHouse did not do something. Whether it stored a block is then unknown."""
+    """An error of ClickHouse, with its reason. Whether it stored a block is then unknown."""
 
 
 class ClickHouse:

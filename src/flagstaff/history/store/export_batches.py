@@ -85,7 +85,7 @@ class Room:
 async def take_turn(
     connection: AsyncConnection, holder: str, now: datetime, until: datetime
 ) -> tuple[bool, Block | None]:
-    """Whether the holder is the one that sends until then, and the block that has been begun, if there is one.
+    """Return whether the holder is the one that sends until then, and the block that has been begun, if there is one.
 
     A holder whose time is over loses nothing but its turn: the next one sends the same block.
     """

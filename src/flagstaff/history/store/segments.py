@@ -46,7 +46,7 @@ class Segment:
         return len(self.content) + len(self.user_hashes) + len(self.email_hashes)
 
     def continues(self, before: "Segment") -> bool:
-        """Whether the segment may be written into an earlier one."""
+        """Return whether the segment may be written into an earlier one."""
         return (
             before.size < CONTINUED_SIZE
             and before.layout_id == self.layout_id

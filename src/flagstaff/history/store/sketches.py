@@ -54,7 +54,7 @@ class Sketch:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the number of users is known, and not estimated."""
+        """True if the number of users is known, and not estimated."""
         return self.registers is None
 
     @property

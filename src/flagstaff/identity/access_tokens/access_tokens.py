@@ -51,7 +51,7 @@ def new_token() -> str:
 
 
 def is_token(text: str) -> bool:
-    """Whether a text has the form of a token, with the right checksum."""
+    """Return whether a text has the form of a token, with the right checksum."""
     return _token.fullmatch(text) is not None and checksum(text[:-_CHECKSUM_LENGTH]) == text[-_CHECKSUM_LENGTH:]
 
 

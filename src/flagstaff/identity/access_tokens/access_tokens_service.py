@@ -22,6 +22,7 @@ from flagstaff.projects import environments_store, members_store
 from flagstaff.projects.access import Authenticated, hold_session, open_membership
 from flagstaff.projects.permissions import Limits, Permission, require
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
+from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error, invalid_field, not_found
 from flagstaff.values.quotas import Quota
 
@@ -43,8 +44,7 @@ class AccessTokens:
     database: Database
     now: Callable[[], datetime]
     mail_created: Callable[[AccessToken, str], Awaitable[None]]  # called with the page that lists the token
-    quota_of_account: Quota
-    quota_of_project: Quota
+    settings: Settings
     _used: Sightings = field(default_factory=Sightings, init=False)
 
     async def authenticate(self, token_hash: bytes) -> Authenticated:
@@ -83,7 +83,7 @@ class AccessTokens:
             await hold_session(connection, actor)  # what ends all of the account's tokens ends its sessions, too
             await self._require_permissions(connection, actor.account_id, wanted)
             present = await access_tokens_store.list_own_tokens(connection, actor.account_id)
-            await self._make_room(transaction, actor, self.quota_of_account, present)
+            await self._make_room(transaction, actor, self.settings.max_tokens_per_account, present)
             token, secret = await self._create(connection, actor, None, wanted)
             change = change_of(actor, "account.token_created", token.created_at, Scope(), after=token)
             await record(transaction, change)
@@ -129,7 +129,7 @@ class AccessTokens:
                 for _, key in there.values() or ((project_id, None),):
                     require(own, permission, key)
             present = await access_tokens_store.list_project_tokens(connection, project_id)
-            await self._make_room(transaction, actor, self.quota_of_project, present)
+            await self._make_room(transaction, actor, self.settings.max_tokens_per_project, present)
             token, secret = await self._create(connection, actor, project_id, wanted)
             change = change_of(actor, "token.created", token.created_at, Scope(project_id), after=token)
             await record(transaction, change)

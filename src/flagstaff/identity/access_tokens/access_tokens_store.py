@@ -73,7 +73,7 @@ async def find_token_by_hash(
 
 
 async def hold_token(connection: AsyncConnection, token_id: UUID) -> bool:
-    """Whether a token exists. If so, it cannot be deleted until the transaction ends."""
+    """Return whether a token exists. If so, it cannot be deleted until the transaction ends."""
     query = _present.with_for_update(read=True, key_share=True)
     return (await connection.execute(query, {"token": token_id})).one_or_none() is not None
 

@@ -41,7 +41,7 @@ class Account:
 
     @property
     def is_active(self) -> bool:
-        """Whether the account can be used."""
+        """True if the account can be used."""
         return self.deactivated_at is None
 
 
@@ -72,7 +72,7 @@ def email_identity(email: str) -> str:
 
 
 def is_plain_address(email: str) -> bool:
-    """Whether an address, in ASCII, can be read as nothing but an address. Mails to others contain no other."""
+    """Return whether an address, in ASCII, can be read as nothing but an address. Mails to others contain no other."""
     return _PLAIN_ADDRESS.fullmatch(email) is not None
 
 
@@ -90,7 +90,7 @@ def refuse_common_password(email: str, value: str) -> None:
 
 
 def _says_only(password: str, word: str) -> bool:
-    """Whether a password is a word, once or repeated, ignoring case, punctuation and spaces."""
+    """Return whether a password is a word, once or repeated, ignoring case, punctuation and spaces."""
     said, plain = _letters_and_digits(password), _letters_and_digits(word)
     return bool(said and plain) and not said.replace(plain, "")
 

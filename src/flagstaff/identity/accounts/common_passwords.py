@@ -8,7 +8,7 @@ _FILE = "common_passwords.txt.gz"
 
 
 def is_common(password: str) -> bool:
-    """Whether a password is among the ten thousand most common, ignoring case."""
+    """Return whether a password is among the ten thousand most common, ignoring case."""
     return password.lower() in _load()
 
 

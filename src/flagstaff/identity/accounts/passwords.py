@@ -16,6 +16,7 @@ from argon2 import DEFAULT_HASH_LENGTH, DEFAULT_RANDOM_SALT_LENGTH
 from argon2.low_level import ARGON2_VERSION
 
 from flagstaff.concurrency.fair_queue import FairQueue
+from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import unavailable
 
 # RFC 9106, 4: the second recommended option (t=3, p=4, 64 MiB), which is also argon2-cffi's default.
@@ -60,12 +61,16 @@ class Passwords:
         """The number of times that the process has been replaced because it had ended or did not answer."""
         return self._worker.restarts
 
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the replacements of the process."""
+        metrics.add_counter("password_restarts", "Replacements of the password process.", lambda: self.restarts)
+
     async def hash(self, password: str, *, client: Hashable = None) -> str:
         """The password's Argon2id hash, with its salt and parameters."""
         return str(await self._ask(client, password, None))
 
     async def verify(self, password: str, password_hash: str | None, *, client: Hashable = None) -> bool:
-        """Whether the password is the hashed one; for no hash at all, False after just as long."""
+        """Return whether the password is the hashed one; for no hash at all, False after just as long."""
         return bool(await self._ask(client, password, password_hash or self._nobody)) and password_hash is not None
 
     def close(self) -> None:

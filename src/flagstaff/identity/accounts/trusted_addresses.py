@@ -22,7 +22,7 @@ class TrustedAddresses:
     tokens: Tokens
 
     async def is_known(self, email: str, client: str) -> bool:
-        """Whether this client is known for the account with this email, if there is one."""
+        """Return whether this client is known for the account with this email, if there is one."""
         async with self.database.read() as connection:
             account = await accounts_store.find_account_by_email(connection, email)
             if account is None:

@@ -28,7 +28,7 @@ async def list_administrators(connection: AsyncConnection) -> list[str]:
 
 
 async def is_administrator(connection: AsyncConnection, account_id: UUID) -> bool:
-    """Whether an account is an active administrator."""
+    """Return whether an account is an active administrator."""
     query = _active.where(_columns.id == account_id)
     return (await connection.execute(query)).one_or_none() is not None
 
@@ -40,9 +40,9 @@ async def set_administrator(connection: AsyncConnection, account_id: UUID, *, is
 
 
 async def claim_first_account(connection: AsyncConnection, account_id: UUID) -> bool:
-    """Whether an account that will be created is the first of the instance.
+    """Return whether an account that will be created is the first of the instance.
 
-    Of several at once, the others wait for the first, and are not.
+    If several are created at once, the others wait for the first one.
     """
     if (await connection.execute(sa.select(_columns.id).limit(1))).one_or_none() is not None:
         return False

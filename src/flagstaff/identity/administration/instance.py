@@ -7,7 +7,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class InstanceSettings:
-    """Whether registration is `open` or `closed`, and whether every account needs a second factor.
+    """The settings of the instance: registration, `open` or `closed`, and whether every account needs a second factor.
 
     Each comes with whether it is the default, which no administrator has changed.
     """

@@ -40,7 +40,7 @@ class Instance:
     quotas: Mapping[str, int]
 
     async def is_registration_open(self) -> bool:
-        """Whether anyone may create an account at the moment; the same on every instance."""
+        """Return whether anyone may create an account at the moment; the same on every instance."""
         async with self.database.read() as connection:
             return await self.is_registration_open_within(connection)
 

@@ -33,7 +33,7 @@ Credential = Mapping[str, Any]
 
 _NAME = "Flagstaff"
 _TIMEOUT_MILLISECONDS = 300_000
-# What the library raises for input that it cannot read, besides its own exceptions.
+# Errors that the library raises for input that it cannot read, besides its own exceptions.
 _UNREADABLE = (
     WebAuthnException,
     UnsupportedAlgorithm,

@@ -35,7 +35,7 @@ class Site:
 
     @property
     def allows_passkeys(self) -> bool:
-        """Whether browsers offer passkeys there: only at a name, not at an address, and only over TLS or locally."""
+        """True if browsers offer passkeys there: only at a name, not at an address, and only over TLS or locally."""
         is_address = self.host.replace(".", "").isdecimal() or ":" in self.host
         is_local = self.host == "localhost" or self.host.endswith(".localhost")
         return not is_address and (self.origin.startswith("https://") or is_local)

@@ -19,7 +19,7 @@ _challenges = tables.challenges
 
 
 def has_factor(account_id: sa.ColumnElement[UUID]) -> sa.ColumnElement[bool]:
-    """Whether an account has an authenticator app or a passkey, or only its identity provider can open it."""
+    """Return the condition that an account has a second factor, or that only its identity provider can open it."""
     return (
         sa.exists().where(_totp.c.account_id == account_id, _totp.c.confirmed_at.is_not(None))
         | sa.exists().where(tables.passkeys.c.account_id == account_id)
@@ -61,7 +61,7 @@ async def save_totp(connection: AsyncConnection, secret: TotpSecret) -> None:
 
 
 async def has_second_factor(connection: AsyncConnection, account_id: UUID) -> bool:
-    """Whether an account has a second factor."""
+    """Return whether an account has a second factor."""
     return bool((await connection.execute(_has_factor, {"account": account_id})).scalar_one())
 
 

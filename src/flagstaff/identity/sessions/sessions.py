@@ -7,7 +7,7 @@ from uuid import UUID
 SESSIONS_PER_ACCOUNT = 100
 DEVICE_MAX_LENGTH = 255
 _READ_MAX_LENGTH = 4 * DEVICE_MAX_LENGTH  # a header may be much longer
-# How exactly the last use of a session or an access token is known. It is not written at every request.
+# The precision of the last use of a session or an access token. It is not written at every request.
 SEEN_AGAIN_AFTER = timedelta(minutes=5)
 
 

@@ -74,7 +74,7 @@ class Tokens:
             return None
 
     def is_current(self, account: Account, stamp: str) -> bool:
-        """Whether a token with this stamp was made for the account's current password."""
+        """Return whether a token with this stamp was made for the account's current password."""
         return hmac.compare_digest(stamp.encode(), self.stamp(account).encode())
 
     def hash_client(self, account: Account, client: str) -> bytes:

@@ -48,7 +48,7 @@ async def find_identity(connection: AsyncConnection, issuer: str, subject: str) 
 
 
 async def has_identity(connection: AsyncConnection, account_id: UUID) -> bool:
-    """Whether an account signs in at a provider."""
+    """Return whether an account signs in at a provider."""
     query = sa.select(sa.exists().where(_identities.c.account_id == account_id))
     return bool((await connection.execute(query)).scalar_one())
 

@@ -67,7 +67,7 @@ class SingleSignOn:
             )
 
     def allows_password_login(self, email: str) -> bool:
-        """Whether accounts with such an address can sign in with a password."""
+        """Return whether accounts with such an address can sign in with a password."""
         provider = self._provider_of(email)
         return provider is None or provider.password_login
 

@@ -52,7 +52,7 @@ class MeanSplit:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What the first users say: where numbers are cut off on both sides, and their standard deviation."""
+    """The scale that the first users give: where numbers are cut off on both sides, and their standard deviation."""
 
     low: float
     high: float

@@ -1,4 +1,4 @@
-"""Whether users are split into arms as asked. If not, the arms differ in more than the flag, and nothing follows."""
+"""Tests whether users are split into arms as asked. If not, the arms differ in more than the flag."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

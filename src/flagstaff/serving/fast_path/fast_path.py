@@ -166,7 +166,7 @@ class FastPathProtocol(BoundedProtocol):
         super().shutdown()
 
     def _is_clear(self) -> bool:
-        """Whether an answer may be sent now: no other is due before it, and the client reads its responses."""
+        """Return whether an answer may be sent now: no other is due before it, and the client reads its responses."""
         return (self.cycle is None or self.cycle.response_complete) and not self.flow.write_paused
 
     def _hold(self, data: bytes, size: int) -> None:

@@ -30,7 +30,7 @@ class Ofrep:
         read_your_writes: ReadYourWrites,
     ) -> None:
         self.find = sdk_keys.known.get
-        """What an SDK key opens, if it is already known."""
+        """Finds what an SDK key opens, if it is already known."""
         self._key_access = key_access
         self._use = sdk_keys.use
         self._evaluations = evaluations
@@ -66,7 +66,7 @@ class Ofrep:
         return write_alone(OFREP, environment, self._evaluations.one_flag(environment, context, flag_key))
 
     def can_answer_at_once(self, access: Access) -> bool:
-        """Whether an answer about all flags has nothing to wait for."""
+        """Return whether an answer about all flags has nothing to wait for."""
         return access.environment is not None and OFREP in access.environment.translations
 
     def answer_at_once(

@@ -34,7 +34,7 @@ class Offer(NamedTuple):
 
 
 def wants_stream(query: bytes) -> bool:
-    """Whether a client asks for a stream, with `?stream=sse`."""
+    """Return whether a client asks for a stream, with `?stream=sse`."""
     return b"stream=sse" in query.split(b"&")
 
 

@@ -1,4 +1,4 @@
-"""What Unleash's SDKs measure and send with their reports, which is kept as request metrics.
+"""Measurements that Unleash's SDKs send with their reports, which are kept as request metrics.
 
 The form is that of Unleash's client specification, "impact metrics". What cannot be read or is beyond a bound is left
 out and counted: a report that is refused would also lose the counts of flags, and its client would stop reporting.
@@ -54,7 +54,7 @@ class _Metric(msgspec.Struct, rename="camel"):
 
 
 class Readings(NamedTuple):
-    """What was measured, and how many further samples could not be kept."""
+    """The measurements of a report, and how many further samples could not be kept."""
 
     measured: list[Measured]
     dropped: int
@@ -114,7 +114,7 @@ def _kept_labels(labels: dict[str, str]) -> tuple[tuple[str, str], ...] | None:
 
 
 def _read_samples(kind: RequestKind, given: _Sample) -> tuple[Sample, ...] | None:
-    """What a sample says; None if it cannot be."""
+    """Read a sample; None if it cannot be read."""
     if kind is RequestKind.HISTOGRAM:
         buckets = _read_buckets(given.buckets)
         if buckets is None or given.count < 0 or not isfinite(given.sum):

@@ -54,6 +54,14 @@ class Telemetry:
         if self._feed:
             self._feed.close()
 
+    def export_metrics(self, metrics: Metrics) -> None:
+        """Export the counts of spans and of failures."""
+        metrics.add_counter("otlp_spans_sent", "Spans that OpenTelemetry's receiver has accepted.", lambda: self.sent)
+        metrics.add_counter("otlp_spans_dropped", "Spans that were not sent.", lambda: self.dropped)
+        metrics.add_labelled_counter(
+            "otlp_failures", "Requests that the receiver did not accept.", "signal", self.count_failures
+        )
+
     @property
     def sent(self) -> int:
         """The number of spans that the receiver has accepted."""

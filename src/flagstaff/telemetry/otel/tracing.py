@@ -87,7 +87,7 @@ class Sampling:
         return Beginning(_NOWHERE, getrandbits(_LOW_BITS) << _LOW_BITS | low) if low < self._bound else None
 
     def _is_left_out(self, traceparent: bytes) -> bool:
-        """Whether a header is a usual `traceparent`, by which its request is not traced: reading all takes longer."""
+        """Return whether a header is a usual `traceparent` that is not traced: reading all of one takes longer."""
         found = _TRACEPARENT.fullmatch(traceparent) if self._is_w3c else None
         return found is not None and not self._is_kept(int(found[1], 16), is_sampled=bool(int(found[2], 16) & 1))
 
@@ -193,7 +193,7 @@ class Tracing:
 
     @staticmethod
     def is_on() -> bool:
-        """Whether the caller's request is traced."""
+        """Return whether the caller's request is traced."""
         return get_current_span().is_recording()
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""What decides when no rule matches, whom a bucket stands for, and names for people."""
+"""The result of flags when no rule matches, the attribute of their buckets, and names for people."""
 
 import msgspec
 import sqlalchemy as sa
@@ -31,7 +31,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     counted = {
         "flags with a fallthrough, a bucketing key, a stickiness or tags": sa.select(sa.func.count()).where(
             sa.or_(

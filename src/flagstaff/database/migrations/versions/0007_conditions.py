@@ -32,7 +32,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     counted = {
         "rules with conditions or a percentage": sa.select(sa.func.count()).where(_newer_rules),
         "recorded evaluations with such rules": sa.select(sa.func.coalesce(sa.func.sum(_segments.c.size), 0)).where(

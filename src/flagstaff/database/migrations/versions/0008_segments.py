@@ -31,7 +31,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     counted = {
         "segments": sa.select(sa.func.count()).select_from(_segments),
         "rules for segments": sa.select(sa.func.count()).where(_rules.c.rule_type == "segment"),

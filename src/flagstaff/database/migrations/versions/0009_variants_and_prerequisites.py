@@ -29,7 +29,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     counted = {
         "flags with variants or prerequisites": sa.select(sa.func.count()).where(
             sa.or_(

@@ -27,7 +27,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     counted = sa.select(sa.func.coalesce(sa.func.sum(_segments.c.size), 0)).where(_with_attributes)
     number = connection.execute(counted).scalar_one()
     return [f"the attributes of {number} recorded evaluations"] if number else []

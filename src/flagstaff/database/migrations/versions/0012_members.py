@@ -53,7 +53,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop: everyone but the accounts to which earlier revisions show the projects."""
+    """Return what a downgrade would drop: everyone but the accounts to which earlier revisions show the projects."""
     others = (
         sa.select(sa.func.count())
         .select_from(_members.join(_projects, _projects.c.id == _members.c.project_id))

@@ -51,7 +51,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     number = connection.execute(sa.select(sa.func.count()).select_from(_invitations)).scalar_one()
     return [f"{number} invitations"] if number else []
 

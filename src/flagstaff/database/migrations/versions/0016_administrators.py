@@ -23,7 +23,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop: earlier releases let deactivated accounts log in."""
+    """Return what a downgrade would drop: earlier releases let deactivated accounts log in."""
     deactivated = sa.select(sa.func.count()).select_from(_accounts).where(_accounts.c.deactivated_at.is_not(None))
     number = connection.execute(deactivated).scalar_one()
     return [f"the deactivation of {number} accounts"] if number else []

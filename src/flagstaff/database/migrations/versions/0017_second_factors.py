@@ -77,7 +77,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     has_totp = sa.exists().where(_totp.c.account_id == _accounts.c.id, _totp.c.confirmed_at.is_not(None))
     has_passkey = sa.exists().where(_passkeys.c.account_id == _accounts.c.id)
     count = sa.select(sa.func.count()).select_from(_accounts).where(has_totp | has_passkey)

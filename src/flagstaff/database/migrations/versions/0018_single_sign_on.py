@@ -52,7 +52,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     number = connection.execute(sa.select(sa.func.count()).select_from(_identities)).scalar_one()
     return [f"the identities of {number} accounts at providers"] if number else []
 

@@ -37,7 +37,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     number = connection.execute(sa.select(sa.func.count()).select_from(_keys)).scalar_one()
     return [f"{number} SDK keys of environments"] if number else []
 

@@ -1,4 +1,4 @@
-"""What is known of applications that evaluate flags themselves: their instances, and what they report."""
+"""Applications that evaluate flags themselves: their instances, and what they report."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -55,7 +55,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop: counts are stored nowhere else, and connections come again by themselves."""
+    """Return what a downgrade would drop: counts are stored nowhere else, and connections come again by themselves."""
     counts = sa.table("reported_counts", schema=_HISTORY)
     number = connection.execute(sa.select(sa.func.count()).select_from(counts)).scalar_one()
     return [f"{number} counts that applications reported"] if number else []

@@ -1,4 +1,4 @@
-"""How far the history was sent to an analytical database."""
+"""Positions up to which the history was sent to an analytical database."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -33,7 +33,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop: without the positions, everything is sent again, and stored twice there."""
+    """Return what a downgrade would drop: without the positions, everything is sent again, and stored twice there."""
     delivered = sa.table("delivered", schema=_HISTORY)
     number = connection.execute(sa.select(sa.func.count()).select_from(delivered)).scalar_one()
     return [f"how far the histories of {number} environments were sent to ClickHouse"] if number else []

@@ -1,4 +1,4 @@
-"""What instances report of themselves, in their rows."""
+"""Reports of instances about themselves, in their rows."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -17,7 +17,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     is_archived = sa.and_(_flags.c.archived_at.is_not(None), _flags.c.enabled.is_(False))
     query = sa.select(sa.func.count()).select_from(_flags).where(is_archived)
     archived = connection.execute(query).scalar_one()

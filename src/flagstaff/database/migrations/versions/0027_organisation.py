@@ -1,4 +1,4 @@
-"""How people keep order: who owns a flag, which flags stay, critical environments, saved views and favourites."""
+"""Owners of flags, flags that stay, critical environments, saved views and favourites."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -49,7 +49,7 @@ def _reference(table: str, column: str, to: str, ondelete: str) -> sa.ForeignKey
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
 
     def count(table: sa.TableClause, *which: sa.ColumnElement[bool]) -> int:
         return connection.execute(sa.select(sa.func.count()).select_from(table).where(*which)).scalar_one()

@@ -27,7 +27,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     dropped = connection.execute(sa.select(sa.func.coalesce(sa.func.sum(_dropped.c.counts), 0))).scalar_one()
     return [f"how many reported counts were dropped at the bound ({dropped})"] if dropped else []
 

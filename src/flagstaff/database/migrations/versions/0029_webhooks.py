@@ -81,7 +81,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     count = connection.execute(sa.select(sa.func.count()).select_from(_webhooks)).scalar_one()
     return [f"{count} webhooks, with their secrets and deliveries"] if count else []
 

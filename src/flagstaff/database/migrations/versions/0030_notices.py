@@ -132,7 +132,7 @@ def _of_member(table: str) -> tuple[sa.Column[object], sa.Column[object], sa.For
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     count = connection.execute(sa.select(sa.func.count()).select_from(_settings)).scalar_one()
     return [f"the settings of {count} members for mails about their projects"] if count else []
 

@@ -147,7 +147,7 @@ def _reference(table: str, column: str, target: str) -> sa.ForeignKeyConstraint:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     counted = ((_metrics, "metrics"), (_releases, "releases"), (_events, "events of metrics"))
     found = [
         (connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one(), of) for table, of in counted

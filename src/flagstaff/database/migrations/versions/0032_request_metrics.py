@@ -44,7 +44,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     series = connection.execute(sa.select(sa.func.count()).select_from(_series)).scalar_one()
     with_thresholds = sa.cast(_releases.c.thresholds, sa.Text) != "[]"
     releases = connection.execute(sa.select(sa.func.count()).select_from(_releases).where(with_thresholds)).scalar_one()

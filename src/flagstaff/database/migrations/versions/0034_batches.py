@@ -15,7 +15,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     with_batch = sa.select(sa.func.count()).select_from(_changes).where(_changes.c.batch.is_not(None))
     count = connection.execute(with_batch).scalar_one()
     return [f"which of {count} changes were made together"] if count else []

@@ -1,4 +1,4 @@
-"""Who asks for flags, and which SDK key replaces which."""
+"""Callers, which ask for flags, and the SDK keys that replace others."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -46,7 +46,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     callers = connection.execute(sa.select(sa.func.count()).select_from(_callers)).scalar_one()
     of_keys = sa.select(sa.func.count()).select_from(_keys).where(_keys.c.replaces_id.is_not(None))
     replacements = connection.execute(of_keys).scalar_one()

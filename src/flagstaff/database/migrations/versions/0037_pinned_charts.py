@@ -39,7 +39,7 @@ def _reference(column: str, to: str, ondelete: str) -> sa.ForeignKeyConstraint:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     number = connection.execute(sa.select(sa.func.count()).select_from(_charts)).scalar_one()
     return [f"{number} pinned charts"] if number else []
 

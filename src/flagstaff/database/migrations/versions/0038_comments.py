@@ -69,7 +69,7 @@ def _reference(table: str, column: str, target: str, ondelete: str = "CASCADE") 
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     found = ((_comments, "comments"), (_subscriptions, "subscriptions to mails"))
     counts = [
         (connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one(), of) for table, of in found

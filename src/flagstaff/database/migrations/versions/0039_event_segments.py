@@ -49,7 +49,7 @@ def _number_from(connection: sa.Connection, last: int) -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Return what a downgrade would drop."""
     count = connection.execute(sa.select(sa.func.sum(_segments.c.size))).scalar()
     return [f"{count} events of metrics"] if count else []
 

@@ -1,0 +1,68 @@
+"""The actions of the audit trail, by the kind of resource: what is recorded, searched for, and sent to webhooks.
+
+An action is `kind.verb`, such as `flag.toggled`. A new kind of resource has its line here and nowhere else.
+"""
+
+from typing import NamedTuple
+
+_WRITES = ("created", "updated", "deleted")
+
+
+class Kind(NamedTuple):
+    """The verbs of a kind of resource. Changes of one that is `evaluated` make snapshots load again."""
+
+    verbs: tuple[str, ...]
+    evaluated: bool = False
+
+
+IN_PROJECTS = {
+    "project": Kind((*_WRITES, "key_regenerated"), evaluated=True),
+    "environment": Kind(("created", "updated", "reordered", "deleted"), evaluated=True),
+    "flag": Kind(("created", "updated", "toggled", "archived", "unarchived", "deleted"), evaluated=True),
+    "rule": Kind(_WRITES, evaluated=True),
+    "segment": Kind(_WRITES, evaluated=True),
+    "metric": Kind(_WRITES, evaluated=True),
+    "release": Kind(
+        (
+            *("created", "step_applied", "step_skipped", "paused", "resumed"),
+            *("warned", "stopped", "cancelled", "failed", "done"),
+        )
+    ),
+    "comment": Kind(("deleted",)),
+    "view": Kind(_WRITES),
+    "pinned_chart": Kind(_WRITES),
+    "sdk_key": Kind(("created", "revoked"), evaluated=True),
+    "member": Kind(("added", "updated", "removed", "joined")),
+    "invitation": Kind(("created", "sent", "accepted", "deleted")),
+    "token": Kind(("created", "deleted")),
+    "webhook": Kind(("created", "updated", "secret_rotated", "disabled", "deleted")),
+}
+"""The kinds in a project."""
+
+IN_NO_PROJECT = {
+    "account": Kind(
+        (
+            *("registered", "password_changed", "password_reset", "session_ended"),
+            *("totp_enabled", "totp_disabled", "passkey_added", "passkey_removed"),
+            *("recovery_code_used", "recovery_codes_renewed", "two_factor_reset", "token_created", "token_deleted"),
+            *("taken_over", "promoted", "demoted", "deactivated", "reactivated"),
+        )
+    ),
+    "instance": Kind(("updated",)),
+}
+"""The kinds of the instance, whose changes administrators see."""
+
+_KINDS = IN_PROJECTS | IN_NO_PROJECT
+
+
+def actions_of(kind: str) -> tuple[str, ...]:
+    """The actions of a kind of resource."""
+    return tuple(f"{kind}.{verb}" for verb in _KINDS[kind].verbs)
+
+
+PROJECT_ACTIONS = tuple(action for kind in IN_PROJECTS for action in actions_of(kind))
+INSTANCE_ACTIONS = tuple(action for kind in IN_NO_PROJECT for action in actions_of(kind))
+NOT_EVALUATED = frozenset(
+    action for kind, declared in _KINDS.items() if not declared.evaluated for action in actions_of(kind)
+) | {"environment.reordered"}
+"""The actions that no evaluation depends on."""
