@@ -40,16 +40,24 @@ _mention = (
     .where(_comments.id.in_(sa.bindparam("comments", expanding=True)))
     .order_by(_comments.created_at, _comments.id)
 )
+_waiting = tables.notifications.c
+_told = sa.select(_waiting.account_id).where(
+    _waiting.project_id == sa.bindparam("project"), _waiting.comment_id == sa.bindparam("comment")
+)
 
 
 async def add_mentions(
     connection: AsyncConnection, project_id: UUID, comment_id: UUID, account_ids: Collection[UUID], now: datetime
 ) -> None:
-    """Have members told that a comment mentions them, but those who do not want it or for whom too much waits."""
+    """Have members told that a comment mentions them, but those who do not want it or for whom too much waits.
+
+    A member for whom a mention in this comment waits already is told once, however often the comment is edited.
+    """
     if not account_ids:
         return
     chosen = await list_wanted(connection, project_id)
     waiting = await count_waiting(connection, project_id)
+    told = set((await connection.execute(_told, {"project": project_id, "comment": comment_id})).scalars())
     rows: list[dict[str, object]] = [
         {
             "project_id": project_id,
@@ -60,7 +68,7 @@ async def add_mentions(
             "created_at": now,
         }
         for each in account_ids
-        if chosen.get(each, DEFAULTS)[Kind.MENTIONS] and waiting.get(each, 0) < WAITING_MAX
+        if each not in told and chosen.get(each, DEFAULTS)[Kind.MENTIONS] and waiting.get(each, 0) < WAITING_MAX
     ]
     if rows:
         await add_waiting(connection, rows)
@@ -68,9 +76,8 @@ async def add_mentions(
 
 async def delete_mentions(connection: AsyncConnection, project_id: UUID, comment_id: UUID) -> None:
     """Delete what waits to be told of a comment that is deleted. Of one that goes with its flag, nothing is told."""
-    waiting = tables.notifications.c
     await connection.execute(
-        tables.notifications.delete().where(waiting.project_id == project_id, waiting.comment_id == comment_id)
+        tables.notifications.delete().where(_waiting.project_id == project_id, _waiting.comment_id == comment_id)
     )
 
 

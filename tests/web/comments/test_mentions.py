@@ -1,8 +1,11 @@
 """Mails to members whom a comment mentions."""
 
+from uuid import UUID
+
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.notifications.notifications_store import count_waiting
 from tests.support.api import Caller, Json, created, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.jobs import do_now
@@ -73,6 +76,19 @@ async def test_an_edit_tells_only_those_who_were_not_mentioned_before(
     (await ada.put(path, json={"text": "@grace@example.com and @linus@example.com."})).raise_for_status()
     await deliver(flagstaff, clock)
     assert [each["To"] for each in await read_new()] == ["grace@example.com", "linus@example.com"]
+
+
+async def test_edits_back_and_forth_tell_of_a_comment_once_and_take_no_place_of_changes(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller
+) -> None:
+    flag = await ada.create_flag(await ada.get_environment(project))
+    comment = await say(grace, flag, "@ada@example.com")
+    for text in ("Nobody", "@ada@example.com", "Nobody", "@ada@example.com again"):
+        path = f"{project_path(project)}/comments/{comment['id']}"
+        (await grace.put(path, json={"text": text})).raise_for_status()
+    async with flagstaff.database.read() as connection:
+        waiting = await count_waiting(connection, UUID(project["id"]))
+    assert list(waiting.values()) == [1]
 
 
 async def test_mentions_on_releases_and_changes_lead_there_and_are_told_together_with_changes(
