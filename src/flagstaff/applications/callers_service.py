@@ -13,7 +13,6 @@ from flagstaff.projects.access import open_environment
 from flagstaff.projects.permissions import Permission
 from flagstaff.serving.caller_counts import CallerCounts
 from flagstaff.serving.callers import CallerUse
-from flagstaff.values.errors import Error
 
 WRITE_SECONDS = 5.0
 KEPT = timedelta(days=30)
@@ -30,7 +29,11 @@ class Callers:
     now: Callable[[], datetime]
 
     async def write(self, counts: CallerCounts) -> None:
-        """Store what was counted, or a part of it that does not take long; raises Error UNAVAILABLE, and keeps it."""
+        """Store what was counted, or a part of it that does not take long.
+
+        Raises:
+            Error: UNAVAILABLE; what could not be stored is kept.
+        """
         for _ in range(_WRITTEN_EACH_TIME // _WRITTEN_AT_ONCE):
             taken = await counts.take(_WRITTEN_AT_ONCE)
             if not taken:
@@ -38,7 +41,7 @@ class Callers:
             try:
                 async with self.database.write_history() as connection:
                     await callers.add_requests(connection, taken, self.now())
-            except Error:
+            except BaseException:  # also when the process stops meanwhile, and its last write follows
                 counts.give_back(taken)
                 raise
 
