@@ -25,6 +25,7 @@ _mails, _reminders, _changes = tables.notification_mails.c, tables.stale_reminde
 _members, _accounts, _projects = tables.members.c, tables.accounts.c, tables.projects.c
 _project = sa.bindparam("project", type_=sa.Uuid)
 _KINDS = [_settings[kind] for kind in Kind]
+_is_known = _waiting.kind.in_(list(Kind))  # a later release, which serves from the same database, may know others
 _newest = (
     sa.select(sa.func.coalesce(sa.func.max(_changes.id), 0)).where(_changes.project_id == _project).scalar_subquery()
 )
@@ -217,13 +218,17 @@ async def add_waiting(connection: AsyncConnection, rows: list[dict[str, Any]]) -
 async def list_ready(
     connection: AsyncConnection, gathered_before: datetime, now: datetime, hour_ago: datetime, most: int
 ) -> list[Subscription]:
-    """The members for whom something has waited long enough, who may get a mail, and whom no process is telling."""
+    """The members for whom something has waited long enough, who may get a mail, and whom no process is telling.
+
+    Those whose mail was not taken before stand behind the others, whom they would keep waiting each time.
+    """
+    held_until = sa.func.max(sa.func.coalesce(sa.type_coerce(_waiting.held_until, sa.BigInteger), 0))
     query = (
         sa.select(_waiting.account_id, _waiting.project_id)
-        .where(sa.or_(_waiting.held_until.is_(None), _waiting.held_until < now), _waiting.account_id.not_in(_satisfied))
+        .where(_is_known, _waiting.account_id.not_in(_satisfied))
         .group_by(_waiting.account_id, _waiting.project_id)
-        .having(sa.func.min(_waiting.created_at) <= gathered_before)
-        .order_by(sa.func.min(_waiting.id))
+        .having(sa.func.min(_waiting.created_at) <= gathered_before, held_until < tables.microseconds(now))
+        .order_by(held_until, sa.func.min(_waiting.id))
         .limit(most)
     )
     return [Subscription(*row) for row in await connection.execute(query, {"hour_ago": hour_ago})]
@@ -236,6 +241,7 @@ async def take(connection: AsyncConnection, member: Subscription, now: datetime,
         .where(
             _waiting.account_id == member.account_id,
             _waiting.project_id == member.project_id,
+            _is_known,
             sa.or_(_waiting.held_until.is_(None), _waiting.held_until < now),
         )
         .values(held_until=until)
@@ -286,11 +292,18 @@ async def count_mails(connection: AsyncConnection, account_id: UUID, since: date
     return int((await connection.execute(query)).scalar_one())
 
 
-async def record_mail(connection: AsyncConnection, account_id: UUID, now: datetime) -> None:
-    """Count a mail to an account."""
+async def record_mail(connection: AsyncConnection, account_id: UUID, now: datetime) -> UUID:
+    """Count a mail to an account; return the id of the count."""
+    mail_id = uuid7()
     await connection.execute(
-        tables.notification_mails.insert(), {"id": uuid7(), "account_id": account_id, "sent_at": now}
+        tables.notification_mails.insert(), {"id": mail_id, "account_id": account_id, "sent_at": now}
     )
+    return mail_id
+
+
+async def forget_mail(connection: AsyncConnection, mail_id: UUID) -> None:
+    """Count a mail no more: no mail server has taken it."""
+    await connection.execute(tables.notification_mails.delete().where(_mails.id == mail_id))
 
 
 async def purge_mails(connection: AsyncConnection, before: datetime) -> None:

@@ -7,6 +7,7 @@ ends. Nothing here is on the way of a request. A mail may be sent twice if a pro
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 import structlog
@@ -57,6 +58,13 @@ _SHOWN_MAX = 50
 Environments = dict[UUID, Environment]
 
 
+class _Taken(NamedTuple):
+    """What is held for a member, and the id of the count of the mail."""
+
+    waiting: Sequence[Waiting]
+    mail_id: UUID
+
+
 @dataclass(slots=True)
 class Notifier:
     """Follows the audit trail and sends mails.
@@ -95,13 +103,19 @@ class Notifier:
                 connection, now - GROUPED_FOR, now, now - _HOUR, _MAILS_AT_ONCE
             )
         for member in ready:
-            waiting = await self._take(member)
-            if not waiting:
+            taken = await self._take(member)
+            if taken is None:
                 continue
-            if not await self._send(member, waiting):
-                break  # what is held is tried again
+            is_sent = await self._send(member, taken.waiting)
             async with self.database.transaction() as transaction:
-                await notifications_store.delete_waiting(transaction.connection, [each.id for each in waiting])
+                if is_sent:
+                    await notifications_store.delete_waiting(
+                        transaction.connection, [each.id for each in taken.waiting]
+                    )
+                else:  # what is held is tried again
+                    await notifications_store.forget_mail(transaction.connection, taken.mail_id)
+            if not is_sent:
+                break
         if ready:
             async with self.database.transaction() as transaction:
                 await notifications_store.purge_mails(transaction.connection, now - _HOUR)
@@ -164,17 +178,17 @@ class Notifier:
                     rows.append({**row, "kind": kind.value, "change": each.number, "created_at": self.now()})
         return rows
 
-    async def _take(self, member: Subscription) -> list[Waiting]:
-        """Hold what a member is to be told; nothing if the member has got too many mails, or another process has it."""
+    async def _take(self, member: Subscription) -> _Taken | None:
+        """Hold what a member is to be told; None if the member has got too many mails, or another process has it."""
         now = self.now()
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             if not await self._may_send(connection, member.account_id, now):
-                return []
+                return None
             waiting = await notifications_store.take(connection, member, now, now + _HELD_FOR)
-            if waiting:
-                await notifications_store.record_mail(connection, member.account_id, now)
-            return waiting
+            if not waiting:
+                return None
+            return _Taken(waiting, await notifications_store.record_mail(connection, member.account_id, now))
 
     async def _may_send(self, connection: Connection, account_id: UUID, now: datetime) -> bool:
         await accounts_store.lock_account(connection, account_id)  # so that two processes do not count at once
@@ -219,7 +233,7 @@ class Notifier:
             await notifications_store.record_reminder(connection, member, now)
             if not wanted[Kind.STALE] or not flags or email is None:
                 return
-            await notifications_store.record_mail(connection, member.account_id, now)
+            mail_id = await notifications_store.record_mail(connection, member.account_id, now)
         digest = Digest(
             subject=(
                 "A flag of yours may be removed" if len(flags) == 1 else f"{len(flags)} flags of yours may be removed"
@@ -235,6 +249,7 @@ class Notifier:
         if not await self.send_digest(email, digest):
             async with self.database.transaction() as transaction:
                 await notifications_store.forget_reminder(transaction.connection, member)
+                await notifications_store.forget_mail(transaction.connection, mail_id)
 
     def _entry(self, project_id: UUID, made: Made, environment: Environment | None) -> Entry:
         scope = Scope(project_id, made.environment_id, made.flag_id)
