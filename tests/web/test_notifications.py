@@ -455,6 +455,44 @@ async def test_an_account_whose_mail_is_not_taken_stands_behind_others_until_it_
     assert first["Subject"] == second["Subject"] == "[Flagstaff] 2 changes in production"
 
 
+async def test_what_was_not_tried_is_mailed_however_long_the_server_was_off(
+    flagstaff: Flagstaff,
+    ada: Caller,
+    sign_up: SignUp,
+    project: Json,
+    grace: Caller,
+    clock: Clock,
+    read_new: ReadNew,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("flagstaff.notifications.notifier._MAILS_AT_ONCE", 1)
+    linus = await sign_up("linus")
+    await join(flagstaff, project, linus, "editor")
+    for caller in (ada, linus):
+        await choose(caller, project, critical=True)
+    await grace.create_flag(await ada.get_environment(project))
+    await do_now(flagstaff, "notifications")
+    clock.advance(days=2)
+    await do_now(flagstaff, "notifications", "notifications")
+    assert {each["To"] for each in await read_new()} == {"ada@example.com", "linus@example.com"}
+
+
+async def test_a_mail_is_not_tried_for_longer_than_a_day(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await choose(ada, project, critical=True)
+    await grace.create_flag(await ada.get_environment(project))
+    folder = flagstaff.foundation.settings.data_dir / "outbox"
+    folder.write_text("no folder")  # so that no mail can be written
+    await deliver(flagstaff, clock)
+    clock.advance(hours=24)
+    await do_now(flagstaff, "notifications")
+    folder.unlink()
+    clock.advance(minutes=6)
+    await do_now(flagstaff, "notifications")
+    assert await read_new() == []
+
+
 async def test_what_a_later_release_tells_waits_for_it(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:

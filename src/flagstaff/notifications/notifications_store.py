@@ -259,8 +259,10 @@ async def delete_waiting(connection: AsyncConnection, ids: Collection[int]) -> N
 
 
 async def delete_waiting_since(connection: AsyncConnection, before: datetime) -> None:
-    """Delete what has waited since before a time: no mail server has taken it."""
-    await connection.execute(tables.notifications.delete().where(_waiting.created_at < before))
+    """Delete what was tried and has waited since before a time: no mail server has taken it."""
+    await connection.execute(
+        tables.notifications.delete().where(_waiting.created_at < before, _waiting.held_until.is_not(None))
+    )
 
 
 async def delete_of_member(connection: AsyncConnection, project_id: UUID, account_id: UUID) -> None:
