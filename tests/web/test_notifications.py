@@ -118,6 +118,19 @@ async def test_settings_are_each_members_own(
     ]
 
 
+async def test_who_has_stopped_all_mails_in_an_older_release_gets_none_of_a_new_kind(
+    flagstaff: Flagstaff, ada: Caller, project: Json
+) -> None:
+    row = {"project_id": UUID(project["id"]), "account_id": UUID(ada.account["id"])}
+    older = ("critical", "owned", "stale", "webhooks", "releases")
+    async with flagstaff.database.transaction() as transaction:
+        values = {**row, **dict.fromkeys(older, False)}
+        await transaction.connection.execute(tables.notification_settings.insert(), values)
+    assert (await ada.get(settings_path(project))).json() == dict.fromkeys(ALL, False)
+    await choose(ada, project, owned=True)
+    assert (await ada.get(settings_path(project))).json() == {**dict.fromkeys(ALL, False), "owned": True}
+
+
 async def test_nobody_is_told_of_what_they_did_themselves_or_do_not_want(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:
