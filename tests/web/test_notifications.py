@@ -506,6 +506,22 @@ async def test_a_mail_is_not_tried_for_longer_than_a_day(
     assert await read_new() == []
 
 
+async def test_what_was_held_by_a_clock_that_was_ahead_is_tried_when_it_is_right_again(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await choose(ada, project, critical=True)
+    await grace.create_flag(await ada.get_environment(project))
+    await do_now(flagstaff, "notifications")
+    folder = flagstaff.foundation.settings.data_dir / "outbox"
+    folder.write_text("no folder")  # so that no mail can be written
+    clock.advance(hours=12)
+    await do_now(flagstaff, "notifications")
+    folder.unlink()
+    clock.advance(hours=-11)
+    await do_now(flagstaff, "notifications")
+    assert len(await read_new()) == 1
+
+
 async def test_what_a_later_release_tells_waits_for_it(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:

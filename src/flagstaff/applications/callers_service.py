@@ -1,5 +1,6 @@
 """Who asks for flags in an environment: counted in memory, stored every few seconds, and listed."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,6 +14,7 @@ from flagstaff.projects.access import open_environment
 from flagstaff.projects.permissions import Permission
 from flagstaff.serving.caller_counts import CallerCounts
 from flagstaff.serving.callers import CallerUse
+from flagstaff.values.errors import Error
 
 WRITE_SECONDS = 5.0
 KEPT = timedelta(days=30)
@@ -41,7 +43,7 @@ class Callers:
             try:
                 async with self.database.write_history() as connection:
                     await callers.add_requests(connection, taken, self.now())
-            except BaseException:  # also when the process stops meanwhile, and its last write follows
+            except (Error, asyncio.CancelledError):
                 counts.give_back(taken)
                 raise
 

@@ -13,7 +13,7 @@ from uuid_utils.compat import uuid7
 from flagstaff.database import dialect, tables
 from flagstaff.database.database import write_many
 from flagstaff.hooks.notices import NoticeType
-from flagstaff.notifications.notifications import DEFAULTS, MAILS_PER_HOUR, Kind, Made
+from flagstaff.notifications.notifications import DEFAULTS, HELD_FOR, MAILS_PER_HOUR, Kind, Made
 from flagstaff.notifications.unsubscribing import Subscription
 
 _settings, _waiting, _positions = (
@@ -231,11 +231,20 @@ async def list_ready(
         sa.select(_waiting.account_id, _waiting.project_id)
         .where(_is_known, _waiting.account_id.not_in(_satisfied))
         .group_by(_waiting.account_id, _waiting.project_id)
-        .having(sa.func.min(_waiting.created_at) <= gathered_before, held_until < tables.microseconds(now))
+        .having(
+            sa.func.min(_waiting.created_at) <= gathered_before,
+            sa.func.sum(sa.case((_is_free(now), 0), else_=1)) == 0,
+        )
         .order_by(held_until, sa.func.min(_waiting.id))
         .limit(most)
     )
     return [Subscription(*row) for row in await connection.execute(query, {"hour_ago": hour_ago})]
+
+
+def _is_free(now: datetime) -> sa.ColumnElement[bool]:
+    """Whether no process holds a row. What is held for longer than any process holds it was held by a wrong clock."""
+    held_until = _waiting.held_until
+    return sa.or_(held_until.is_(None), held_until < now, held_until > now + 2 * HELD_FOR)
 
 
 async def take(connection: AsyncConnection, member: Subscription, now: datetime, until: datetime) -> list[Waiting]:
@@ -246,7 +255,7 @@ async def take(connection: AsyncConnection, member: Subscription, now: datetime,
             _waiting.account_id == member.account_id,
             _waiting.project_id == member.project_id,
             _is_known,
-            sa.or_(_waiting.held_until.is_(None), _waiting.held_until < now),
+            _is_free(now),
         )
         .values(held_until=until)
         .returning(_waiting.id, _waiting.kind, _waiting.change, _waiting.comment_id)

@@ -25,6 +25,7 @@ from flagstaff.notifications.mentions_store import list_mentions
 from flagstaff.notifications.notifications import (
     DEFAULTS,
     GROUPED_FOR,
+    HELD_FOR,
     KEPT_FOR,
     MAILS_PER_HOUR,
     STALE_EVERY,
@@ -48,7 +49,6 @@ log = structlog.get_logger(__name__)
 
 FOLLOW_SECONDS = 15.0
 REMIND_SECONDS = 3600.0
-_HELD_FOR = timedelta(minutes=5)  # longer than all attempts at a mail
 _HOUR = timedelta(hours=1)
 _PROJECTS_AT_ONCE = 500
 _CHANGES_AT_ONCE = 50
@@ -185,7 +185,7 @@ class Notifier:
             connection = transaction.connection
             if not await self._may_send(connection, member.account_id, now):
                 return None
-            waiting = await notifications_store.take(connection, member, now, now + _HELD_FOR)
+            waiting = await notifications_store.take(connection, member, now, now + HELD_FOR)
             if not waiting:
                 return None
             return _Taken(waiting, await notifications_store.record_mail(connection, member.account_id, now))
