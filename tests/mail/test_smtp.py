@@ -169,6 +169,23 @@ async def test_a_wrong_password_is_logged_without_another_attempt(
     assert not inbox.mails
 
 
+async def test_only_a_refused_recipient_or_content_makes_a_mail_final(mail: Mail) -> None:
+    class Refusing(Inbox):
+        async def handle_MAIL(  # noqa: N802 - the server's name for it
+            self, _server: SMTP, _session: Session, _envelope: Envelope, _address: str, _options: list[str]
+        ) -> str:
+            return "550 not from here"
+
+    async with smtp_server(Inbox("550 no such user")) as port:
+        assert await SmtpMailer(SmtpServer("127.0.0.1", port, "none")).send(mail)
+    async with smtp_server(Refusing()) as port:
+        assert not await SmtpMailer(SmtpServer("127.0.0.1", port, "none")).send(mail)
+    async with smtp_server(Inbox(), authenticator=only_ada, auth_require_tls=False) as port:
+        assert not await SmtpMailer(SmtpServer("127.0.0.1", port, "none", "ada", "wrong-p@ss")).send(mail)
+    async with smtp_server(Inbox()) as port:
+        assert not await SmtpMailer(SmtpServer("127.0.0.1", port, "starttls")).send(mail)
+
+
 async def test_an_unknown_certificate_is_not_trusted(mail: Mail, server_tls: ssl.SSLContext) -> None:
     inbox = Inbox()
     async with smtp_server(inbox, tls_context=server_tls) as port:

@@ -1,6 +1,9 @@
 """Callers counted by several workers, and stored when the server stops."""
 
 import asyncio
+import time
+
+import asyncpg
 
 from tests.support.api import Json, environment_path
 from tests.support.remote import RemoteCaller
@@ -9,6 +12,7 @@ from tests.support.server import ServerProcess
 from tests.support.stores import Store
 from tests.support.workers import a_caller_of_each
 
+GRANTED_SECONDS = 10  # the time that process managers allow before they kill
 WORKERS = 2
 ENVIRON = {
     "FLAGSTAFF_WORKERS": str(WORKERS),
@@ -46,3 +50,21 @@ async def test_the_counts_of_all_workers_add_up_also_those_of_a_stop(store: Stor
     async with ServerProcess(store, ENVIRON) as again, RemoteCaller(again.url) as ada:
         ada.headers["authorization"] = token
         assert await list_callers(ada, environment) == {"shop/1.0": 3 * WORKERS, "late": WORKERS}
+
+
+async def test_callers_that_cannot_be_stored_do_not_delay_a_stop(outage_store: Store) -> None:
+    alone = {**ENVIRON, "FLAGSTAFF_WORKERS": "1"}
+    async with ServerProcess(outage_store, alone) as server, RemoteCaller(server.url) as ada:
+        await ada.sign_up()
+        key = (await create_key(ada, await ada.create_project()))["key"]
+        operator = await asyncpg.connect(outage_store.database_url)
+        try:
+            async with operator.transaction():
+                await operator.execute("LOCK TABLE history.callers IN ACCESS EXCLUSIVE MODE")
+                assert (await ada.evaluate(key)).status_code == 200
+                asked = time.monotonic()
+                assert await server.stop() == 0
+                assert time.monotonic() - asked < GRANTED_SECONDS
+        finally:
+            await operator.close()
+    assert "Traceback" not in server.log

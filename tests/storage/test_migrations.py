@@ -37,6 +37,7 @@ from flagstaff.flags.targeting.segments_store import get_segment, list_segments
 from flagstaff.flags.variants import Variant
 from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.store.batches import find_environment_number
+from flagstaff.history.store.callers import add_requests
 from flagstaff.history.store.deletions import list_bytes
 from flagstaff.history.store.events import write_events
 from flagstaff.history.store.rollups import roll_up
@@ -55,6 +56,7 @@ from flagstaff.projects.invitations_store import create_invitation, list_invitat
 from flagstaff.projects.members import Role
 from flagstaff.projects.members_store import find_member, list_members
 from flagstaff.projects.projects_store import find_project
+from flagstaff.serving.callers import Caller, SdkProtocol
 from flagstaff.values.errors import Code, Error
 from tests.support.builders import (
     AT,
@@ -547,6 +549,35 @@ async def test_a_downgrade_that_would_drop_invitations_is_refused_unless_it_is_f
     await migrate_store(store)
     async with database.read() as connection:
         assert await list_invitations(connection, project.id, AT) == []
+
+
+async def test_a_downgrade_that_would_drop_comments_charts_callers_and_orders_is_refused_unless_it_is_forced(
+    database: Database, store: Store
+) -> None:
+    flag, _ = await store_flag(database)
+    project = {"project_id": flag.project_id}
+    row = {**project, "id": uuid4(), "environment_id": flag.environment_id, "created_at": AT}
+    chart = {"name": "Chart", "period": "day", "split": "result", "scale": "count", "compare_before": False}
+    caller = Caller(flag.environment_id, SdkProtocol.EVALUATE, None, "shop/1.0", "192.0.2.0/24")
+    async with database.transaction() as transaction:
+        connection = transaction.connection
+        (owner,) = await list_members(connection, flag.project_id)
+        subscription = {**row, "account_id": owner.account_id, "kind": "environment"}
+        comment = {**row, "author_email": owner.email, "text": "Why?", "updated_at": AT}
+        await connection.execute(tables.subscriptions.insert(), subscription)
+        await connection.execute(tables.comments.insert(), comment)
+        await connection.execute(tables.pinned_charts.insert(), {**row, **chart})
+        await connection.execute(tables.environments.update().values(position=0))
+    async with database.write_history() as connection:
+        await add_requests(connection, {caller: 1}, AT)
+    refused = "1 comments, 1 subscriptions to mails, 1 pinned charts, 1 callers, the order of the environments of 1 "
+    with pytest.raises(Error, match=f"would drop {refused}projects"):
+        await migrate_store(store, "0033")
+    await migrate_store(store, "0033", force=True)
+    await migrate_store(store)
+    async with database.read() as connection:
+        for table in (tables.comments, tables.subscriptions, tables.pinned_charts):
+            assert not (await connection.execute(sa.select(table))).all()
 
 
 async def test_a_downgrade_that_would_drop_access_tokens_is_refused_unless_it_is_forced(

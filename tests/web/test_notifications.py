@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
-from flagstaff.notifications.notifications_store import record_mail
+from flagstaff.notifications.notifications_store import add_waiting, record_mail
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.jobs import do_now
@@ -116,6 +116,19 @@ async def test_settings_are_each_members_own(
         (other["id"], "Another", False),
         (project["id"], project["name"], True),
     ]
+
+
+async def test_who_has_stopped_all_mails_in_an_older_release_gets_none_of_a_new_kind(
+    flagstaff: Flagstaff, ada: Caller, project: Json
+) -> None:
+    row = {"project_id": UUID(project["id"]), "account_id": UUID(ada.account["id"])}
+    older = ("critical", "owned", "stale", "webhooks", "releases")
+    async with flagstaff.database.transaction() as transaction:
+        values = {**row, **dict.fromkeys(older, False)}
+        await transaction.connection.execute(tables.notification_settings.insert(), values)
+    assert (await ada.get(settings_path(project))).json() == dict.fromkeys(ALL, False)
+    await choose(ada, project, owned=True)
+    assert (await ada.get(settings_path(project))).json() == {**dict.fromkeys(ALL, False), "owned": True}
 
 
 async def test_nobody_is_told_of_what_they_did_themselves_or_do_not_want(
@@ -398,6 +411,132 @@ async def test_a_mail_that_the_server_does_not_take_is_tried_for_a_day(
     clock.advance(minutes=6)
     await do_now(flagstaff, "notifications")
     assert len(await read_new()) == 1
+
+
+async def test_a_mail_that_the_server_does_not_take_does_not_count_as_one_that_the_account_got(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await choose(ada, project, critical=True)
+    async with flagstaff.database.transaction() as transaction:
+        for _ in range(19):
+            await record_mail(transaction.connection, UUID(ada.account["id"]), clock())
+    await grace.create_flag(await ada.get_environment(project))
+    folder = flagstaff.foundation.settings.data_dir / "outbox"
+    folder.write_text("no folder")  # so that no mail can be written
+    await deliver(flagstaff, clock)
+    folder.unlink()
+    clock.advance(minutes=6)
+    await do_now(flagstaff, "notifications")
+    assert len(await read_new()) == 1
+
+
+async def test_an_account_whose_mail_is_not_taken_stands_behind_others_until_it_is(
+    flagstaff: Flagstaff,
+    ada: Caller,
+    sign_up: SignUp,
+    project: Json,
+    grace: Caller,
+    clock: Clock,
+    read_new: ReadNew,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A mailbox may be full for hours while the same server takes the mails of others."""
+    monkeypatch.setattr("flagstaff.notifications.notifier._MAILS_AT_ONCE", 1)
+    linus = await sign_up("linus")
+    await join(flagstaff, project, linus, "editor")
+    for caller in (ada, linus):
+        await choose(caller, project, critical=True)
+    flag = await grace.create_flag(await ada.get_environment(project))
+    folder = flagstaff.foundation.settings.data_dir / "outbox"
+    folder.write_text("no folder")  # so that no mail can be written
+    await deliver(flagstaff, clock)
+    folder.unlink()
+    async with flagstaff.database.read() as connection:
+        held = sa.select(tables.notifications.c.account_id).where(tables.notifications.c.held_until.is_not(None))
+        refused = ada if (await connection.execute(held)).scalar_one() == UUID(ada.account["id"]) else linus
+    other = linus if refused is ada else ada
+    (await grace.post(f"{flag_path(flag)}/toggle")).raise_for_status()
+    await do_now(flagstaff, "notifications")
+    assert [each["To"] for each in await read_new()] == [other.account["email"]]
+    clock.advance(seconds=61)
+    await do_now(flagstaff, "notifications", "notifications")
+    assert len(await read_new()) == 1, "what is new waits for what is held"
+    clock.advance(minutes=5)
+    await do_now(flagstaff, "notifications")
+    first, second = await read_new()
+    assert second["To"] == refused.account["email"]
+    assert first["Subject"] == second["Subject"] == "[Flagstaff] 2 changes in production"
+
+
+async def test_what_was_not_tried_is_mailed_however_long_the_server_was_off(
+    flagstaff: Flagstaff,
+    ada: Caller,
+    sign_up: SignUp,
+    project: Json,
+    grace: Caller,
+    clock: Clock,
+    read_new: ReadNew,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("flagstaff.notifications.notifier._MAILS_AT_ONCE", 1)
+    linus = await sign_up("linus")
+    await join(flagstaff, project, linus, "editor")
+    for caller in (ada, linus):
+        await choose(caller, project, critical=True)
+    await grace.create_flag(await ada.get_environment(project))
+    await do_now(flagstaff, "notifications")
+    clock.advance(days=2)
+    await do_now(flagstaff, "notifications", "notifications")
+    assert {each["To"] for each in await read_new()} == {"ada@example.com", "linus@example.com"}
+
+
+async def test_a_mail_is_not_tried_for_longer_than_a_day(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await choose(ada, project, critical=True)
+    await grace.create_flag(await ada.get_environment(project))
+    folder = flagstaff.foundation.settings.data_dir / "outbox"
+    folder.write_text("no folder")  # so that no mail can be written
+    await deliver(flagstaff, clock)
+    clock.advance(hours=24)
+    await do_now(flagstaff, "notifications")
+    folder.unlink()
+    clock.advance(minutes=6)
+    await do_now(flagstaff, "notifications")
+    assert await read_new() == []
+
+
+async def test_what_was_held_by_a_clock_that_was_ahead_is_tried_when_it_is_right_again(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    await choose(ada, project, critical=True)
+    await grace.create_flag(await ada.get_environment(project))
+    await do_now(flagstaff, "notifications")
+    folder = flagstaff.foundation.settings.data_dir / "outbox"
+    folder.write_text("no folder")  # so that no mail can be written
+    clock.advance(hours=12)
+    await do_now(flagstaff, "notifications")
+    folder.unlink()
+    clock.advance(hours=-11)
+    await do_now(flagstaff, "notifications")
+    assert len(await read_new()) == 1
+
+
+async def test_what_a_later_release_tells_waits_for_it(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    """It may serve from the same database at the same time, and know other reasons for mails."""
+    await choose(ada, project, critical=True)
+    account = UUID(ada.account["id"])
+    row = {"project_id": UUID(project["id"]), "account_id": account, "kind": "later", "change": 0}
+    async with flagstaff.database.transaction() as transaction:
+        await add_waiting(transaction.connection, [{**row, "created_at": clock()}])
+    await grace.create_flag(await ada.get_environment(project))
+    await deliver(flagstaff, clock)
+    assert [each["To"] for each in await read_new()] == ["ada@example.com"]
+    async with flagstaff.database.read() as connection:
+        left = (await connection.execute(sa.select(tables.notifications.c.kind))).scalars().all()
+    assert left == ["later"]
 
 
 async def test_what_waits_for_an_account_is_bounded(

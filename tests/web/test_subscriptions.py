@@ -5,6 +5,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
 from flagstaff.notifications.subscriptions import SUBSCRIPTIONS_MAX, Subscribed, SubscriptionKind, Target
 from flagstaff.notifications.subscriptions_store import create_subscription
 from tests.support.api import Caller, Json, created, environment_path, field_errors, flag_path, project_path
@@ -201,3 +202,22 @@ async def test_an_account_has_a_bounded_number_of_subscriptions_in_a_project(
     refused = await ada.post(path_of(project), json={"tag": "one-more"})
     assert (refused.status_code, "There are 200 subscriptions of yours" in refused.json()["detail"]) == (409, True)
     assert (await ada.post(path_of(project), json={"tag": "tag-0"})).status_code == 201
+
+
+async def test_a_kind_of_subscription_that_only_a_later_release_knows_is_left_to_it(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
+) -> None:
+    """It may serve from the same database at the same time."""
+    flag = await ada.create_flag(await ada.get_environment(project), tags=["beta"])
+    await do_now(flagstaff, "notifications")
+    known = await subscribe(grace, project, tag="beta")
+    row = {"id": uuid4(), "project_id": UUID(project["id"]), "account_id": UUID(grace.account["id"]), "name": "beta"}
+    async with flagstaff.database.transaction() as transaction:
+        await transaction.connection.execute(
+            tables.subscriptions.insert(), {**row, "kind": "later", "created_at": clock()}
+        )
+    for path in (path_of(project), "/api/me/subscriptions"):
+        assert (await grace.get(path)).json() == [known]
+    (await ada.post(f"{flag_path(flag)}/toggle")).raise_for_status()
+    await deliver(flagstaff, clock)
+    assert [each["To"] for each in await read_new()] == ["grace@example.com"]

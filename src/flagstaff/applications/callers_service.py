@@ -1,5 +1,6 @@
 """The callers of an environment: counted in memory, stored every few seconds, and listed."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -30,7 +31,11 @@ class Callers:
     now: Callable[[], datetime]
 
     async def write(self, counts: CallerCounts) -> None:
-        """Store what was counted, or a part of it that does not take long; raises Error UNAVAILABLE, and keeps it."""
+        """Store what was counted, or a part of it that does not take long.
+
+        Raises:
+            Error: UNAVAILABLE; what could not be stored is kept.
+        """
         for _ in range(_WRITTEN_EACH_TIME // _WRITTEN_AT_ONCE):
             taken = await counts.take(_WRITTEN_AT_ONCE)
             if not taken:
@@ -38,7 +43,7 @@ class Callers:
             try:
                 async with self.database.write_history() as connection:
                     await callers.add_requests(connection, taken, self.now())
-            except Error:
+            except (Error, asyncio.CancelledError):
                 counts.give_back(taken)
                 raise
 

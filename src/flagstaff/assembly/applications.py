@@ -1,7 +1,6 @@
 """Builds what serves applications that evaluate flags themselves, and stores what they report."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -14,7 +13,6 @@ from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.history.store.reports import CountsBound
 from flagstaff.http.limits import Limits
 from flagstaff.serving.caller_counts import CallerCounts
-from flagstaff.values.errors import Error
 
 _PURGE_SECONDS = 600.0
 
@@ -32,11 +30,6 @@ class LocalApplications:
     async def write_callers(self) -> None:
         """Store who asked for flags since the last time; raises Error UNAVAILABLE."""
         await self.callers.write(self.caller_counts)
-
-    async def write_last_callers(self) -> None:
-        """The same before the process stops. What cannot be stored is lost."""
-        with suppress(Error):
-            await self.write_callers()
 
     def purge_callers(self, foundation: Foundation, passed_time: Callable[[], datetime]) -> None:
         """Delete old callers from time to time."""

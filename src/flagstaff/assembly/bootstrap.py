@@ -160,6 +160,7 @@ class Flagstaff:
     async def _finish_work(self) -> None:
         foundation = self.foundation
         senders = foundation.telemetry.senders(foundation.metrics) if foundation.telemetry else ()
+        foundation.supervisor.start("callers-last-write", self.applications.write_callers())  # ended by the drain
         await asyncio.gather(
             foundation.supervisor.drain(_DRAIN_SECONDS),
             *(foundation.supervisor.finish(name, _DRAIN_SECONDS) for name, *_ in senders),
@@ -167,7 +168,6 @@ class Flagstaff:
             self.hooks.finish(0),
             self.history.flush(),
             self.applications.collector.stop(_DRAIN_SECONDS),
-            self.applications.write_last_callers(),
         )
 
     async def _close_database(self) -> None:

@@ -38,7 +38,8 @@ class SmtpMailer:
     async def send(self, mail: Mail) -> bool:
         """Send the mail in up to three attempts, and log failures.
 
-        Return False if a later attempt may succeed: the server cannot be reached, or refuses for the moment.
+        Return False if the mail may be taken later: the server cannot be reached, refuses for the moment, or refuses
+        everything, as for a wrong password. Return True if it was taken, or if this mail itself will never be.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -49,7 +50,7 @@ class SmtpMailer:
                 report = log.warning if again else log.error
                 report("mail_delayed" if again else "mail_not_sent", attempt=attempt, **self._told(error))
                 if not again:
-                    return not _is_transient(error)
+                    return _is_final(error)
                 await asyncio.sleep(self._backoff_seconds * 2 ** (attempt - 1))
             else:
                 log.info("mail_sent", attempt=attempt)
@@ -91,6 +92,13 @@ def _response(error: Exception) -> aiosmtplib.SMTPResponseException | None:
     if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
         return error.recipients[0]
     return error if isinstance(error, aiosmtplib.SMTPResponseException) else None
+
+
+def _is_final(error: Exception) -> bool:
+    """Whether the recipient or the content was refused, so that this mail is never taken."""
+    if isinstance(error, aiosmtplib.SMTPRecipientsRefused | aiosmtplib.SMTPDataError):
+        return not _is_transient(error)
+    return isinstance(error, aiosmtplib.SMTPNotSupported | ValueError)
 
 
 def _is_transient(error: Exception) -> bool:

@@ -14,6 +14,8 @@ from flagstaff.projects.projects import Environment
 
 GROUPED_FOR = timedelta(minutes=1)
 """For how long changes are gathered before they are mailed together."""
+HELD_FOR = timedelta(minutes=5)
+"""For how long a process holds what it mails, which is longer than all attempts at a mail."""
 MAILS_PER_HOUR = 20
 """The number of mails that an account gets in an hour at most. What is beyond waits, and is in one later mail."""
 KEPT_FOR = timedelta(days=1)

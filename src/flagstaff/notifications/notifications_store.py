@@ -11,10 +11,11 @@ from uuid_utils.compat import uuid7
 
 from flagstaff.database import tables
 from flagstaff.database.database import write_many
-from flagstaff.notifications.notifications import MAILS_PER_HOUR, Kind
+from flagstaff.notifications.notifications import HELD_FOR, MAILS_PER_HOUR, Kind
 from flagstaff.notifications.unsubscribing import Recipient
 
 _waiting, _mails = tables.notifications.c, tables.notification_mails.c
+_is_known = _waiting.kind.in_(list(Kind))  # a later release, which serves from the same database, may know others
 _members, _accounts, _projects = tables.members.c, tables.accounts.c, tables.projects.c
 satisfied = (
     sa.select(_mails.account_id)
@@ -55,16 +56,29 @@ async def add_waiting(connection: AsyncConnection, rows: list[dict[str, Any]]) -
 async def list_ready(
     connection: AsyncConnection, gathered_before: datetime, now: datetime, hour_ago: datetime, most: int
 ) -> list[Recipient]:
-    """The members for whom something has waited long enough, who may get a mail, and whom no process is telling."""
+    """The members for whom something has waited long enough, who may get a mail, and whom no process is telling.
+
+    Those whose mail was not taken before stand behind the others, whom they would keep waiting each time.
+    """
+    held_until = sa.func.max(sa.func.coalesce(sa.type_coerce(_waiting.held_until, sa.BigInteger), 0))
     query = (
         sa.select(_waiting.account_id, _waiting.project_id)
-        .where(sa.or_(_waiting.held_until.is_(None), _waiting.held_until < now), _waiting.account_id.not_in(satisfied))
+        .where(_is_known, _waiting.account_id.not_in(satisfied))
         .group_by(_waiting.account_id, _waiting.project_id)
-        .having(sa.func.min(_waiting.created_at) <= gathered_before)
-        .order_by(sa.func.min(_waiting.id))
+        .having(
+            sa.func.min(_waiting.created_at) <= gathered_before,
+            sa.func.sum(sa.case((_is_free(now), 0), else_=1)) == 0,
+        )
+        .order_by(held_until, sa.func.min(_waiting.id))
         .limit(most)
     )
     return [Recipient(*row) for row in await connection.execute(query, {"hour_ago": hour_ago})]
+
+
+def _is_free(now: datetime) -> sa.ColumnElement[bool]:
+    """Whether no process holds a row. What is held for longer than any process holds it was held by a wrong clock."""
+    held_until = _waiting.held_until
+    return sa.or_(held_until.is_(None), held_until < now, held_until > now + 2 * HELD_FOR)
 
 
 async def take(connection: AsyncConnection, member: Recipient, now: datetime, until: datetime) -> list[Waiting]:
@@ -74,7 +88,8 @@ async def take(connection: AsyncConnection, member: Recipient, now: datetime, un
         .where(
             _waiting.account_id == member.account_id,
             _waiting.project_id == member.project_id,
-            sa.or_(_waiting.held_until.is_(None), _waiting.held_until < now),
+            _is_known,
+            _is_free(now),
         )
         .values(held_until=until)
         .returning(_waiting.id, _waiting.kind, _waiting.change, _waiting.comment_id)
@@ -91,8 +106,10 @@ async def delete_waiting(connection: AsyncConnection, ids: Collection[int]) -> N
 
 
 async def delete_waiting_since(connection: AsyncConnection, before: datetime) -> None:
-    """Delete what has waited since before a time: no mail server has taken it."""
-    await connection.execute(tables.notifications.delete().where(_waiting.created_at < before))
+    """Delete what was tried and has waited since before a time: no mail server has taken it."""
+    await connection.execute(
+        tables.notifications.delete().where(_waiting.created_at < before, _waiting.held_until.is_not(None))
+    )
 
 
 async def delete_of_member(connection: AsyncConnection, project_id: UUID, account_id: UUID) -> None:
@@ -124,11 +141,18 @@ async def count_mails(connection: AsyncConnection, account_id: UUID, since: date
     return int((await connection.execute(query)).scalar_one())
 
 
-async def record_mail(connection: AsyncConnection, account_id: UUID, now: datetime) -> None:
-    """Count a mail to an account."""
+async def record_mail(connection: AsyncConnection, account_id: UUID, now: datetime) -> UUID:
+    """Count a mail to an account; return the id of the count."""
+    mail_id = uuid7()
     await connection.execute(
-        tables.notification_mails.insert(), {"id": uuid7(), "account_id": account_id, "sent_at": now}
+        tables.notification_mails.insert(), {"id": mail_id, "account_id": account_id, "sent_at": now}
     )
+    return mail_id
+
+
+async def forget_mail(connection: AsyncConnection, mail_id: UUID) -> None:
+    """Count a mail no more: no mail server has taken it."""
+    await connection.execute(tables.notification_mails.delete().where(_mails.id == mail_id))
 
 
 async def purge_mails(connection: AsyncConnection, before: datetime) -> None:

@@ -6,7 +6,8 @@ ends. Nothing here is on the way of a request. A mail may be sent twice if a pro
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 import structlog
@@ -23,6 +24,7 @@ from flagstaff.notifications.mentions_store import list_mentions
 from flagstaff.notifications.notifications import (
     DEFAULTS,
     GROUPED_FOR,
+    HELD_FOR,
     KEPT_FOR,
     WAITING_MAX,
     Made,
@@ -42,12 +44,18 @@ from flagstaff.values.errors import Code, Error
 log = structlog.get_logger(__name__)
 
 FOLLOW_SECONDS = 15.0
-_HELD_FOR = timedelta(minutes=5)  # longer than all attempts at a mail
 _PROJECTS_AT_ONCE = 500
 _CHANGES_AT_ONCE = 50
 _MAILS_AT_ONCE = 50
 
 Environments = dict[UUID, Environment]
+
+
+class _Taken(NamedTuple):
+    """What is held for a member, and the id of the count of the mail."""
+
+    waiting: Sequence[Waiting]
+    mail_id: UUID
 
 
 @dataclass(slots=True)
@@ -86,13 +94,19 @@ class Notifier:
         async with self.database.read() as connection:
             ready = await notifications_store.list_ready(connection, now - GROUPED_FOR, now, now - HOUR, _MAILS_AT_ONCE)
         for member in ready:
-            waiting = await self._take(member)
-            if not waiting:
+            taken = await self._take(member)
+            if taken is None:
                 continue
-            if not await self._send(member, waiting):
-                break  # what is held is tried again
+            is_sent = await self._send(member, taken.waiting)
             async with self.database.transaction() as transaction:
-                await notifications_store.delete_waiting(transaction.connection, [each.id for each in waiting])
+                if is_sent:
+                    await notifications_store.delete_waiting(
+                        transaction.connection, [each.id for each in taken.waiting]
+                    )
+                else:  # what is held is tried again
+                    await notifications_store.forget_mail(transaction.connection, taken.mail_id)
+            if not is_sent:
+                break
         if ready:
             async with self.database.transaction() as transaction:
                 await notifications_store.purge_mails(transaction.connection, now - HOUR)
@@ -145,17 +159,17 @@ class Notifier:
                     rows.append({**row, "kind": kind.value, "change": each.number, "created_at": self.now()})
         return rows
 
-    async def _take(self, member: Recipient) -> list[Waiting]:
-        """Hold what a member is to be told; nothing if the member has got too many mails, or another process has it."""
+    async def _take(self, member: Recipient) -> _Taken | None:
+        """Hold what a member is to be told; None if the member has got too many mails, or another process has it."""
         now = self.now()
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             if not await may_send(connection, member.account_id, now):
-                return []
-            waiting = await notifications_store.take(connection, member, now, now + _HELD_FOR)
-            if waiting:
-                await notifications_store.record_mail(connection, member.account_id, now)
-            return waiting
+                return None
+            waiting = await notifications_store.take(connection, member, now, now + HELD_FOR)
+            if not waiting:
+                return None
+            return _Taken(waiting, await notifications_store.record_mail(connection, member.account_id, now))
 
     async def _send(self, member: Recipient, waiting: Sequence[Waiting]) -> bool:
         """Send a mail; return False if it has to be tried again."""

@@ -54,7 +54,7 @@ class Reminder:
             await reminders_store.record_reminder(connection, member, now)
             if not wanted[Kind.STALE] or not flags or email is None:
                 return
-            await notifications_store.record_mail(connection, member.account_id, now)
+            mail_id = await notifications_store.record_mail(connection, member.account_id, now)
         digest = Digest(
             subject=(
                 "A flag of yours may be removed" if len(flags) == 1 else f"{len(flags)} flags of yours may be removed"
@@ -70,6 +70,7 @@ class Reminder:
         if not await self.send_digest(email, digest):
             async with self.database.transaction() as transaction:
                 await reminders_store.forget_reminder(transaction.connection, member)
+                await notifications_store.forget_mail(transaction.connection, mail_id)
 
     def _stale_entry(self, project_id: UUID, flag: StaleFlag) -> Entry:
         project = project_page(self.public_url, project_id)

@@ -13,6 +13,7 @@ from flagstaff.notifications.subscriptions import Subscribed, Subscription, Subs
 
 _columns, _environments, _flags = tables.subscriptions.c, tables.environments.c, tables.flags.c
 _of_account = _columns.account_id == sa.bindparam("account", type_=sa.Uuid)
+_is_known = _columns.kind.in_(list(SubscriptionKind))  # a later release may know others
 _in_project = _columns.project_id == sa.bindparam("project", type_=sa.Uuid)
 _SUBSCRIPTIONS = Resource(
     Subscription,
@@ -32,7 +33,7 @@ _subscription = (
             _flags.key == _columns.name,
         ),
     )
-    .where(_of_account)
+    .where(_of_account, _is_known)
     .order_by(_columns.created_at.desc(), _columns.id.desc())
 )
 _own_in_project = _subscription.where(_in_project)
@@ -40,6 +41,7 @@ _delete = tables.subscriptions.delete().where(_of_account, _in_project, _columns
 _is_environment = _columns.kind == SubscriptionKind.ENVIRONMENT.value
 _concerned = sa.select(_columns.kind, _columns.environment_id, _columns.name, _columns.account_id).where(
     _in_project,
+    _is_known,
     sa.or_(_is_environment, _columns.name.in_(sa.bindparam("names", expanding=True))),
 )
 

@@ -58,4 +58,8 @@ async def save_wanted(
 
 
 def _chosen(values: Iterable[bool | None]) -> dict[Kind, bool]:
-    return {kind: DEFAULTS[kind] if value is None else value for kind, value in zip(Kind, values, strict=True)}
+    """What a row says. Whoever has stopped all mails, perhaps in a release with fewer kinds, wants no others either."""
+    row = dict(zip(Kind, values, strict=True))
+    stated = [value for value in row.values() if value is not None]
+    wants_none = bool(stated) and not any(stated)
+    return {kind: DEFAULTS[kind] and not wants_none if value is None else value for kind, value in row.items()}

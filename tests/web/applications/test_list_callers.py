@@ -154,6 +154,26 @@ async def test_counts_of_several_processes_add_up_in_whatever_order_they_are_sto
     assert found["last_used_at"] == format_moment(clock())
 
 
+async def test_what_a_wrong_clock_has_left_ends_when_it_is_right_again(
+    flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
+) -> None:
+    counts = flagstaff.applications.caller_counts
+    clock.advance(days=365)
+    for number in range(CALLERS_OF_KEY_MAX):
+        counts.add(asking(environment, user_agent=f"in a year {number}"), 600)
+    await flagstaff.applications.write_callers()
+    clock.advance(days=-365)
+    counts.add(asking(environment, user_agent="in a year 0"), 10)
+    counts.add(asking(environment, user_agent="now"), 5)
+    listed = {each["user_agent"]: each for each in await stored(flagstaff, ada, environment)}
+    now = format_moment(clock())
+    for name, requests in (("in a year 0", 10), ("now", 5)):
+        found = listed[name]
+        assert (found["requests_per_minute"], found["requests_last_24_hours"]) == (requests / 5, requests)
+        assert (found["first_used_at"], found["last_used_at"]) == (now, now)
+    assert {listed[each]["requests_per_minute"] for each in listed.keys() - {"in a year 0", "now"}} == {0.0}
+
+
 async def test_only_those_since_a_time_are_listed_and_those_that_asked_last_first(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
 ) -> None:

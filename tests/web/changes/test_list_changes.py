@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.database import tables
 from tests.support.api import NO_IDS, Caller, Json, created, environment_path, field_errors, flag_path, project_path
 from tests.support.clock import Clock
 from tests.support.members import join
@@ -300,3 +301,16 @@ async def test_an_environment_that_there_has_never_been_is_not_looked_for_in_all
             answer = await ada.get(f"{project_path(project)}/changes", params={"environment": key})
         assert (answer.status_code, bool(answer.json()["items"])) == (200, searched)
         assert any("ORDER BY changes.id DESC" in each for each in statements) is searched
+
+
+async def test_changes_that_only_a_later_release_makes_together_are_listed_one_by_one(
+    flagstaff: Flagstaff, ada: Caller, environment: Json
+) -> None:
+    """It may serve from the same database at the same time."""
+    await ada.create_flag(environment)
+    batch = {"id": str(uuid4()), "kind": "later", "changes": 2, "flags": 1, "origin_id": None}
+    async with flagstaff.database.transaction() as transaction:
+        await transaction.connection.execute(tables.changes.update().values(batch=batch))
+    answer = await ada.get(path(environment))
+    first = answer.json()["items"][0]
+    assert (first["action"], first["batch"]) == ("flag.created", None)

@@ -27,6 +27,8 @@ HOURS = 24
 _SLOT = timedelta(minutes=5)
 _SLOT_MICROSECONDS = 300 * 10**6
 _REPLACED_AFTER = timedelta(days=1)
+_AHEAD = timedelta(hours=1)  # further ahead is what a clock has left that was wrong
+_SLOTS_AHEAD = _AHEAD // _SLOT
 _ROWS_AT_ONCE = 100  # in a statement
 _OWN_KEY = UUID(int=0)
 
@@ -44,20 +46,24 @@ def _adding(insert: Any) -> Any:
     """Add to the slot of a row. Processes may write the slots of a caller in another order than they began."""
     new = insert.excluded
     later = new.slot - _columns.slot
+    is_later = sa.or_(later > 0, later < -_SLOTS_AHEAD)
+    passed = sa.type_coerce(new.last_at - _columns.last_at, sa.BigInteger)
+    is_last = sa.or_(passed > 0, passed < -(_AHEAD // timedelta(microseconds=1)))
     return insert.on_conflict_do_update(
         index_elements=[_columns.id],
         set_={
-            "slot": sa.case((later > 0, new.slot), else_=_columns.slot),
+            "slot": sa.case((is_later, new.slot), else_=_columns.slot),
             "in_slot": sa.case(
-                (later > 0, new.in_slot), (later == 0, _columns.in_slot + new.in_slot), else_=_columns.in_slot
+                (is_later, new.in_slot), (later == 0, _columns.in_slot + new.in_slot), else_=_columns.in_slot
             ),
             "before_slot": sa.case(
-                (later > 1, 0),
                 (later == 1, _columns.in_slot),
+                (is_later, 0),
                 (later == -1, _columns.before_slot + new.in_slot),
                 else_=_columns.before_slot,
             ),
-            "last_at": sa.case((new.last_at > _columns.last_at, new.last_at), else_=_columns.last_at),
+            "last_at": sa.case((is_last, new.last_at), else_=_columns.last_at),
+            "first_at": sa.case((new.first_at < _columns.first_at, new.first_at), else_=_columns.first_at),
         },
     )
 
@@ -111,7 +117,7 @@ async def list_callers(
         ids = [row.id for row in some]
         summed = (
             sa.select(_hours.caller, sa.func.sum(_hours.requests))
-            .where(_hours.caller.in_(ids), _hours.hour > hour_of(now) - HOURS)
+            .where(_hours.caller.in_(ids), _hours.hour > hour_of(now) - HOURS, _hours.hour <= hour_of(now + _AHEAD))
             .group_by(_hours.caller)
         )
         sums |= {caller: int(requests) for caller, requests in await connection.execute(summed)}
@@ -172,7 +178,11 @@ class _Places:
         self._connection = connection
         self._oldest = (
             sa.select(_columns.id, _columns.key_id)
-            .where(_columns.environment_id == environment_id, _is_told_apart, _columns.last_at < at - _REPLACED_AFTER)
+            .where(
+                _columns.environment_id == environment_id,
+                _is_told_apart,
+                sa.or_(_columns.last_at < at - _REPLACED_AFTER, _columns.last_at > at + _REPLACED_AFTER),
+            )
             .order_by(_columns.last_at)
             .limit(1)
         )
@@ -248,7 +258,7 @@ def _rate(row: sa.Row[*tuple[object, ...]], now: datetime) -> float:
     slots = microseconds(now) / _SLOT_MICROSECONDS
     elapsed, part = divmod(slots, 1)
     past = int(elapsed) - row.slot
-    if past <= 0:
+    if -_SLOTS_AHEAD <= past <= 0:
         requests = row.in_slot + row.before_slot * (1 - part)
     else:
         requests = row.in_slot * (1 - part) if past == 1 else 0.0
