@@ -137,6 +137,10 @@ class Comments:
                 return comment
             updated = replace(comment, text=text, updated_at=later_than(comment.updated_at, now))
             await comments_store.update_comment(connection, updated)
+            if gone := find_mentions(comment.text) - find_mentions(text):
+                members = await members_store.list_members(connection, project_id)
+                withdrawn = [each.account_id for each in members if email_identity(each.email) in gone]
+                await delete_mentions(connection, project_id, comment_id, withdrawn)
             await _tell_mentioned(connection, updated, find_mentions(text) - find_mentions(comment.text), key, now)
             return updated
 

@@ -74,11 +74,16 @@ async def add_mentions(
         await add_waiting(connection, rows)
 
 
-async def delete_mentions(connection: AsyncConnection, project_id: UUID, comment_id: UUID) -> None:
-    """Delete what waits to be told of a comment that is deleted. Of one that goes with its flag, nothing is told."""
-    await connection.execute(
-        tables.notifications.delete().where(_waiting.project_id == project_id, _waiting.comment_id == comment_id)
-    )
+async def delete_mentions(
+    connection: AsyncConnection, project_id: UUID, comment_id: UUID, account_ids: Collection[UUID] | None = None
+) -> None:
+    """Delete what waits to be told of a comment that is deleted, or no longer mentions some accounts.
+
+    Of a comment that goes with its flag, nothing is told.
+    """
+    of_comment = sa.and_(_waiting.project_id == project_id, _waiting.comment_id == comment_id)
+    for_some = sa.true() if account_ids is None else _waiting.account_id.in_(account_ids)
+    await connection.execute(tables.notifications.delete().where(of_comment, for_some))
 
 
 async def list_mentions(connection: AsyncConnection, comment_ids: Sequence[UUID]) -> list[Mention]:

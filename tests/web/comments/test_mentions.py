@@ -91,6 +91,22 @@ async def test_edits_back_and_forth_tell_of_a_comment_once_and_take_no_place_of_
     assert list(waiting.values()) == [1]
 
 
+async def test_a_mention_that_an_edit_takes_out_is_withdrawn_and_others_stay(
+    flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, sign_up: SignUp
+) -> None:
+    linus = await sign_up("linus")
+    await join(flagstaff, project, linus, "viewer")
+    await do_now(flagstaff, "notifications")
+    flag = await ada.create_flag(await ada.get_environment(project))
+    comment = await say(grace, flag, "@ada@example.com and @linus@example.com")
+    path = f"{project_path(project)}/comments/{comment['id']}"
+    (await grace.put(path, json={"text": "@linus@example.com"})).raise_for_status()
+    async with flagstaff.database.read() as connection:
+        waiting = await count_waiting(connection, UUID(project["id"]))
+    me = (await linus.get("/api/me")).json()["id"]
+    assert waiting == {UUID(me): 1}
+
+
 async def test_mentions_on_releases_and_changes_lead_there_and_are_told_together_with_changes(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, sign_up: SignUp, clock: Clock, read_new: ReadNew
 ) -> None:
