@@ -103,8 +103,7 @@ async def test_a_mention_that_an_edit_takes_out_is_withdrawn_and_others_stay(
     (await grace.put(path, json={"text": "@linus@example.com"})).raise_for_status()
     async with flagstaff.database.read() as connection:
         waiting = await count_waiting(connection, UUID(project["id"]))
-    me = (await linus.get("/api/me")).json()["id"]
-    assert waiting == {UUID(me): 1}
+    assert waiting == {UUID(linus.account["id"]): 1}
 
 
 async def test_mentions_on_releases_and_changes_lead_there_and_are_told_together_with_changes(
