@@ -137,7 +137,7 @@ async def test_subscribers_of_a_tag_and_of_an_environment_are_told(
     staging, production = await ada.get_environment(project, "staging"), await ada.get_environment(project)
     await subscribe(grace, project, tag="payments")
     await subscribe(linus, project, environment_id=production["id"])
-    await ada.create_flag(staging, key="tagged", tags=["payments"])
+    tagged = await ada.create_flag(staging, key="tagged", tags=["payments"])
     await ada.create_flag(staging, key="plain")
     await ada.create_flag(production, key="live")
     await ada.create_segment(project)  # takes effect in every environment
@@ -149,6 +149,13 @@ async def test_subscribers_of_a_tag_and_of_an_environment_are_told(
     assert "- live: flag created in production" in mails["linus@example.com"]
     assert "- segment created" in mails["linus@example.com"]
     assert mails["linus@example.com"].count("\n- ") == 2
+    (await ada.put(flag_path(tagged), json={"tags": ["other"]})).raise_for_status()
+    (await ada.put(flag_path(tagged), json={"tags": []})).raise_for_status()  # no longer theirs
+    await deliver(flagstaff, clock)
+    *before, mail = await read_new()
+    assert len(before) == 2
+    assert mail["To"] == "grace@example.com"
+    assert text_of(mail).count("\n- ") == 1
 
 
 async def test_a_change_is_told_once_however_many_reasons_there_are_and_never_to_whoever_made_it(

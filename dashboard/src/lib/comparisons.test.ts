@@ -65,11 +65,13 @@ test("a rule says all that distinguishes it", () => {
   expect(ruleInWords(rule)).toBe("Few: If the user id is ada, for 5% of them, gives red, off");
 });
 
-test("priorities are said only of rules that differ in nothing else", () => {
-  const item = { fields: [{ field: "rules", from: [RULE], to: [{ ...RULE, priority: 5 }] }] } as unknown as Comparison;
+test("priorities are named only of rules that differ in nothing else", () => {
+  const eve = { ...RULE, rule_value: "eve", priority: -5 };
+  const from = [RULE, eve];
+  const item = { fields: [{ field: "rules", from, to: [{ ...RULE, priority: 5 }, eve] }] } as unknown as Comparison;
   expect(differingRules(item)).toEqual({
-    from: ["If the user id is ada, priority 0"],
-    to: ["If the user id is ada, priority 5"],
+    from: ["If the user id is ada", "If the user id is eve"],
+    to: ["If the user id is ada, in the same place, with another priority", "If the user id is eve"],
   });
 });
 

@@ -35,15 +35,16 @@ export function differingFields({ fields }: Comparison): FieldChange[] {
   return fieldChanges(sidesOf(fields.filter((each) => each.field !== "rules")));
 }
 
-/** The rules of both sides in words, in their order; with their priorities if they differ in nothing else. */
+/** The rules of both sides in words, in their order, and which have other priorities if they differ in nothing else. */
 export function differingRules({ fields }: Comparison): { from: string[]; to: string[] } | null {
   const found = fields.find((each) => each.field === "rules");
   if (!found) return null;
   const [from, to] = [found.from as RuleContent[], found.to as RuleContent[]];
   const words = { from: from.map(ruleInWords), to: to.map(ruleInWords) };
   if (words.from.join("\n") !== words.to.join("\n")) return words;
-  const withPriority = (rule: RuleContent) => `${ruleInWords(rule)}, ${texts.priority(rule.priority)}`;
-  return { from: from.map(withPriority), to: to.map(withPriority) };
+  const marked = (rule: RuleContent, place: number) =>
+    ruleInWords(rule) + (rule.priority === from[place]?.priority ? "" : `, ${texts.otherPriority}`);
+  return { from: words.from, to: to.map(marked) };
 }
 
 export function ruleInWords(rule: RuleContent): string {

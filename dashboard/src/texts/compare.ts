@@ -25,7 +25,7 @@ export const compare = {
   share: (percentage: number) => `for ${percentage}% of them`,
   variant: (key: string) => `gives ${key}`,
   off: "off",
-  priority: (priority: number) => `priority ${priority}`,
+  otherPriority: "in the same place, with another priority",
   place: (environment: string, state: string) => `${environment}: ${state}`,
   open: (place: string, name: string) => `${place} (${name})`,
 };

@@ -53,7 +53,8 @@ _made = sa.select(
     _changes.after["enabled"].as_boolean(),
     _changes.release.is_not(None),
     sa.func.coalesce(_changes.after["is_late"].as_boolean(), sa.false()),
-    sa.func.coalesce(tables.flags.c.tags, _changes.before["tags"]),
+    tables.flags.c.tags,
+    _changes.before["tags"],
 ).outerjoin(tables.flags, tables.flags.c.id == _changes.flag_id)
 _after = (
     _made.where(_changes.project_id == _project, _changes.id > sa.bindparam("after"))
@@ -101,5 +102,5 @@ async def list_made(connection: AsyncConnection, project_id: UUID, numbers: Sequ
 
 
 def _made_of(row: Iterable[Any]) -> Made:
-    *values, tags = row
-    return replace(Made(*values), tags=tuple(tags or ()))
+    *values, tags, before = row  # whoever follows a tag is told that it was taken from a flag
+    return replace(Made(*values), tags=tuple(dict.fromkeys((*(tags or ()), *(before or ())))))
