@@ -149,6 +149,17 @@ async def test_events_that_may_count_for_several_units_are_left_to_the_route(
     assert len(await list_stored(flagstaff.database)) == 6
 
 
+async def test_more_than_250_events_are_left_to_the_route(fast_path: Listener, sdk_key: bytes) -> None:
+    connection = await fast_path.connect()
+    for count in (250, 251):
+        small = [{"metric": "errors", "user_id": "u"}] * count
+        content = json.dumps({"environment": "production", "events": small}, separators=(",", ":")).encode()
+        assert len(content) < 16 * 1024
+        await connection.send(request(sdk_key, content))
+        assert accepted(await connection.receive()) == count
+    assert fast_path.requests_of_app == 1
+
+
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_EVALUATE_RATE_LIMIT": "4/minute"}])
 async def test_both_count_against_one_limit(fast_path: Listener, route: Listener, sdk_key: bytes) -> None:
     statuses = []
