@@ -38,7 +38,7 @@ async def test_what_is_not_evaluated_has_no_revision(database: Database, stored:
     before = await revisions(database, stored.project.id)
     assert await change(database, stored, "member.added", Scope(stored.project.id)) is None
     async with database.transaction() as transaction:
-        await record(transaction, change_of(COMMAND_LINE, "account.created", AT, Scope(), after=make_account()))
+        await record(transaction, change_of(COMMAND_LINE, "account.registered", AT, Scope(), after=make_account()))
     assert transaction.revision is None
     assert await revisions(database, stored.project.id) == before
 
