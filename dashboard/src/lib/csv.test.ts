@@ -35,4 +35,5 @@ it("writes what it reads", () => {
 
 it("lets no spreadsheet run a formula", () => {
   expect(writeCsv([["=1+1", "+1", "-1", "@x", "\tx", "a=1"]])).toBe("'=1+1,'+1,'-1,'@x,'\tx,a=1\r\n");
+  expect(writeCsv([["\uff1d1+1", "\uff0b1", "\uff0d1", "\uff20x"]])).toBe("'\uff1d1+1,'\uff0b1,'\uff0d1,'\uff20x\r\n");
 });

@@ -12,7 +12,8 @@ export interface CsvRow {
 
 const LINE_END = /\r\n|\r|\n/g;
 // A spreadsheet takes a cell that begins like this for a formula, which whoever chose the text could make it run.
-const FORMULA = /^[=+\-@\t\r\n]/;
+// Some take the wide forms of East Asian keyboards for the same.
+const FORMULA = /^[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]/;
 const NEEDS_QUOTES = /[",\r\n]/;
 
 /** The rows that are not empty. Fields without quotation marks lose the spaces around them. */

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 # A spreadsheet takes a cell that begins like this for a formula, which whoever chose the text could make it run.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+# Some take the wide forms of East Asian keyboards for the same.
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "\n")
 
 
 def csv_line(cells: Iterable[Any]) -> str:

@@ -12,9 +12,10 @@ from ipaddress import ip_address, ip_network
 from typing import NamedTuple
 from uuid import UUID
 
-from flagstaff.serving.applications import claimed
+from flagstaff.values.text import one_line
 
 USER_AGENT_MAX_LENGTH = 200
+_READ_MAX_BYTES = 4 * USER_AGENT_MAX_LENGTH  # a header may be much longer
 _NETWORK_BITS = {4: 24, 6: 48}
 OTHERS = "*"
 """Stands in place of a network for all callers with a key and a protocol that are not told apart."""
@@ -63,8 +64,8 @@ class CallerUse:
 
 
 def read_user_agent(value: bytes | None) -> str:
-    """The user agent in a header, as it is kept; empty if there is none."""
-    return claimed(value.decode(errors="replace").strip(), USER_AGENT_MAX_LENGTH) if value else ""
+    """The user agent in a header, as it is kept: on one line; empty if there is none."""
+    return one_line(value[:_READ_MAX_BYTES].decode(errors="replace"), USER_AGENT_MAX_LENGTH) if value else ""
 
 
 @lru_cache(maxsize=4096)

@@ -39,6 +39,16 @@ def check_description(value: str) -> str:
     return check_length(check_text(value), 0, DESCRIPTION_MAX_LENGTH)
 
 
+def one_line(value: str, max_length: int) -> str:
+    """A text that a client sent about itself, on one line, without what a terminal or a reader would act upon.
+
+    Whitespace, control characters, marks of direction and lone surrogates each end a word.
+    """
+    if not (value.isascii() and value.isprintable()):
+        value = "".join(character if character.isprintable() else " " for character in value)
+    return " ".join(value.split())[:max_length].strip()
+
+
 def name_some(items: Sequence[T], most: int, name: Callable[[T], str] = str) -> str:
     """The names of the first items, and how many more there are: `a, b and 3 more`."""
     named = ", ".join(map(name, items[:most]))

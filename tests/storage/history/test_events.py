@@ -16,7 +16,7 @@ from flagstaff.database.database import Database
 from flagstaff.history.store import deletions, event_segments, events
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.columns import UnknownVersionError
-from flagstaff.history.store.event_segments import SIZE_MAX, StoredEvent, unpack
+from flagstaff.history.store.event_segments import CHARACTERS_MAX, SIZE_MAX, StoredEvent, unpack
 from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
 from tests.support.stores import Store
 
@@ -115,6 +115,21 @@ async def test_many_events_are_read_in_stretches_none_left_out_and_none_twice(da
     assert (len(first.events), first.more) == (SIZE_MAX, True)
     found = await read(database, environment_id)
     assert [each.unit for each in found] == [*units, *(f"few-{number}" for number in range(2, 120)), *units]
+
+
+async def test_a_segment_of_long_identifiers_holds_few_of_them(database: Database) -> None:
+    """The event loop compresses and unpacks a whole segment at once."""
+    environment_id = uuid4()
+    users = [f"{number:04}" + "\U0001f600" * 1_020 for number in range(200)]
+    assert await write(database, batch(environment_id, *users, "ada"))
+    assert [each.unit for each in await read(database, environment_id)] == [*users, "ada"]
+    segments = tables.event_segments.c
+    async with database.read_history() as connection:
+        stored = (await connection.execute(sa.select(segments.content, segments.size, segments.number))).all()
+    lengths = [[len(unit) for _, unit, _, _ in unpack(each.content)] for each in stored]
+    assert max(map(sum, lengths)) <= CHARACTERS_MAX
+    assert [each.size for each in stored] == [len(each) for each in lengths]
+    assert (len(stored), stored[-1].number) == (3, 201)
 
 
 async def test_a_damaged_segment_is_left_out_and_logged(database: Database) -> None:

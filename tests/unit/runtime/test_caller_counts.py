@@ -45,7 +45,14 @@ def test_no_network_stands_for_others() -> None:
 
 def test_a_user_agent_is_short_and_can_be_stored() -> None:
     assert read_user_agent(None) == read_user_agent(b"  ") == ""
-    assert read_user_agent(b"a\x00b" * 100) == "ab" * 100
+    assert read_user_agent(b"ab" * 200) == "ab" * 100
+
+
+def test_a_user_agent_is_one_line_that_nothing_turns_around() -> None:
+    """Control characters would act in a terminal, and marks of direction make it read as another."""
+    assert read_user_agent(b"curl\x1b[31m/8\x00.5\t\n") == "curl [31m/8 .5"
+    assert read_user_agent("a\u202egnp.exe\u2066 é".encode()) == "a gnp.exe é"
+    assert read_user_agent(b"\xff\xed\xa0\x80").encode()
 
 
 async def test_a_connection_counts_without_a_look_up_until_something_changes(environment: EnvironmentSnapshot) -> None:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from flagstaff.values.text import one_line
+
 SESSIONS_PER_ACCOUNT = 100
 DEVICE_MAX_LENGTH = 255
 _READ_MAX_LENGTH = 4 * DEVICE_MAX_LENGTH  # a header may be much longer
@@ -34,6 +36,4 @@ class Session:
 
 def read_device(user_agent: str) -> str | None:
     """A User-Agent header on one line without control characters, at most 255 characters; None if nothing is left."""
-    given = user_agent[:_READ_MAX_LENGTH]
-    words = "".join(character if character.isprintable() else " " for character in given).split()
-    return " ".join(words)[:DEVICE_MAX_LENGTH].strip() or None
+    return one_line(user_agent[:_READ_MAX_LENGTH], DEVICE_MAX_LENGTH) or None
