@@ -60,10 +60,25 @@ async def _take_all(browser: Browser, url: str, store: Store) -> None:
         listed = (await client.get(f"/api/projects/{shop['id']}/environments")).json()
         environments = {each["key"]: {**each, "project_id": shop["id"]} for each in listed}
         checkout = (await client.get(f"/api{environment_page(environments['production'])}/flags")).json()[0]
+        await _say_and_ask(client, shop, checkout)
     for picture in _pictures(shop, environments, checkout):
         await _take(browser, url, token, picture)
     await grow_old(store, shop, 40)
     await _take(browser, url, token, Picture("cleanup", f"{environment_page(environments['production'])}/cleanup"))
+
+
+async def _say_and_ask(client: httpx.AsyncClient, shop: Json, checkout: Json) -> None:
+    """Comments at a flag, and requests of applications, which count as callers after some seconds."""
+    for text in (
+        "Support saw errors with saved cards in Safari. 25 % until the fix is out: https://example.com/issues/17",
+        f"The fix is live. @{EMAIL}, please go on to 50 % on Monday.",
+    ):
+        (await client.post(f"/api{flag_page(checkout)}/comments", json={"text": text})).raise_for_status()
+    for agent, requests in (("checkout/2.3 python-httpx/0.28", 12), ("Shop/7.1 iOS/19", 5), ("curl/8.5", 1)):
+        headers = {"x-sdk-key": shop["sdk_key"], "user-agent": agent}
+        for number in range(requests):
+            body = {"environment": "production", "context": {"user_id": f"user-{number}"}}
+            (await client.post("/sdk/v1/evaluate", json=body, headers=headers)).raise_for_status()
 
 
 def _pictures(shop: Json, environments: dict[str, Json], checkout: Json) -> list[Picture]:
@@ -75,6 +90,8 @@ def _pictures(shop: Json, environments: dict[str, Json], checkout: Json) -> list
         Picture("flag", flag, _evaluate, 1080),
         Picture("history", f"{flag}?tab=history"),
         Picture("changes", f"{flag}?tab=changes"),
+        Picture("comments", f"{flag}?tab=comments", height=960),
+        Picture("applications", f"{environment_page(environments['production'])}/applications"),
         Picture("environments", f"{project}/flags"),
         Picture("compare", f"{project}/compare?{pair}"),
         Picture("user", f"{project}/user?email=linus@acme.com"),
