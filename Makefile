@@ -24,7 +24,7 @@ MAKEFLAGS += --jobs=3
 endif
 
 .PHONY: serve test test-pythons test-dashboard test-sdks test-clickhouse test-faults check-packages alerts coverage lint lint-python lint-dashboard format \
-	bench dashboard dashboard-tools built wheel screenshots openapi lock clean
+	bench dashboard dashboard-tools built wheel screenshots openapi schema lock clean
 
 serve: dashboard ## set up what is missing and serve on http://127.0.0.1:8000
 	$(BIN)/flagstaff serve
@@ -111,6 +111,9 @@ screenshots: .venv/dev dashboard ## renew docs/images
 openapi: .venv/run .venv/node ## renew src/flagstaff/assembly/openapi.json and the dashboard's types
 	$(BIN)/flagstaff openapi > src/flagstaff/assembly/openapi.json
 	$(BIN)/python hatch_build.py types
+
+schema: .venv/dev ## renew src/flagstaff/database/newest_schema.sql, the schema of a new SQLite database
+	$(BIN)/python -m tests.support.newest_schema
 
 # constraints.txt is run.txt without hashes: with them, pip would demand the hash of the wheel as well.
 lock: .venv/dev .venv/node ## renew the lock files within the bounds of pyproject.toml and package.json

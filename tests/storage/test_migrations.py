@@ -21,7 +21,7 @@ from alembic.migration import MigrationContext
 from flagstaff.audit.change_lists_store import list_account_changes
 from flagstaff.audit.changes import COMMAND_LINE, Actor, Scope, TokenName, change_of
 from flagstaff.audit.changes_store import record
-from flagstaff.database import dialect, tables
+from flagstaff.database import dialect, newest_schema, tables
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
 from flagstaff.database.schema_state import current_revision, is_supported
@@ -72,6 +72,7 @@ from tests.support.builders import (
     store_all,
 )
 from tests.support.history import make_batch, make_layout, make_record, read, write
+from tests.support.newest_schema import describe_files, describe_migrated
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store
 
@@ -150,6 +151,16 @@ async def test_a_migration_that_fails_leaves_nothing_half_done(bare_store: Store
 async def test_migrating_an_empty_database_creates_the_tables_in_the_code(bare_store: Store) -> None:
     assert await migrate_store(bare_store) == REVISIONS
     assert await run_on(bare_store, differences) == []
+
+
+async def test_a_new_sqlite_database_is_created_in_one_step_as_the_migrations_would_create_it(tmp_path: Path) -> None:
+    migrated, created = tmp_path / "migrated", tmp_path / "created"
+    for directory in (migrated, created):
+        directory.mkdir()
+    expected = await describe_migrated(migrated)
+    assert await migrate(None, created) == REVISIONS
+    assert await describe_files(created) == expected
+    assert newest_schema.FILE.read_text("utf-8") == expected, "run: make schema"
 
 
 async def test_a_migrated_database_has_nothing_to_do(store: Store) -> None:

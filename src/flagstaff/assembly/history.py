@@ -8,7 +8,6 @@ from pathlib import Path
 from flagstaff.applications.applications_service import ApplicationReports
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.history.buffer import Buffer
-from flagstaff.history.clickhouse.client import ClickHouse
 from flagstaff.history.clickhouse.sender import Sender
 from flagstaff.history.event_files import EventForm
 from flagstaff.history.export_batches import ExportBatch, ExportBatches
@@ -136,6 +135,8 @@ class EvaluationHistory:
         settings, database = self._foundation.settings, self._foundation.database
         if settings.clickhouse_url is None:
             return None
+        from flagstaff.history.clickhouse.client import ClickHouse  # noqa: PLC0415 -- only where the settings ask
+
         batches = ExportBatches(database, self._foundation.now, database.instance)
         self._sender = sender = Sender(ClickHouse(settings.clickhouse_url, settings.clickhouse_table))
 

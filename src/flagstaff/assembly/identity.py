@@ -4,8 +4,7 @@ import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-
-import httpx
+from typing import TYPE_CHECKING
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.identity.access_tokens.access_tokens import AccessToken
@@ -23,10 +22,14 @@ from flagstaff.identity.second_factors.second_factors_service import SecondFacto
 from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.identity.sessions.tokens import Tokens
 from flagstaff.identity.single_sign_on.identities import CALLBACK_PATH
-from flagstaff.identity.single_sign_on.oidc import ProviderClient
 from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
 from flagstaff.mail.mails import Mails
 from flagstaff.notifications.mail_budget import MailBudget
+
+if TYPE_CHECKING:  # loaded only if the settings name a provider
+    import httpx
+
+    from flagstaff.identity.single_sign_on.oidc import ProviderClient
 
 # The interval at which old records of accounts are removed: what has expired, and clients not seen for long.
 _PURGE_SECONDS = 600.0
@@ -47,7 +50,7 @@ class Identity:
     instance: Instance
     passwords: Passwords
     owns_passwords: bool
-    http: httpx.AsyncClient | None
+    http: "httpx.AsyncClient | None"
 
     async def write_last_used(self) -> None:
         """Write when sessions and access tokens were last used."""
@@ -131,10 +134,12 @@ def build_identity(
     return identity
 
 
-def _make_http(foundation: Foundation) -> httpx.AsyncClient | None:
+def _make_http(foundation: Foundation) -> "httpx.AsyncClient | None":
     """The client for calls to identity providers, if there are any. It trusts the machine's certificates."""
     if not foundation.settings.oidc_providers:
         return None
+    import httpx  # noqa: PLC0415 -- only where the settings ask
+
     verify, transport = ssl.create_default_context(), None
     if foundation.tracing is not None:
         from flagstaff.telemetry.otel.outgoing import TracedTransport  # noqa: PLC0415 -- only where the settings ask
@@ -143,9 +148,11 @@ def _make_http(foundation: Foundation) -> httpx.AsyncClient | None:
     return httpx.AsyncClient(verify=verify, trust_env=False, follow_redirects=False, transport=transport)
 
 
-def _make_provider_clients(foundation: Foundation, http: httpx.AsyncClient | None) -> dict[str, ProviderClient]:
+def _make_provider_clients(foundation: Foundation, http: "httpx.AsyncClient | None") -> "dict[str, ProviderClient]":
     if http is None:
         return {}
+    from flagstaff.identity.single_sign_on.oidc import ProviderClient  # noqa: PLC0415 -- only where the settings ask
+
     redirect_uri = f"{foundation.settings.public_url}{CALLBACK_PATH}"
     return {
         each.key: ProviderClient(each, redirect_uri=redirect_uri, now=foundation.now, http=http)

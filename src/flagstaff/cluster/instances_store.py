@@ -165,7 +165,7 @@ class Instances:
         self._catch_ups += 1  # ends the one that is running, which would count on the lease
         if self._reach:
             self._reach.stop()
-        with suppress(Error, *dialect.RAW_ERRORS):
+        with suppress(*dialect.raw_errors(Error)):
             async with asyncio.timeout(_LEAVE_SECONDS):
                 await self._feed.leave(self._member.id)
 
@@ -186,7 +186,7 @@ class Instances:
         try:
             async with asyncio.timeout(LEASE_SECONDS):
                 listed = await self._feed.list_instances()
-        except dialect.RAW_ERRORS as error:
+        except dialect.raw_errors() as error:
             raise unavailable() from error
         lapsed = self._leases.lapsed()
         return [replace(each, lease=LeaseState.LAPSED) if each.id in lapsed else each for each in listed]
@@ -235,7 +235,7 @@ class Instances:
             async with self._answered_in_time():
                 await self._connected.wait()
                 await self._questions.ask(project_ids, unanswered)
-        except (Error, *dialect.RAW_ERRORS) as error:
+        except dialect.raw_errors(Error) as error:
             missing = sorted({*unanswered, *self._leases.lapsed().values()} - {""})
             log.warning("change_not_confirmed", error=type(error).__name__, missing=missing)
             raise unconfirmed(
@@ -366,7 +366,7 @@ class Instances:
             if self._caught_up.is_set() and await self._serving.is_served(project_id) and self._caught_up.is_set():
                 self._answers.append(asked)
                 await self._send_answers()
-        except (Error, *dialect.RAW_ERRORS) as error:
+        except dialect.raw_errors(Error) as error:
             log.warning("answer_not_sent", error=type(error).__name__)  # the connection is made again
         finally:
             self._answering.discard((asked.asker, asked.number))

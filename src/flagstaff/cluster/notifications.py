@@ -10,9 +10,8 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import asyncpg
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.cluster.instance_reports_store import decode_report
@@ -21,6 +20,9 @@ from flagstaff.cluster.leases_store import LEASE_SECONDS, Member, Reading, Row
 from flagstaff.database import dialect
 from flagstaff.database.tables import moment
 from flagstaff.values.errors import unavailable
+
+if TYPE_CHECKING:
+    import asyncpg
 
 _CHANNEL = "flagstaff"
 _SESSION = "flagstaff feed "
@@ -64,10 +66,6 @@ async def notify_at_commit(connection: AsyncConnection, message: str) -> None:
     await dialect.notify(connection, _CHANNEL, message)
 
 
-# Errors that the driver raises besides its own while it notices that the connection is lost.
-_LOST = (RuntimeError, asyncpg.InternalClientError)
-
-
 class Notifications:
     """One session that listens. PostgreSQL delivers messages to it in the order in which they were committed."""
 
@@ -102,7 +100,7 @@ class Notifications:
             finally:
                 self._connection = None
                 connection.terminate()
-        except dialect.RAW_ERRORS as error:
+        except dialect.raw_errors() as error:
             raise unavailable(f"No connection to PostgreSQL for notifications: {type(error).__name__}.") from error
 
     async def receive(self, wait_seconds: float) -> str | None:
@@ -162,11 +160,11 @@ class Notifications:
             began_at = self._clock()
             try:
                 rows: list[Any] = await self._connection.fetch(query, *parameters)
-            except _LOST as error:
+            except dialect.internal_errors(RuntimeError) as error:
                 raise unavailable("The connection to PostgreSQL for notifications was lost.") from error
             return rows, began_at
 
-    async def _listen(self, connection: asyncpg.Connection) -> None:
+    async def _listen(self, connection: "asyncpg.Connection") -> None:
         messages = self._messages = asyncio.Queue()
         connection.add_termination_listener(lambda _: messages.put_nowait(None))
         await connection.add_listener(_CHANNEL, lambda *arguments: messages.put_nowait(str(arguments[-1])))

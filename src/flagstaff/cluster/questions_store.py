@@ -130,7 +130,7 @@ class Questions:
             while self._next or self._open:
                 await self._ask_once()
                 await self._wait()
-        except (Error, *dialect.RAW_ERRORS) as raised:
+        except dialect.raw_errors(Error) as raised:
             error = raised
         finally:
             self._is_asking = False

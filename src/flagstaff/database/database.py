@@ -368,7 +368,7 @@ def translated_errors() -> Iterator[None]:
         if dialect.is_missing_parent(error):
             raise not_found("resource any more; it has been deleted") from error
         raise
-    except (sa.exc.SQLAlchemyError, OSError, *dialect.RAW_ERRORS) as error:
+    except dialect.raw_errors(sa.exc.SQLAlchemyError) as error:
         if not dialect.is_outage(error):
             raise
         log.warning("database_unavailable", error=type(error).__name__, detail=str(error).partition("\n")[0])

@@ -1,19 +1,25 @@
-"""The differences between SQLite and PostgreSQL; maintenance.py has those for tools that handle whole databases."""
+"""The differences between SQLite and PostgreSQL; maintenance.py has those for tools that handle whole databases.
+
+PostgreSQL's driver and SQLAlchemy's dialect for it are loaded with the first connection to it: with SQLite they would
+take 5 MB and a twentieth of the start.
+"""
 
 import sqlite3
+import sys
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import asyncpg
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from flagstaff.database import sqlite_driver, sqlite_files, tables
+
+if TYPE_CHECKING:
+    import asyncpg
 
 POOL_SIZE = 10
 READERS = 4
@@ -28,9 +34,15 @@ _MIGRATION_WAIT_SECONDS = 600
 PATIENT_LOCK_SECONDS = 1.5
 _MIGRATION_LOCK = 0x464C4147  # an arbitrary number that nothing else locks in this database
 
-# Exceptions that the drivers raise while connecting, which SQLAlchemy does not wrap.
-# asyncpg raises the last one for a statement that begins between the server's farewell and the end of the connection.
-RAW_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+# Conditions of PostgreSQL, by their SQLSTATE.
+_UNIQUE_VIOLATION = "23505"
+_FOREIGN_KEY_VIOLATION = "23503"
+_CHECK_VIOLATION = "23514"
+_NO_LOCK = ("55P03", "40P01")  # lock_not_available, deadlock_detected
+_UNDEFINED_OBJECT = "42704"
+_UNDEFINED_TABLE = "42P01"
+_INVALID_SCHEMA = "3F000"
+_INSUFFICIENT_PRIVILEGE = "42501"
 # SQLSTATE classes and codes: connection exceptions, a read-only server (a standby, or one whose disk is full), an idle
 # or long transaction that was ended, refused logins, missing databases, deadlocks, missing privileges, insufficient
 # resources, a lock that was not granted in time, operator intervention, system errors.
@@ -59,6 +71,26 @@ _SQLITE_OUTAGES = (
 _limit_idle = sa.select(
     sa.func.set_config("idle_in_transaction_session_timeout", sa.bindparam("milliseconds", type_=sa.String), sa.true())
 )
+
+
+def raw_errors(*others: type[Exception]) -> tuple[type[Exception], ...]:
+    """The exceptions that the drivers raise while connecting, which SQLAlchemy does not wrap; and others.
+
+    asyncpg raises the last one for a statement that begins between the server's farewell and the end of the connection.
+    """
+    driver = _postgresql_driver()
+    return (*others, OSError, *((driver.PostgresError, driver.InterfaceError) if driver else ()), *internal_errors())
+
+
+def internal_errors(*others: type[Exception]) -> tuple[type[Exception], ...]:
+    """The exception of PostgreSQL's driver for the unexpected, as while it notices a lost connection; and others."""
+    driver = _postgresql_driver()
+    return (*others, driver.InternalClientError) if driver else others
+
+
+def _postgresql_driver() -> Any:
+    """The module of PostgreSQL's driver. None where it is not loaded: then no error is one of its errors."""
+    return sys.modules.get("asyncpg")
 
 
 def is_postgresql(url: str) -> bool:
@@ -109,20 +141,22 @@ def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -
     return engine
 
 
-async def _responds(connection: asyncpg.Connection, *, is_trusted: bool) -> bool:
+async def _responds(connection: "asyncpg.Connection", *, is_trusted: bool) -> bool:
     if connection.is_closed():
         return False
     if not is_trusted:
         try:
             await connection.execute("SELECT 1", timeout=_WAIT_SECONDS)
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+        except raw_errors():
             connection.terminate()
             return False
     return True
 
 
-async def postgresql_connection(url: str) -> asyncpg.Connection:
+async def postgresql_connection(url: str) -> "asyncpg.Connection":
     """A connection outside any pool. Raises the driver's exceptions."""
+    import asyncpg  # noqa: PLC0415 -- loaded with the engine, see above
+
     return await asyncpg.connect(url, timeout=_WAIT_SECONDS, command_timeout=_WAIT_SECONDS)
 
 
@@ -229,7 +263,7 @@ def violates_unique(error: sa.exc.IntegrityError, columns: Sequence[sa.Column[An
         for each in table.constraints
         if isinstance(each, sa.UniqueConstraint | sa.PrimaryKeyConstraint) and list(each.columns) == list(columns)
     ]
-    return isinstance(cause, asyncpg.UniqueViolationError) and cause.constraint_name in names
+    return _sqlstate(cause) == _UNIQUE_VIOLATION and _constraint(cause) in names
 
 
 def is_missing_parent(error: sa.exc.IntegrityError) -> bool:
@@ -237,7 +271,7 @@ def is_missing_parent(error: sa.exc.IntegrityError) -> bool:
     cause = _driver_error(error)
     if isinstance(cause, sqlite3.IntegrityError):
         return cause.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
-    return isinstance(cause, asyncpg.ForeignKeyViolationError)
+    return _sqlstate(cause) == _FOREIGN_KEY_VIOLATION
 
 
 def is_in_use(error: DBAPIError) -> bool:
@@ -248,26 +282,24 @@ def is_in_use(error: DBAPIError) -> bool:
 
 def is_lock_timeout(error: Exception) -> bool:
     """Return whether PostgreSQL did not grant a lock in time, or never could because of a deadlock."""
-    return isinstance(_driver_error(error), (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError))
+    return _sqlstate(_driver_error(error)) in _NO_LOCK
 
 
 def is_check_violation(error: Exception, constraint: str | None = None) -> bool:
     """Return whether a row of PostgreSQL violates a constraint, such as that of a partition, or one of this name."""
     cause = _driver_error(error)
-    return isinstance(cause, asyncpg.CheckViolationError) and constraint in (None, cause.constraint_name)
+    return _sqlstate(cause) == _CHECK_VIOLATION and constraint in (None, _constraint(cause))
 
 
 def is_missing_object(error: Exception) -> bool:
     """Return whether a statement of PostgreSQL names something that is not there, such as a constraint."""
-    return isinstance(_driver_error(error), asyncpg.UndefinedObjectError)
+    return _sqlstate(_driver_error(error)) == _UNDEFINED_OBJECT
 
 
 def is_damage(error: BaseException | None) -> bool:
     """Return whether an error means that the database has found its own data damaged."""
     cause = _driver_error(error) if isinstance(error, Exception) else None
-    if isinstance(cause, asyncpg.PostgresError):
-        return cause.sqlstate in _DAMAGE_CODES
-    return sqlite_files.is_damage(cause)
+    return _sqlstate(cause) in _DAMAGE_CODES or sqlite_files.is_damage(cause)
 
 
 def lacks_tables(error: BaseException | None) -> bool:
@@ -276,24 +308,23 @@ def lacks_tables(error: BaseException | None) -> bool:
     if isinstance(cause, sqlite3.OperationalError):
         _, said, name = str(cause).partition("no such table: ")
         return bool(said) and name.removeprefix("main.") in _TABLE_NAMES
-    if isinstance(cause, asyncpg.InvalidSchemaNameError):
-        return True
-    return isinstance(cause, asyncpg.UndefinedTableError) and any(
-        f'"{name}"' in str(cause) for name in tables.metadata.tables
+    state = _sqlstate(cause)
+    return state == _INVALID_SCHEMA or (
+        state == _UNDEFINED_TABLE and any(f'"{name}"' in str(cause) for name in tables.metadata.tables)
     )
 
 
 def lacks_right(error: BaseException | None) -> bool:
     """Return whether an error means that PostgreSQL's role may not do what it was asked."""
     cause = _driver_error(error) if isinstance(error, Exception) else None
-    return isinstance(cause, asyncpg.InsufficientPrivilegeError)
+    return _sqlstate(cause) == _INSUFFICIENT_PRIVILEGE
 
 
 def refuses_writes(error: BaseException | None) -> bool:
     """Return whether an error means that the database cannot store anything, such as for lack of space."""
     cause = _driver_error(error) if isinstance(error, Exception) else None
-    if isinstance(cause, asyncpg.PostgresError):
-        return cause.sqlstate in _REFUSED_WRITES
+    if _sqlstate(cause) in _REFUSED_WRITES:
+        return True
     code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
     return isinstance(cause, sqlite3.Error) and code in _SQLITE_REFUSED_WRITES
 
@@ -301,22 +332,25 @@ def refuses_writes(error: BaseException | None) -> bool:
 def is_full_disk(error: BaseException | None) -> bool:
     """Return whether an error means that the disk of the database is full."""
     cause = _driver_error(error) if isinstance(error, Exception) else None
-    if isinstance(cause, asyncpg.PostgresError):
-        return cause.sqlstate == _DISK_FULL
+    if _sqlstate(cause) == _DISK_FULL:
+        return True
     return isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL
 
 
 def is_outage(error: Exception) -> bool:
     """Return whether the database is unreachable, full, overloaded, damaged or incomplete, and our SQL is not wrong."""
-    if isinstance(error, (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError, sa.exc.TimeoutError)):
+    driver = _postgresql_driver()
+    if isinstance(error, (OSError, sa.exc.TimeoutError, *internal_errors())):
+        return True
+    if driver is not None and isinstance(error, driver.InterfaceError):
         return True
     if is_damage(error) or lacks_tables(error):
         return True
     cause = _driver_error(error)
-    if isinstance(cause, asyncpg.InvalidCachedStatementError):
+    if driver is not None and isinstance(cause, driver.InvalidCachedStatementError):
         return True  # a column's type has changed; the driver has dropped its plans and will create new ones
-    if isinstance(cause, asyncpg.PostgresError):
-        return (cause.sqlstate or "").startswith(_OUTAGE_CLASSES)
+    if driver is not None and isinstance(cause, driver.PostgresError):
+        return (_sqlstate(cause) or "").startswith(_OUTAGE_CLASSES)
     if isinstance(cause, sqlite3.Error):
         return (getattr(cause, "sqlite_errorcode", 0) & 0xFF) in _SQLITE_OUTAGES  # the low byte is the primary code
     return isinstance(error, (OperationalError, InterfaceError)) or getattr(error, "connection_invalidated", False)
@@ -332,13 +366,38 @@ def _driver_error(error: Exception) -> BaseException | None:
     return original.__cause__ or original
 
 
+def _sqlstate(error: BaseException | None) -> str | None:
+    """The SQLSTATE of an error of PostgreSQL; None for any other error."""
+    state: str | None = getattr(error, "sqlstate", None)
+    return state
+
+
+def _constraint(error: BaseException | None) -> str | None:
+    """The constraint that a row violates, by an error of PostgreSQL."""
+    name: str | None = getattr(error, "constraint_name", None)
+    return name
+
+
 def upsert(table: sa.Table, conflict: Callable[[Any], Any]) -> Callable[[AsyncConnection], sa.Executable]:
     """An INSERT with ON CONFLICT, built once for each database. `conflict` adds the clause to the INSERT it gets."""
-    built = {
-        "postgresql": conflict(postgresql.insert(table)),
-        "sqlite": conflict(sqlite.insert(table)),
-    }
-    return lambda connection: built[connection.dialect.name]
+
+    @cache
+    def build(name: str) -> sa.Executable:
+        built: sa.Executable = conflict(_insert(name)(table))
+        return built
+
+    return lambda connection: build(connection.dialect.name)
+
+
+def _insert(name: str) -> Callable[[sa.Table], Any]:
+    """The INSERT of a database that can have ON CONFLICT."""
+    if name == "postgresql":
+        from sqlalchemy.dialects.postgresql import insert  # noqa: PLC0415 -- loaded with the engine, see above
+
+        return insert
+    from sqlalchemy.dialects.sqlite import insert as insert_into_sqlite  # noqa: PLC0415 -- as for the other
+
+    return insert_into_sqlite
 
 
 def contains_bytes(

@@ -10,7 +10,6 @@ from typing import Any, cast
 from urllib.parse import quote
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import dialect, sqlite_driver
@@ -112,7 +111,9 @@ async def set_counter(connection: AsyncConnection, table: sa.TableClause, column
     if connection.dialect.name == "postgresql":
         sequence = await _sequence(connection, table, column)
         if sequence is not None:
-            name = sa.cast(sa.literal(sequence, sa.Text), postgresql.REGCLASS)
+            from sqlalchemy.dialects.postgresql import REGCLASS  # noqa: PLC0415 -- see dialect.py
+
+            name = sa.cast(sa.literal(sequence, sa.Text), REGCLASS)
             await connection.execute(sa.select(sa.func.setval(name, sa.literal(last, sa.BigInteger))))
     elif await _is_autoincremented(connection, table):
         numbers = _sqlite_sequence(table)

@@ -17,7 +17,7 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from flagstaff.database import dialect
+from flagstaff.database import dialect, newest_schema
 from flagstaff.database.database import translated_errors
 from flagstaff.database.schema_state import (
     is_newer_and_supported,
@@ -163,6 +163,9 @@ def migrate_connection(connection: sa.Connection, revision: str, *, force: bool 
             f"{revisions[-1]}{needed}). Start the newer version, or migrate back with that version: flagstaff migrate "
             f"--to {revisions[-1]}.",
         )
+    if wanted == len(revisions) and newest_schema.is_new(connection):
+        newest_schema.create(connection)
+        return revisions
     done = _steps(revisions, present)
     from alembic import command  # noqa: PLC0415 -- with what it needs, it takes 7 MB, which a process that serves spares
 

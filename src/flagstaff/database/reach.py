@@ -8,15 +8,17 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-import asyncpg
 import sqlalchemy as sa
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from flagstaff.values.errors import unavailable
+
+if TYPE_CHECKING:
+    import asyncpg
 
 log = structlog.get_logger(__name__)
 

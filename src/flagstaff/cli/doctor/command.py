@@ -17,7 +17,6 @@ from flagstaff.cli.doctor.findings import Finding, Status, fail, ok, warn
 from flagstaff.cli.doctor.machine_checks import check_machine
 from flagstaff.cli.doctor.work_checks import check_condition_work
 from flagstaff.cli.progress import spell_size
-from flagstaff.history.clickhouse.client import ClickHouse, ClickHouseError
 from flagstaff.identity.accounts.accounts import check_email
 from flagstaff.limits.exchange import UnreachableError
 from flagstaff.mail.probe import MailServerError, probe
@@ -170,6 +169,8 @@ async def _check_valkey(url: str) -> Finding:
 
 
 async def _check_clickhouse(url: str, table: str) -> Finding:
+    from flagstaff.history.clickhouse.client import ClickHouse, ClickHouseError  # noqa: PLC0415 -- not for other commands
+
     clickhouse = ClickHouse(url, table)
     try:
         version = await clickhouse.check()

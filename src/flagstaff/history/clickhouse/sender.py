@@ -1,12 +1,15 @@
 """Sends evaluations to the table, which is checked first, and again after each failure."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from flagstaff.concurrency.pacing import in_pieces
-from flagstaff.history.clickhouse.client import ClickHouse
 from flagstaff.history.clickhouse.rows import Rows
 from flagstaff.history.store.following import FollowedSegment
+
+if TYPE_CHECKING:  # loaded only if the settings ask for copies
+    from flagstaff.history.clickhouse.client import ClickHouse
 
 Part = tuple[UUID, UUID, str, Sequence[FollowedSegment]]
 """Evaluations of one environment: its project's id, its id and its key, and the evaluations."""
@@ -15,7 +18,7 @@ Part = tuple[UUID, UUID, str, Sequence[FollowedSegment]]
 class Sender:
     """Sends blocks to ClickHouse."""
 
-    def __init__(self, clickhouse: ClickHouse) -> None:
+    def __init__(self, clickhouse: "ClickHouse") -> None:
         self._clickhouse = clickhouse
         self._rows = Rows()
         self._is_checked = False

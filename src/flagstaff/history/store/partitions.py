@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import asynccontextmanager, contextmanager
 from datetime import date, datetime, timedelta
 
-import asyncpg
 import sqlalchemy as sa
 import structlog
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -196,7 +195,7 @@ async def _locking(connection: AsyncConnection) -> AsyncIterator[None]:
     await _execute(connection, f"SET LOCAL lock_timeout = '{_PATIENCE}'")
     try:
         yield
-    except (DBAPIError, asyncpg.PostgresError) as error:
+    except dialect.raw_errors(DBAPIError) as error:
         # A row that came to the default partition meanwhile is looked for again the next time.
         rejections = (dialect.is_lock_timeout, dialect.is_check_violation, dialect.is_missing_object)
         if not any(is_refusal(error) for is_refusal in rejections):

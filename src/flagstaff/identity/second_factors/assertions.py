@@ -1,10 +1,11 @@
-"""Reads what browsers return from `navigator.credentials`, and verifies it with the `webauthn` library."""
+"""Reads what browsers return from `navigator.credentials`, and verifies it with the `webauthn` library.
+
+passkeys_service.py loads this module when a passkey is first used: few instances have any, and the library takes 8 MB.
+"""
 
 import binascii
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from webauthn import (
@@ -26,10 +27,7 @@ from webauthn.helpers.structs import (
 from webauthn.registration.verify_registration_response import VerifiedRegistration
 
 from flagstaff.identity.accounts.accounts import Account
-from flagstaff.identity.second_factors.passkeys import Passkey, Site
-
-Credential = Mapping[str, Any]
-"""The JSON form of a PublicKeyCredential."""
+from flagstaff.identity.second_factors.passkeys import Assertion, Credential, Passkey, Site, handle_of
 
 _NAME = "Flagstaff"
 _TIMEOUT_MILLISECONDS = 300_000
@@ -45,16 +43,6 @@ _UNREADABLE = (
     RecursionError,
 )
 _URL_SAFE = {ord("+"): "-", ord("/"): "_", ord("="): None}
-
-
-@dataclass(frozen=True, slots=True)
-class Assertion:
-    """The readable part of a credential that nobody has verified yet."""
-
-    credential_id: bytes
-    challenge: str
-    origin: str
-    user_handle: bytes | None
 
 
 def registration_options(site: Site, account: Account, challenge: str, present: Sequence[Passkey]) -> dict[str, Any]:
@@ -139,11 +127,6 @@ def verify_assertion(site: Site, credential: Credential, challenge: str, passkey
     except _UNREADABLE as error:
         raise ValueError(_words(error)) from error
     return verified.new_sign_count
-
-
-def handle_of(account_id: UUID) -> bytes:
-    """Return the handle by which authenticators know an account."""
-    return account_id.bytes
 
 
 def _words(error: Exception) -> str:

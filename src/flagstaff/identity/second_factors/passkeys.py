@@ -1,12 +1,17 @@
 """Passkeys (WebAuthn), and the site at which they are valid."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
 PASSKEYS_MAX = 20
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+
+Credential = Mapping[str, Any]
+"""The JSON form of a PublicKeyCredential."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,16 @@ class Passkey:
 
 
 @dataclass(frozen=True, slots=True)
+class Assertion:
+    """The readable part of a credential that nobody has verified yet."""
+
+    credential_id: bytes
+    challenge: str
+    origin: str
+    user_handle: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     """The site whose pages may use its passkeys: an origin, and the host for which authenticators keep them."""
 
@@ -39,6 +54,11 @@ class Site:
         is_address = self.host.replace(".", "").isdecimal() or ":" in self.host
         is_local = self.host == "localhost" or self.host.endswith(".localhost")
         return not is_address and (self.origin.startswith("https://") or is_local)
+
+
+def handle_of(account_id: UUID) -> bytes:
+    """Return the handle by which authenticators know an account."""
+    return account_id.bytes
 
 
 def site_of(public_url: str) -> Site:

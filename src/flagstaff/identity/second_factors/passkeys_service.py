@@ -1,9 +1,12 @@
 """Passkeys: registered, removed, and used as the second factor or as the only one."""
 
+import asyncio
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 from uuid import UUID
 
@@ -15,17 +18,7 @@ from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.accounts.confirmations import Confirmations, lock
 from flagstaff.identity.second_factors import passkeys_store, second_factors_store
-from flagstaff.identity.second_factors.assertions import (
-    Assertion,
-    Credential,
-    authentication_options,
-    handle_of,
-    read_assertion,
-    registration_options,
-    verify_assertion,
-    verify_registration,
-)
-from flagstaff.identity.second_factors.passkeys import PASSKEYS_MAX, Passkey, Site
+from flagstaff.identity.second_factors.passkeys import PASSKEYS_MAX, Assertion, Credential, Passkey, Site, handle_of
 from flagstaff.identity.second_factors.recovery_codes import forget_without_factors, issue_first_codes
 from flagstaff.identity.second_factors.second_factors import CHALLENGE_LIFETIME, Purpose
 from flagstaff.identity.second_factors.second_factors_store import Challenge
@@ -58,7 +51,8 @@ class Passkeys:
             present = await passkeys_store.list_passkeys(connection, account.id)
             _require_room(present)
             await self._create_challenge(connection, challenge, Purpose.REGISTRATION, account.id)
-        return registration_options(self.site, account, challenge, present)
+        options: dict[str, Any] = (await _assertions()).registration_options(self.site, account, challenge, present)
+        return options
 
     async def register(self, actor: Actor, *, name: str, credential: Credential) -> tuple[Passkey, list[str]]:
         """Register a passkey; returns it and, if it is the first second factor, recovery codes.
@@ -68,7 +62,8 @@ class Passkeys:
                 registered already.
         """
         assert actor.account_id is not None
-        given, now = self._read(credential, _CREDENTIAL), self.now()
+        given, now = await self._read(credential, _CREDENTIAL), self.now()
+        assertions = await _assertions()
         async with self.database.transaction() as transaction:
             connection = transaction.connection
             account = await lock(connection, actor.account_id)
@@ -77,7 +72,7 @@ class Passkeys:
             if begun is None or begun.account_id != account.id:
                 raise invalid_field(_CREDENTIAL, "was made for a registration that is unknown, used or has expired")
             try:
-                verified = verify_registration(self.site, credential, given.challenge)
+                verified = assertions.verify_registration(self.site, credential, given.challenge)
             except ValueError as error:
                 raise invalid_field(_CREDENTIAL, str(error)) from error
             await second_factors_store.spend_challenge(connection, token_hash)
@@ -114,7 +109,8 @@ class Passkeys:
         challenge = secrets.token_urlsafe(32)
         async with self.database.transaction() as transaction:
             await self._create_challenge(transaction.connection, challenge, Purpose.PASSKEY, None)
-        return authentication_options(self.site, challenge, [])
+        options: dict[str, Any] = (await _assertions()).authentication_options(self.site, challenge, [])
+        return options
 
     async def log_in(self, credential: Credential) -> Account:
         """The account of a passkey whose user the authenticator has verified, which is two factors.
@@ -123,7 +119,7 @@ class Passkeys:
             Error: INVALID for what is no credential of this site; UNAUTHENTICATED for a passkey that is not registered
                 or a challenge that is unknown, used or expired.
         """
-        given, now = self._read(credential, _CREDENTIAL), self.now()
+        given, now = await self._read(credential, _CREDENTIAL), self.now()
         token_hash = hash_token(given.challenge)
         async with self.database.transaction() as transaction:
             connection = transaction.connection
@@ -151,14 +147,14 @@ class Passkeys:
         if passkey is None or passkey.account_id != account_id:
             raise invalid_field(field, "is not a passkey of this account")
         try:
-            sign_count = verify_assertion(self.site, credential, given.challenge, passkey)
+            sign_count = (await _assertions()).verify_assertion(self.site, credential, given.challenge, passkey)
         except ValueError as error:
             raise invalid_field(field, str(error)) from error
         await passkeys_store.record_use(connection, passkey.id, sign_count, self.now())
 
-    def read(self, credential: Credential, challenge: str, *, field: str) -> Assertion:
+    async def read(self, credential: Credential, challenge: str, *, field: str) -> Assertion:
         """The readable part of an answer to this challenge; raises Error INVALID at `field`."""
-        given = self._read(credential, field)
+        given = await self._read(credential, field)
         if given.challenge != challenge:
             raise invalid_field(field, "answers another challenge")
         return given
@@ -166,11 +162,15 @@ class Passkeys:
     async def find_options(self, connection: Connection, account_id: UUID, challenge: str) -> dict[str, Any] | None:
         """The options for the browser to answer a challenge with a passkey of an account, if it has any."""
         found = await passkeys_store.list_passkeys(connection, account_id)
-        return authentication_options(self.site, challenge, found) if found else None
+        if not found:
+            return None
+        options: dict[str, Any] = (await _assertions()).authentication_options(self.site, challenge, found)
+        return options
 
-    def _read(self, credential: Credential, field: str) -> Assertion:
+    async def _read(self, credential: Credential, field: str) -> Assertion:
+        assertions = await _assertions()
         try:
-            given = read_assertion(credential)
+            given: Assertion = assertions.read_assertion(credential)
         except ValueError as error:
             raise invalid_field(field, str(error)) from error
         if given.origin != self.site.origin:
@@ -191,6 +191,11 @@ class Passkeys:
         made = Challenge(purpose, account_id, stamp=None)
         expires_at = self.now() + CHALLENGE_LIFETIME
         await second_factors_store.create_challenge(connection, hash_token(challenge), made, expires_at=expires_at)
+
+
+async def _assertions() -> ModuleType:
+    """The module assertions.py. It is loaded in a thread, where it does not hold the event loop for 50 ms."""
+    return await asyncio.to_thread(import_module, "flagstaff.identity.second_factors.assertions")
 
 
 def _ended_challenge() -> Error:

@@ -15,8 +15,8 @@ from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.accounts.confirmations import Confirmations, lock
 from flagstaff.identity.second_factors import second_factors_store
-from flagstaff.identity.second_factors.assertions import Credential
 from flagstaff.identity.second_factors.code_verification import CodeProof, accept
+from flagstaff.identity.second_factors.passkeys import Credential
 from flagstaff.identity.second_factors.passkeys_service import Passkeys
 from flagstaff.identity.second_factors.passkeys_store import list_passkeys
 from flagstaff.identity.second_factors.recovery_codes import (
@@ -201,7 +201,7 @@ class SecondFactors:
     async def _accept(self, connection: Connection, account: Account, challenge: str, proof: Proof) -> bool:
         if isinstance(proof, CodeProof):
             return await accept(connection, self.sealer, account.id, proof, self.now())
-        given = self.passkeys.read(proof, challenge, field="passkey")
+        given = await self.passkeys.read(proof, challenge, field="passkey")
         await self.passkeys.accept(connection, account.id, proof, given, field="passkey")
         return True
 

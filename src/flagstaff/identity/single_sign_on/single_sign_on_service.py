@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from flagstaff.audit.changes import Actor
 from flagstaff.database.database import Database, Transaction
@@ -19,9 +20,11 @@ from flagstaff.identity.sessions.tokens import hash_token
 from flagstaff.identity.single_sign_on import identities_store
 from flagstaff.identity.single_sign_on.group_roles import apply_groups
 from flagstaff.identity.single_sign_on.identities import SIGN_IN_LIFETIME, Identity, Person, SignIn
-from flagstaff.identity.single_sign_on.oidc import ProviderClient
 from flagstaff.settings.providers import Provider
 from flagstaff.values.errors import Code, Error, not_found
+
+if TYPE_CHECKING:  # loaded only if the settings name a provider
+    from flagstaff.identity.single_sign_on.oidc import ProviderClient
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class SingleSignOn:
     database: Database
     now: Callable[[], datetime]
     passwords: Passwords
-    clients: Mapping[str, ProviderClient]  # by the provider's key
+    clients: "Mapping[str, ProviderClient]"  # by the provider's key
     instance: Instance
     public_url: str
 
