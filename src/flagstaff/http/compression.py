@@ -4,63 +4,42 @@ An attacker who can choose a part of a compressed answer could guess secrets in 
 a page of another site must make the browser send requests in someone's name. It cannot: a bearer token is no cookie.
 """
 
-import asyncio
 import re
-import zlib
 
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _LEAST_BYTES = 1_024  # less fits into one packet
 _MOST_BYTES_AT_ONCE = 64 * 1_024  # take less than a millisecond; more is compressed in a thread
 _LEVEL = 1  # 4 takes twice as long for 6 % less
-_GZIP = 16 + zlib.MAX_WBITS
-_TEXT = re.compile(rb"application/(.+\+)?json|application/javascript|text/(?!event-stream)")
+_NOT_TEXT = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/octet-stream")
 _ACCEPTED_MAX_LENGTH = 500  # browsers send about 30, and parsing it takes time
 
 
 class Compression:
-    """Middleware that compresses text, such as JSON, piece by piece. A stream of events stays as it is."""
+    """Starlette's middleware, which compresses piece by piece, for clients that accept it. Events stay as they are."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._compressed = GZipMiddleware(
+            app,
+            minimum_size=_LEAST_BYTES,
+            compresslevel=_LEVEL,
+            thread_minimum_size=_MOST_BYTES_AT_ONCE,
+            exclude_content_types=_NOT_TEXT,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and _may_be_compressed(scope):
-            await self._app(scope, receive, _Answer(send).send)
-        else:
+        if scope["type"] != "http" or not _may_be_compressed(scope):
             await self._app(scope, receive, send)
-
-
-class _Answer:
-    """An answer on its way. The head of a text waits for its first piece."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self._head: Message | None = None
-        self._compressor: zlib._Compress | None = None
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and _is_text(message):
-            self._head = message
             return
-        if self._head is not None:
-            head, self._head = self._head, None
-            if _is_worth_it(head, message):
-                self._compressor = zlib.compressobj(_LEVEL, wbits=_GZIP)
-                head = {**head, "headers": _headers_compressed(head)}
-            await self._send(head)
-        if self._compressor is not None:
-            message = {**message, "body": await self._compress(message)}
-        await self._send(message)
 
-    async def _compress(self, message: Message) -> bytes:
-        assert self._compressor is not None
-        body = message.get("body", b"")
-        if len(body) <= _MOST_BYTES_AT_ONCE:
-            compressed = self._compressor.compress(body)
-        else:
-            compressed = await asyncio.to_thread(self._compressor.compress, body)
-        return compressed if message.get("more_body") else compressed + self._compressor.flush()
+        async def send_on(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                _weaken_tag(message)
+            await send(message)
+
+        await self._compressed(scope, receive, send_on)
 
 
 def accepted_encodings(header: str) -> set[str]:
@@ -83,22 +62,11 @@ def _may_be_compressed(scope: Scope) -> bool:
     return "gzip" in accepted_encodings(b",".join(values).decode("latin-1"))
 
 
-def _is_text(head: Message) -> bool:
-    headers = dict(head.get("headers", ()))
-    return b"content-encoding" not in headers and _TEXT.match(headers.get(b"content-type", b"")) is not None
-
-
-def _is_worth_it(head: Message, first: Message) -> bool:
-    headers = dict(head.get("headers", ()))
-    length = headers.get(b"content-length") or (None if first.get("more_body") else len(first.get("body", b"")))
-    return length is None or int(length) >= _LEAST_BYTES
-
-
-def _headers_compressed(head: Message) -> list[tuple[bytes, bytes]]:
-    """The headers of the compressed answer: its length is not known, and its ETag is weak, as the bytes are others."""
-    headers = [
-        (name, b"W/" + value if name == b"etag" and not value.startswith(b"W/") else value)
-        for name, value in head["headers"]
-        if name != b"content-length"
-    ]
-    return [*headers, (b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")]
+def _weaken_tag(head: Message) -> None:
+    """Make the ETag of a compressed answer weak: its bytes are not those for clients that do not accept gzip."""
+    headers = head["headers"]
+    if (b"content-encoding", b"gzip") in headers:
+        head["headers"] = [
+            (name, b"W/" + value if name == b"etag" and not value.startswith(b"W/") else value)
+            for name, value in headers
+        ]
