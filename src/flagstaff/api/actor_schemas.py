@@ -2,20 +2,21 @@
 
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from flagstaff.api.schemas import Uuid
 from flagstaff.audit.changes import Actor
+from flagstaff.http.response_models import ResponseModel
 
 
-class TokenNameOut(BaseModel):
+class TokenNameOut(ResponseModel):
     """An access token, which may have been revoked."""
 
     id: Uuid
     name: str
 
 
-class ReleaseNameOut(BaseModel):
+class ReleaseNameOut(ResponseModel):
     """A release that makes a change by itself."""
 
     id: Uuid
@@ -23,7 +24,7 @@ class ReleaseNameOut(BaseModel):
     guard: str | None = Field(description="The key of the metric whose guard acted, if one did.")
 
 
-class ActorOut(BaseModel):
+class ActorOut(ResponseModel):
     """The author of a change; all fields are null for the command line."""
 
     id: Uuid | None

@@ -11,13 +11,14 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 from fastapi import Header, Request
-from pydantic import BaseModel, WithJsonSchema
+from pydantic import WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.actor_schemas import view_actor
 from flagstaff.api.auth import CurrentActor
 from flagstaff.audit.changes import Actor, Change
 from flagstaff.http.errors import ChangedError
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
@@ -37,7 +38,7 @@ _list = re.compile(rf"[ \t,]*{_TAG}(?:[ \t]*,[ \t,]*{_TAG})*[ \t,]*")
 _PATTERN = r"^(\*|(W/)?\"[!#-~]*\"(, (W/)?\"[!#-~]*\")*)$"  # of what is accepted, the form that clients should send
 
 
-class TaggedOut(BaseModel):
+class TaggedOut(ResponseModel):
     """A resource. Responses that consist of it have an ETag."""
 
 

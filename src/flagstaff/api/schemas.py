@@ -18,6 +18,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from flagstaff.flags import flags, variants
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.identity.accounts import accounts
 from flagstaff.projects.members import Role
 from flagstaff.values import keys, text
@@ -233,7 +234,7 @@ class Update(Body):
         return self.model_dump(exclude_unset=True)
 
 
-class TokenOut(BaseModel):
+class TokenOut(ResponseModel):
     """A bearer token, valid for 24 hours."""
 
     token: str

@@ -14,6 +14,7 @@ from flagstaff.api.schemas import Moment, Since, Until
 from flagstaff.applications.applications_service import ApplicationReports, Reported, ReportedFlag
 from flagstaff.history.history_routes import ENVIRONMENT
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
@@ -29,7 +30,7 @@ _DROPPED = (
 )
 
 
-class ConnectionOut(BaseModel):
+class ConnectionOut(ResponseModel):
     """An instance of an application. The names are what it says of itself."""
 
     application: str
@@ -43,7 +44,7 @@ class ConnectionOut(BaseModel):
     due_at: Moment | None = Field(description="When it asks next, if it says how often; null for a stream.")
 
 
-class ConnectionsOut(BaseModel):
+class ConnectionsOut(ResponseModel):
     """The instances that were heard of in the last hour, at most 1,000."""
 
     revision: int
@@ -61,7 +62,7 @@ class ReportsQuery(BaseModel):
     until: Until = None
 
 
-class ReportedFlagOut(BaseModel):
+class ReportedFlagOut(ResponseModel):
     """The counts of a flag that an application found on and off."""
 
     flag_key: str
@@ -79,7 +80,7 @@ class ReportedHourOut(ReportedFlagOut):
     start: Moment
 
 
-class ReportsOut(BaseModel):
+class ReportsOut(ResponseModel):
     """The counts that applications reported in whole hours, in sum. They say neither for whom nor why."""
 
     since: Moment
@@ -88,7 +89,7 @@ class ReportsOut(BaseModel):
     flags: list[ReportedFlagOut] = Field(description="By flag and application; the first 10,000 counts.")
 
 
-class FlagReportsOut(BaseModel):
+class FlagReportsOut(ResponseModel):
     """The counts that applications reported of a flag, by hour."""
 
     since: Moment
@@ -105,7 +106,7 @@ class UsageQuery(BaseModel):
     days: Annotated[int, Field(ge=1, le=90)] = 30
 
 
-class MissingFlagOut(BaseModel):
+class MissingFlagOut(ResponseModel):
     """A flag that is asked for but not answered, because it does not exist or is archived."""
 
     key: str
@@ -116,7 +117,7 @@ class MissingFlagOut(BaseModel):
     archived: bool = Field(description="Whether it exists and is archived.")
 
 
-class UsageOut(BaseModel):
+class UsageOut(ResponseModel):
     """Flags that were asked for by their keys since a time. Evaluating all flags asks for none of them."""
 
     since: Moment

@@ -13,6 +13,7 @@ from flagstaff.api.schemas import Moment, Since, Uuid
 from flagstaff.applications.callers_service import Callers
 from flagstaff.history.history_routes import ENVIRONMENT
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_array_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
@@ -31,7 +32,7 @@ class CallersQuery(BaseModel):
     sdk_key_id: Annotated[GivenId | None, Field(description="Only those with this SDK key.")] = None
 
 
-class CallerOut(BaseModel):
+class CallerOut(ResponseModel):
     """A protocol, an SDK key, a user agent and a network from which requests come."""
 
     protocol: SdkProtocol = Field(

@@ -12,6 +12,7 @@ from flagstaff.api.operations import reads
 from flagstaff.api.schemas import Uuid
 from flagstaff.applications.exports_service import ExportFormat, Exports
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, json_stream
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
@@ -19,7 +20,7 @@ from flagstaff.projects.permissions import Permission
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["SDKs"])
 
 
-class DifferenceOut(BaseModel):
+class DifferenceOut(ResponseModel):
     """A difference of a flag in SDKs that evaluate it in the application."""
 
     effect: Annotated[

@@ -13,6 +13,7 @@ from flagstaff.api.schemas import Moment, Since, Until, at_most
 from flagstaff.applications.request_metrics_service import LINES_MAX, ChartRequest, RequestMetrics
 from flagstaff.history.history_routes import ENVIRONMENT
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_array_response, json_response
 from flagstaff.http.services import service
 from flagstaff.metrics.request_metrics import LABELS_MAX, Measure, MeasureName
@@ -50,7 +51,7 @@ class ChartQuery(BaseModel):
     until: Until = None
 
 
-class RequestMetricOut(BaseModel):
+class RequestMetricOut(ResponseModel):
     """A request metric: what applications measure and report in sums, without users."""
 
     name: str
@@ -61,14 +62,14 @@ class RequestMetricOut(BaseModel):
     seen_at: Moment = Field(description="When it was last reported, to within ten minutes.")
 
 
-class LineOut(BaseModel):
+class LineOut(ResponseModel):
     """A line of a chart."""
 
     value: str | None = Field(description="The value of the label; null without `by`.")
     points: list[float | None] = Field(description="A number for each span; null where nothing was reported.")
 
 
-class RequestChartOut(BaseModel):
+class RequestChartOut(ResponseModel):
     """A measure of a request metric over time."""
 
     kind: RequestKindName

@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Generic, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel
 from starlette.responses import Response
 
 from flagstaff.api.operations import reads
 from flagstaff.http.operations import Caller
 from flagstaff.http.probes import Probes
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service_of
 from flagstaff.values.errors import Error
@@ -55,7 +55,7 @@ class Shared(Generic[T]):
             return error
 
 
-class StatusOut(BaseModel):
+class StatusOut(ResponseModel):
     """The service works."""
 
     status: str

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -14,6 +14,7 @@ from flagstaff.audit.change_summaries_store import ChangesInterval
 from flagstaff.audit.changes_routes import Service
 from flagstaff.history.summaries_routes import SummarisedTime, SummaryQuery, duration
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.moments import format_moment
@@ -29,7 +30,7 @@ class ChangeSummaryQuery(SummaryQuery):
     ] = None
 
 
-class NewestChange(BaseModel):
+class NewestChange(ResponseModel):
     """The newest change of an interval, which has the same id in the audit trail."""
 
     id: str
@@ -39,7 +40,7 @@ class NewestChange(BaseModel):
     flag_key: str | None = Field(description="Null for a segment's.")
 
 
-class ChangesIntervalOut(BaseModel):
+class ChangesIntervalOut(ResponseModel):
     """The number of changes in an interval."""
 
     start: Moment

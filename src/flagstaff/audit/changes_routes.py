@@ -20,6 +20,7 @@ from flagstaff.audit.changes import NumberedChange
 from flagstaff.audit.changes_service import Changes, ChangesPage, ProjectChangeFilter
 from flagstaff.http.operations import Caller
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_page
 from flagstaff.http.services import service
 from flagstaff.identity.accounts.accounts import check_email
@@ -67,7 +68,7 @@ IdOrEmail = Annotated[UUID | str, BeforeValidator(_read_account), _TEXT]
 IdOrKey = Annotated[UUID | str, BeforeValidator(_read_environment), _TEXT]
 
 
-class BatchOut(BaseModel):
+class BatchOut(ResponseModel):
     """An operation that made several changes in one step; they follow one another in every list."""
 
     id: Uuid
@@ -77,7 +78,7 @@ class BatchOut(BaseModel):
     origin_id: Uuid | None = Field(description="The environment from which flags were copied; it may be deleted.")
 
 
-class ChangeOut(BaseModel):
+class ChangeOut(ResponseModel):
     """One change: `before` is null for a creation, `after` for a deletion."""
 
     id: str
@@ -95,7 +96,7 @@ class ChangeOut(BaseModel):
     comments: int = Field(description="The number of comments on it; 0 for changes that are in no project.")
 
 
-class ChangesPageOut(BaseModel):
+class ChangesPageOut(ResponseModel):
     """Some changes, newest first."""
 
     items: list[ChangeOut]

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -12,6 +12,7 @@ from flagstaff.api.schemas import Moment
 from flagstaff.cluster.instances_service import PlacedInstance, ServingInstances
 from flagstaff.http.operations import Caller
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 from flagstaff.values.moments import format_moment
@@ -19,7 +20,7 @@ from flagstaff.values.moments import format_moment
 router = APIRouter(prefix="/api/instances", tags=["Administration"])
 
 
-class LeaseOut(BaseModel):
+class LeaseOut(ResponseModel):
     """The lease of an instance, which shows whether it is in touch with the others."""
 
     state: Literal["live", "leaving", "lapsed", "none"] = Field(
@@ -33,7 +34,7 @@ class LeaseOut(BaseModel):
     )
 
 
-class LoadOut(BaseModel):
+class LoadOut(ResponseModel):
     """The load of the instance: the rates and the lag over three seconds, up to six seconds before its report."""
 
     evaluations_per_second: float
@@ -44,7 +45,7 @@ class LoadOut(BaseModel):
     memory_bytes: int
 
 
-class ListedInstanceOut(BaseModel):
+class ListedInstanceOut(ResponseModel):
     """A process that serves: an instance, or one of the workers of an instance."""
 
     id: str

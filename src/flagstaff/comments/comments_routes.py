@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 from fastapi import APIRouter, Depends
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -17,6 +17,7 @@ from flagstaff.comments.comments import TEXT_MAX_LENGTH, Comment, check_comment
 from flagstaff.comments.comments_service import Comments, OfChange, OfFlag
 from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import no_content
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
@@ -40,7 +41,7 @@ CommentText = Annotated[
 ]
 
 
-class SubjectOut(BaseModel):
+class SubjectOut(ResponseModel):
     """The subject of a comment. The ids of all else are null."""
 
     kind: Literal["flag", "release", "change"]
@@ -50,7 +51,7 @@ class SubjectOut(BaseModel):
     change_id: str | None
 
 
-class AuthorOut(BaseModel):
+class AuthorOut(ResponseModel):
     """The account that has written a comment."""
 
     id: Uuid | None

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from fastapi import APIRouter, Depends, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -18,6 +18,7 @@ from flagstaff.copying.comparisons import Comparison, Side, recorded_content
 from flagstaff.copying.comparisons_service import Comparisons
 from flagstaff.flags.flags import Rule
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encoded
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
@@ -33,7 +34,7 @@ class ComparisonQuery(ListQuery):
     to_id: Annotated[GivenId, Field(alias="to", description="The id of another one.")]
 
 
-class SideOut(BaseModel):
+class SideOut(ResponseModel):
     """A flag in one of the environments."""
 
     id: Uuid
@@ -41,7 +42,7 @@ class SideOut(BaseModel):
     enabled: bool
 
 
-class FieldDifferenceOut(BaseModel):
+class FieldDifferenceOut(ResponseModel):
     """A field in which the flags differ. The values of `rules` are all rules in the order in which they are tried."""
 
     field: str = Field(examples=["rollout_percentage"])
@@ -49,7 +50,7 @@ class FieldDifferenceOut(BaseModel):
     target: Any = Field(alias="to")
 
 
-class ComparisonOut(BaseModel):
+class ComparisonOut(ResponseModel):
     """A flag that only one of the environments has, or in which they differ."""
 
     flag_key: str

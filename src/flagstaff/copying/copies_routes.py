@@ -5,7 +5,7 @@ from itertools import zip_longest
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -18,6 +18,7 @@ from flagstaff.copying.copies_service import Copied, Copies
 from flagstaff.copying.copy_plans import Wanted
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encoded, json_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
@@ -70,7 +71,7 @@ class CopyBody(Body):
     )
 
 
-class CopiedFieldOut(BaseModel):
+class CopiedFieldOut(ResponseModel):
     """A field that is altered in the environment that is copied to. `rules` are altered one by one."""
 
     field: str = Field(examples=["rollout_percentage"])
@@ -78,7 +79,7 @@ class CopiedFieldOut(BaseModel):
     after: Any
 
 
-class CopyAlterationOut(BaseModel):
+class CopyAlterationOut(ResponseModel):
     """A change that a copy makes to a flag or to one of its rules."""
 
     change_id: str | None = Field(description="The change that this made; null for a dry run.")
@@ -89,7 +90,7 @@ class CopyAlterationOut(BaseModel):
     fields: list[CopiedFieldOut]
 
 
-class CopyOut(BaseModel):
+class CopyOut(ResponseModel):
     """The flags that were copied, or with `dry_run` would be. Flags that are already the same are left out."""
 
     fingerprint: str = Field(description="Stands for what is altered; for `if_unchanged`.")

@@ -4,7 +4,7 @@ import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -16,6 +16,7 @@ from flagstaff.copying.restores import Alteration
 from flagstaff.copying.restores_service import RestoredChange, Restores
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encoded, json_parts_response, json_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
@@ -53,7 +54,7 @@ class RestoreAllBody(RestoreBody):
     ]
 
 
-class FieldAlterationOut(BaseModel):
+class FieldAlterationOut(ResponseModel):
     """A field that is altered. `present` is null for a resource that comes back."""
 
     field: str
@@ -61,7 +62,7 @@ class FieldAlterationOut(BaseModel):
     restored: Any
 
 
-class AlterationOut(BaseModel):
+class AlterationOut(ResponseModel):
     """A change that a restore makes to one resource."""
 
     action: str = Field(examples=["flag.updated"])
@@ -74,14 +75,14 @@ class AlterationOut(BaseModel):
     fields: list[FieldAlterationOut]
 
 
-class RestoreOut(BaseModel):
+class RestoreOut(ResponseModel):
     """The changes that were restored, or with `dry_run` would be."""
 
     change_id: str | None = Field(description="The change that this made; null for a dry run.")
     alterations: list[AlterationOut]
 
 
-class RestoredChangeOut(BaseModel):
+class RestoredChangeOut(ResponseModel):
     """One of several changes, and what came of it."""
 
     change_id: str = Field(description="The change that is put back.")
@@ -90,7 +91,7 @@ class RestoredChangeOut(BaseModel):
     alterations: list[AlterationOut]
 
 
-class RestoreAllOut(BaseModel):
+class RestoreAllOut(ResponseModel):
     """The changes, newest first."""
 
     items: list[RestoredChangeOut]

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -15,6 +15,7 @@ from flagstaff.flags.bulk_actions_service import BulkActions
 from flagstaff.flags.flags_routes import FlagOut, view_flag
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_parts_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
@@ -41,7 +42,7 @@ class BulkBody(Body):
     tags: Tags = Field(default=[], description="The tags to add or to remove; only for these two actions.")
 
 
-class BulkOut(BaseModel):
+class BulkOut(ResponseModel):
     """The flags after the action, in the order of the request."""
 
     flags: list[FlagOut]

@@ -5,7 +5,7 @@ from math import ceil
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -13,6 +13,7 @@ from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
 from flagstaff.flags.condition_work_service import ConditionWork, Part
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
@@ -20,14 +21,14 @@ from flagstaff.projects.permissions import Permission
 router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}/condition-work", tags=["Environments"])
 
 
-class PartOut(BaseModel):
+class PartOut(ResponseModel):
     """The cost of a flag's rules, or of a segment, by themselves, in microseconds."""
 
     key: str
     work: int
 
 
-class ConditionWorkOut(BaseModel):
+class ConditionWorkOut(ResponseModel):
     """The highest cost of an environment's conditions for an evaluation, in microseconds, and the budget."""
 
     budget: int

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -15,6 +15,7 @@ from flagstaff.api.schemas import FallthroughName, FlagKey, Moment, Text, Uuid
 from flagstaff.flags.project_flags import Aspect, FlagInBrief, ProjectFlag, ProjectFlagFilter
 from flagstaff.flags.project_flags_service import ProjectFlags
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.moments import format_moment
@@ -30,7 +31,7 @@ def _check_searched(given: str) -> str:
 Searched = Annotated[Text, AfterValidator(_check_searched), Field(json_schema_extra={"maxLength": NAME_MAX_LENGTH})]
 
 
-class FlagInBriefOut(BaseModel):
+class FlagInBriefOut(ResponseModel):
     """A flag of one environment, as far as its audience in a few words needs it."""
 
     id: Uuid
@@ -46,7 +47,7 @@ class FlagInBriefOut(BaseModel):
     prerequisites: int = Field(description="How many prerequisites it has.")
 
 
-class ProjectFlagOut(BaseModel):
+class ProjectFlagOut(ResponseModel):
     """The flags of a project with one key."""
 
     key: str

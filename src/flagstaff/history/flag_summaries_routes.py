@@ -12,6 +12,7 @@ from flagstaff.api.operations import reads
 from flagstaff.api.schemas import Moment, Since, Until, Uuid
 from flagstaff.history.history_routes import Service
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.moments import format_moment
@@ -28,7 +29,7 @@ class FlagSummaryQuery(BaseModel):
     until: Until = None
 
 
-class EnvironmentCountOut(BaseModel):
+class EnvironmentCountOut(ResponseModel):
     """The number of times that the flag was on and off in an environment."""
 
     environment_id: Uuid
@@ -36,7 +37,7 @@ class EnvironmentCountOut(BaseModel):
     off: int
 
 
-class FlagSummaryOut(BaseModel):
+class FlagSummaryOut(ResponseModel):
     """The evaluations of the flags with a key, by environment."""
 
     since: Moment = Field(description="Rounded down to a whole hour.")

@@ -20,6 +20,7 @@ from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.history_service import EvaluationsPage, History
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_page
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
@@ -98,7 +99,7 @@ class EvaluationsQuery(FlagEvaluationsQuery):
     ] = True
 
 
-class FlagOutcome(BaseModel):
+class FlagOutcome(ResponseModel):
     """The result of a flag."""
 
     enabled: bool
@@ -108,7 +109,7 @@ class FlagOutcome(BaseModel):
     variant: str | None = Field(default=None, description="The key of the user's variant. " + _OF_SOME_FLAGS)
 
 
-class EvaluateCall(BaseModel):
+class EvaluateCall(ResponseModel):
     """One evaluate call."""
 
     id: Uuid
@@ -134,14 +135,14 @@ class FlagEvaluationOut(EvaluateCall, FlagOutcome):
     """One evaluate call with the result of the flag."""
 
 
-class EvaluationsPageOut(BaseModel):
+class EvaluationsPageOut(ResponseModel):
     """Some evaluations, newest first. A short or empty page is not necessarily the last."""
 
     items: list[EvaluationOut]
     next_cursor: str | None = Field(description="The cursor of the next page; null if there is none.")
 
 
-class FlagEvaluationsPageOut(BaseModel):
+class FlagEvaluationsPageOut(ResponseModel):
     """Some evaluations of a flag, newest first. A short or empty page is not necessarily the last."""
 
     items: list[FlagEvaluationOut]

@@ -18,6 +18,7 @@ from flagstaff.evaluation.history.users import DistinctUsers
 from flagstaff.history.history_routes import ENVIRONMENT, Boolean, Service
 from flagstaff.history.history_service import FlagInterval, Summary
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_stream
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.moments import format_moment
@@ -58,7 +59,7 @@ class SummaryQuery(BaseModel):
     ] = True
 
 
-class DistinctUsersOut(BaseModel):
+class DistinctUsersOut(ResponseModel):
     """The number of users with the flag on, and with it off. A user can be among both."""
 
     on: int
@@ -72,7 +73,7 @@ _DistinctUsers = Annotated[
 ]
 
 
-class FlagIntervalOut(BaseModel):
+class FlagIntervalOut(ResponseModel):
     """The number of times that a flag was on and off in an interval, and of each reason."""
 
     start: Moment
@@ -83,7 +84,7 @@ class FlagIntervalOut(BaseModel):
     distinct_users: _DistinctUsers = None
 
 
-class TotalIntervalOut(BaseModel):
+class TotalIntervalOut(ResponseModel):
     """The number of times that flags were on and off in an interval."""
 
     start: Moment
@@ -91,7 +92,7 @@ class TotalIntervalOut(BaseModel):
     off: int
 
 
-class SummarisedTime(BaseModel):
+class SummarisedTime(ResponseModel):
     """The time of a summary, and how it is divided."""
 
     since: Moment = Field(description="Rounded down to a whole interval.")

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -12,6 +11,7 @@ from flagstaff.api.operations import reads
 from flagstaff.api.schemas import Moment, Uuid
 from flagstaff.history.unknown_metrics_service import UnknownMetrics
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_array_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
@@ -20,7 +20,7 @@ from flagstaff.values.moments import format_moment
 router = APIRouter(prefix="/api/projects/{project_id}", tags=["Metrics"])
 
 
-class UnknownMetricOut(BaseModel):
+class UnknownMetricOut(ResponseModel):
     """A key that events of an environment named."""
 
     environment_id: Uuid

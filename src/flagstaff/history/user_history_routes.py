@@ -23,6 +23,7 @@ from flagstaff.history.history_routes import (
 )
 from flagstaff.history.user_history_service import ENDS_MAX, AnswerChangesPage, Reached, UserHistory
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_stream
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
@@ -59,7 +60,7 @@ class AnswerChangesQuery(BaseModel):
     cursor: Annotated[Cursor | None, Field(description="The `next_cursor` of the previous page.")] = None
 
 
-class EvaluationPoint(BaseModel):
+class EvaluationPoint(ResponseModel):
     """An evaluation in which a flag had an answer."""
 
     evaluation_id: Uuid
@@ -67,7 +68,7 @@ class EvaluationPoint(BaseModel):
     outcome: FlagOutcome
 
 
-class AnswerChangeOut(BaseModel):
+class AnswerChangeOut(ResponseModel):
     """A flag's answer for the user in one evaluation, and the other answer in the next one that decided the flag."""
 
     flag_key: str
@@ -75,7 +76,7 @@ class AnswerChangeOut(BaseModel):
     after: EvaluationPoint
 
 
-class AnswerChangesPageOut(BaseModel):
+class AnswerChangesPageOut(ResponseModel):
     """Some changes, newest first. A short or empty page is not necessarily the last."""
 
     items: list[AnswerChangeOut]

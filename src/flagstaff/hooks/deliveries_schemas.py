@@ -10,6 +10,7 @@ from starlette.responses import Response
 from flagstaff.api.schemas import NOT_A_CURSOR, Body, GivenMoment, Moment, converted
 from flagstaff.hooks.deliveries import Attempt, Delivery, State
 from flagstaff.hooks.deliveries_service import DeliveriesPage
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_page
 from flagstaff.values.errors import not_found
 from flagstaff.values.moments import format_moment
@@ -32,7 +33,7 @@ def _read_cursor(given: str) -> int:
 DeliveryId = Annotated[int, Path(), PlainValidator(_read_number), WithJsonSchema({"type": "string"})]
 
 
-class AttemptOut(BaseModel):
+class AttemptOut(ResponseModel):
     """An attempt at a delivery."""
 
     at: Moment
@@ -42,7 +43,7 @@ class AttemptOut(BaseModel):
     answer: str | None = Field(description="The first kilobyte of the response.")
 
 
-class DeliveryOut(BaseModel):
+class DeliveryOut(ResponseModel):
     """A message to a webhook. `message_id` is the `webhook-id` of all attempts at it."""
 
     id: str
@@ -62,7 +63,7 @@ class DeliveryWithBodyOut(DeliveryOut):
     )
 
 
-class DeliveriesPageOut(BaseModel):
+class DeliveriesPageOut(ResponseModel):
     """Some deliveries, newest first."""
 
     items: list[DeliveryOut]
@@ -92,7 +93,7 @@ class RepeatBody(Body):
     until: GivenMoment = Field(alias="to", description="Messages about changes before this time.")
 
 
-class RepeatedOut(BaseModel):
+class RepeatedOut(ResponseModel):
     """The number of messages that are sent again."""
 
     repeated: int

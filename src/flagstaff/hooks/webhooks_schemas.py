@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, Field, StrictBool
+from pydantic import Field, StrictBool
 from starlette.responses import Response
 
 from flagstaff.api.entity_tags import TaggedOut, tagged_response
@@ -28,6 +28,7 @@ from flagstaff.hooks.webhooks import (
     URL_MAX_LENGTH,
     Format,
 )
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.values.moments import format_moment
 
@@ -155,7 +156,7 @@ class WebhookWithSecretOut(WebhookOut):
     secret: str = Field(json_schema_extra={"pattern": "^whsec_"})
 
 
-class MessageOut(BaseModel):
+class MessageOut(ResponseModel):
     """A message that would have been sent."""
 
     type: str
@@ -163,7 +164,7 @@ class MessageOut(BaseModel):
     body: str
 
 
-class PreviewOut(BaseModel):
+class PreviewOut(ResponseModel):
     """The messages that a webhook would have been sent."""
 
     since: Moment = Field(description="When the examined changes begin: a day ago, or later if there were too many.")

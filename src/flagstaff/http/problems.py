@@ -2,17 +2,19 @@
 
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
+
+from flagstaff.http.response_models import ResponseModel
 
 
-class FieldProblem(BaseModel):
+class FieldProblem(ResponseModel):
     """One invalid field."""
 
     field: str = Field(examples=["rollout_percentage"])
     message: str = Field(examples=["must be a whole number from 0 to 100"])
 
 
-class ProblemDocument(BaseModel):
+class ProblemDocument(ResponseModel):
     """An error (RFC 9457)."""
 
     type: str = Field(examples=["urn:flagstaff:error:invalid"])

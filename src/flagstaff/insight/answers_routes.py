@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
-from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
+from pydantic import AfterValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -14,6 +14,7 @@ from flagstaff.api.schemas import Body, FlagKey, Moment, Text, Uuid
 from flagstaff.evaluation.traces import FlagTrace
 from flagstaff.http.operations import CONTEXT_BODY
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_stream
 from flagstaff.insight.explanation_schemas import DecidedBy
 from flagstaff.insight.explanations_routes import Service, read_user, view_result
@@ -46,7 +47,7 @@ class AskAnswers(Body):
     limit: Annotated[int, Field(ge=1, le=100)] = 50
 
 
-class AnswerOut(BaseModel):
+class AnswerOut(ResponseModel):
     """The result that an evaluation would have, and what decides it."""
 
     flag_key: str
@@ -57,7 +58,7 @@ class AnswerOut(BaseModel):
     decided_by: DecidedBy
 
 
-class AnswersOut(BaseModel):
+class AnswersOut(ResponseModel):
     """The answers for a user, in the order of the flags' keys."""
 
     environment_key: str

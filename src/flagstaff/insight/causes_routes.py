@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -16,6 +16,7 @@ from flagstaff.audit.changes import NumberedChange
 from flagstaff.audit.changes_routes import ChangeOut, view_change
 from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_stream
 from flagstaff.http.services import service
 from flagstaff.insight.causes import AttributeDifference
@@ -53,7 +54,7 @@ class FindCauses(Body):
     ]
 
 
-class AttributeDifferenceOut(BaseModel):
+class AttributeDifferenceOut(ResponseModel):
     """An attribute in which the users of two evaluations differ; null where it was not given."""
 
     name: str = Field(description="`user_id`, `user_email`, `current_time`, or a custom attribute.")
@@ -61,7 +62,7 @@ class AttributeDifferenceOut(BaseModel):
     after: Any
 
 
-class CauseOut(BaseModel):
+class CauseOut(ResponseModel):
     """The cause of a flag's changed result."""
 
     flag_key: str
@@ -88,7 +89,7 @@ class CauseOut(BaseModel):
     )
 
 
-class CausesOut(BaseModel):
+class CausesOut(ResponseModel):
     """The causes, in the order of the request."""
 
     items: list[CauseOut]

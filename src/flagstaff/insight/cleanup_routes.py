@@ -15,6 +15,7 @@ from flagstaff.api.schemas import FlagKey, Moment, Uuid
 from flagstaff.flags.project_flags_routes import FlagInBriefOut, view_in_brief
 from flagstaff.history.history_routes import ENVIRONMENT
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_stream
 from flagstaff.http.services import service
 from flagstaff.insight.cleanup import Candidate, CleanupFilter, Reason
@@ -39,7 +40,7 @@ class CleanupQuery(BaseModel):
     after: Annotated[FlagKey | None, Field(description="The `next_after` of the previous part.")] = None
 
 
-class EvaluationCountsOut(BaseModel):
+class EvaluationCountsOut(ResponseModel):
     """The evaluations of a flag in the period: those in the history and those that applications reported."""
 
     on: int
@@ -48,7 +49,7 @@ class EvaluationCountsOut(BaseModel):
     variant: str | None = Field(description="The variant that all of them got; null if there is no such variant.")
 
 
-class CandidateOut(BaseModel):
+class CandidateOut(ResponseModel):
     """A flag that may be removed, with the evidence and with what that would alter."""
 
     id: Uuid
@@ -71,7 +72,7 @@ class CandidateOut(BaseModel):
     )
 
 
-class CleanupOut(BaseModel):
+class CleanupOut(ResponseModel):
     """The flags that may be removed, in the order of their keys."""
 
     since: Moment = Field(description="The start of the period, rounded down to a whole hour.")

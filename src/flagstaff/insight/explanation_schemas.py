@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from flagstaff.api.schemas import Moment, RuleTypeName, Uuid
 from flagstaff.evaluation.traces import ChosenBy, RuleStatus, Step
 from flagstaff.flags.targeting.conditions import Operator
+from flagstaff.http.response_models import ResponseModel
 
 MAX_VALUES = 20
 MAX_TEXT = 200
@@ -14,7 +15,7 @@ _IDENTIFIER = "What identifies the user; null if nothing does."
 _HASHED = "The text that is hashed: the bucketing key, or else the flag's key, and the identifier."
 
 
-class DecidedBy(BaseModel):
+class DecidedBy(ResponseModel):
     """The cause of a decision."""
 
     step: Step
@@ -23,14 +24,14 @@ class DecidedBy(BaseModel):
     rule_name: str | None
 
 
-class ActualResult(BaseModel):
+class ActualResult(ResponseModel):
     """The result of another flag."""
 
     enabled: bool
     variant: str | None
 
 
-class PrerequisiteTraceOut(BaseModel):
+class PrerequisiteTraceOut(ResponseModel):
     """A prerequisite and the result of the other flag."""
 
     flag_key: str
@@ -40,7 +41,7 @@ class PrerequisiteTraceOut(BaseModel):
     holds: bool
 
 
-class ConditionTraceOut(BaseModel):
+class ConditionTraceOut(ResponseModel):
     """A condition and the user's attribute."""
 
     attribute: str
@@ -60,7 +61,7 @@ class ConditionTraceOut(BaseModel):
     holds: bool
 
 
-class SegmentNameOut(BaseModel):
+class SegmentNameOut(ResponseModel):
     """The segment that a rule names. The `segments` of the explanation have its conditions."""
 
     key: str
@@ -74,7 +75,7 @@ class SegmentTraceOut(SegmentNameOut):
     conditions: list[ConditionTraceOut]
 
 
-class RuleTraceOut(BaseModel):
+class RuleTraceOut(ResponseModel):
     """A rule, and what came of it. Rules that are not reached are checked as well."""
 
     id: Uuid | None = Field(description="Null for a rule that is not saved.")
@@ -92,7 +93,7 @@ class RuleTraceOut(BaseModel):
     variant: str | None
 
 
-class RolloutTraceOut(BaseModel):
+class RolloutTraceOut(ResponseModel):
     """The flag's rollout. The user is inside if the bucket is below the percentage."""
 
     identifier: str | None = Field(description=_IDENTIFIER)
@@ -102,7 +103,7 @@ class RolloutTraceOut(BaseModel):
     inside: bool
 
 
-class VariantRange(BaseModel):
+class VariantRange(ResponseModel):
     """The positions of a variant: from the first one up to, but not including, the last one."""
 
     key: str
@@ -110,7 +111,7 @@ class VariantRange(BaseModel):
     end: int = Field(alias="to")
 
 
-class VariantsTraceOut(BaseModel):
+class VariantsTraceOut(ResponseModel):
     """The flag's variants and the user's position among their weights."""
 
     identifier: str | None = Field(description=_IDENTIFIER)
@@ -122,7 +123,7 @@ class VariantsTraceOut(BaseModel):
     by: ChosenBy | None = Field(description="Null if the flag is off for the user.")
 
 
-class FlagTraceOut(BaseModel):
+class FlagTraceOut(ResponseModel):
     """A flag, with the result that an evaluation would have, and why."""
 
     flag_key: str
@@ -140,7 +141,7 @@ class FlagTraceOut(BaseModel):
     more_rules: bool = Field(description="Whether further rules were left out, because the response is long enough.")
 
 
-class ExplanationOut(BaseModel):
+class ExplanationOut(ResponseModel):
     """The explanation of flags for a user."""
 
     environment_key: str

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -13,6 +13,7 @@ from flagstaff.api.schemas import Body, Moment
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.http.operations import CONDITIONS_BODY
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 from flagstaff.insight.draft_schemas import FlagDraft, read_draft
@@ -29,7 +30,7 @@ class PreviewImpact(Body):
     flag: Annotated[FlagDraft, Field(description="The flag as it would be, with all of its rules.")]
 
 
-class ImpactOut(BaseModel):
+class ImpactOut(ResponseModel):
     """For how many of the last day's users the result of a flag would change."""
 
     since: Moment = Field(alias="from", description="A day ago, or later if it is not `complete`.")

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Depends, Request
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -16,6 +16,7 @@ from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.evaluation.playground import FlagAnswers
 from flagstaff.http.operations import CONTEXT_BODY
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import encode_json, json_stream
 from flagstaff.http.services import service
 from flagstaff.insight.explanation_schemas import DecidedBy
@@ -68,7 +69,7 @@ class AskPlayground(Body):
     ] = None
 
 
-class PlaygroundAnswerOut(BaseModel):
+class PlaygroundAnswerOut(ResponseModel):
     """An answer that at least one of the users gets: the result of an evaluation, and what decides it."""
 
     enabled: bool
@@ -77,7 +78,7 @@ class PlaygroundAnswerOut(BaseModel):
     decided_by: DecidedBy
 
 
-class PlaygroundFlagOut(BaseModel):
+class PlaygroundFlagOut(ResponseModel):
     """The answers of a flag in an environment."""
 
     flag_key: str
@@ -88,7 +89,7 @@ class PlaygroundFlagOut(BaseModel):
     )
 
 
-class PlaygroundEnvironmentOut(BaseModel):
+class PlaygroundEnvironmentOut(ResponseModel):
     """The answers in an environment. Flags that it does not have are left out."""
 
     environment_id: Uuid
@@ -96,7 +97,7 @@ class PlaygroundEnvironmentOut(BaseModel):
     flags: list[PlaygroundFlagOut] = Field(description="In the order of the request.")
 
 
-class PlaygroundOut(BaseModel):
+class PlaygroundOut(ResponseModel):
     """The answers in each environment, in the order of the request."""
 
     evaluated_at: Moment

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.operations import writes
@@ -11,6 +11,7 @@ from flagstaff.api.schemas import Moment, Uuid
 from flagstaff.http.limits import AdmittedRoute, admission
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 from flagstaff.projects.invitations_routes import Acceptance
@@ -22,7 +23,7 @@ router = APIRouter(tags=["Invitations"], route_class=AdmittedRoute)
 Service = Annotated[Invitations, Depends(service(Invitations))]
 
 
-class OpenedInvitationOut(BaseModel):
+class OpenedInvitationOut(ResponseModel):
     """An invitation that can be accepted."""
 
     project_id: Uuid

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -15,6 +15,7 @@ from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_array_response, json_response, no_content
 from flagstaff.http.services import service, service_of
 from flagstaff.projects.invitations import Invitation
@@ -56,7 +57,7 @@ class Acceptance(Body):
     token: Text
 
 
-class MembershipOut(BaseModel):
+class MembershipOut(ResponseModel):
     """The project of which you are now a member, and your roles."""
 
     project_id: Uuid

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from flagstaff.api.schemas import Moment, RoleName, Uuid
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.projects.members import Role
 from flagstaff.projects.permissions import PERMISSIONS, OwnPermissions, Permission
 from flagstaff.projects.projects import Environment
@@ -13,7 +14,7 @@ from flagstaff.values.moments import format_moment
 _ROLES = {role: [each for each in Permission if each in allowed] for role, allowed in PERMISSIONS.items()}
 
 
-class EnvironmentItem(BaseModel):
+class EnvironmentItem(ResponseModel):
     """An environment in a list."""
 
     id: Uuid
@@ -26,7 +27,7 @@ class EnvironmentItem(BaseModel):
     )
 
 
-class OwnPermissionsOut(BaseModel):
+class OwnPermissionsOut(ResponseModel):
     """Your role, and what it allows in the whole project and in each of its environments by key."""
 
     role: RoleName

@@ -2,10 +2,11 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from flagstaff.api.entity_tags import TaggedOut
 from flagstaff.api.schemas import Moment, Uuid
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.metrics.request_metrics import MeasureName
 from flagstaff.releases.releases import Release
 from flagstaff.releases.releases_schemas import ActionName, WhenLateName
@@ -14,14 +15,14 @@ from flagstaff.values.moments import format_moment
 StateName = Literal["scheduled", "running", "paused", "done", "stopped", "cancelled", "failed"]
 
 
-class ArmOut(BaseModel):
+class ArmOut(ResponseModel):
     """A group that a step divides users into."""
 
     name: str = Field(description="`off` and `on` of a rollout, or a variant. The first one is the control.")
     share: float
 
 
-class AppliedOut(BaseModel):
+class AppliedOut(ResponseModel):
     """A step that was applied, or skipped."""
 
     step: int
@@ -33,7 +34,7 @@ class AppliedOut(BaseModel):
     arms: list[ArmOut] | None
 
 
-class AlarmOut(BaseModel):
+class AlarmOut(ResponseModel):
     """A guard or a threshold that has acted, or without either, a split that is not as asked."""
 
     metric: str | None = Field(description="The metric of a guard.")
@@ -46,7 +47,7 @@ class AlarmOut(BaseModel):
     words: str
 
 
-class StepOut(BaseModel):
+class StepOut(ResponseModel):
     """A step."""
 
     at: Moment | None = None
@@ -55,7 +56,7 @@ class StepOut(BaseModel):
     least_users: int | None = None
 
 
-class GuardOut(BaseModel):
+class GuardOut(ResponseModel):
     """A guard."""
 
     metric: str
@@ -63,7 +64,7 @@ class GuardOut(BaseModel):
     tolerates: float
 
 
-class ThresholdOut(BaseModel):
+class ThresholdOut(ResponseModel):
     """A threshold."""
 
     request_metric: str
@@ -75,7 +76,7 @@ class ThresholdOut(BaseModel):
     action: ActionName
 
 
-class ReleaseAuthor(BaseModel):
+class ReleaseAuthor(ResponseModel):
     """The account that made the release, and for which it acts."""
 
     id: Uuid | None

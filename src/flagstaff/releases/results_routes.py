@@ -5,7 +5,7 @@ from math import exp
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
 from flagstaff.api.auth import CurrentActor
@@ -16,6 +16,7 @@ from flagstaff.api.schemas import Moment, Uuid
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.tables import moment
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 from flagstaff.metrics.events import MARK
@@ -38,7 +39,7 @@ _LOG_MAX = 690.0
 _LEFT_OUT = {RULED: "rule", ASIDE: "two arms"}
 
 
-class IntervalOut(BaseModel):
+class IntervalOut(ResponseModel):
     """An estimate with the ends of its interval, which holds at all looks together."""
 
     estimate: float
@@ -46,7 +47,7 @@ class IntervalOut(BaseModel):
     high: float
 
 
-class ArmResultOut(BaseModel):
+class ArmResultOut(ResponseModel):
     """The users of an arm."""
 
     name: str
@@ -59,14 +60,14 @@ class ArmResultOut(BaseModel):
     difference: IntervalOut | None = Field(description="The mean minus the control's, with all steps together.")
 
 
-class StepResultOut(BaseModel):
+class StepResultOut(ResponseModel):
     """The arms in a step. A step occurs twice if the release was paused by a conflict meanwhile."""
 
     step: int
     arms: list[ArmResultOut]
 
 
-class MetricResultOut(BaseModel):
+class MetricResultOut(ResponseModel):
     """The results of a guard's metric."""
 
     metric: str
@@ -86,7 +87,7 @@ class MetricResultOut(BaseModel):
     steps: list[StepResultOut]
 
 
-class SplitOut(BaseModel):
+class SplitOut(ResponseModel):
     """The test of whether users are split as asked."""
 
     is_wrong: bool
@@ -95,7 +96,7 @@ class SplitOut(BaseModel):
     words: str | None
 
 
-class ExposedArmOut(BaseModel):
+class ExposedArmOut(ResponseModel):
     """The users of an arm in a step."""
 
     name: str
@@ -104,7 +105,7 @@ class ExposedArmOut(BaseModel):
     new_users: int
 
 
-class ExposedStepOut(BaseModel):
+class ExposedStepOut(ResponseModel):
     """The users of a step."""
 
     step: int
@@ -112,7 +113,7 @@ class ExposedStepOut(BaseModel):
     arms: list[ExposedArmOut]
 
 
-class PointOut(BaseModel):
+class PointOut(ResponseModel):
     """A moment: the evidence of each metric, in their order, and the users exposed with each arm until then."""
 
     at: Moment
@@ -120,7 +121,7 @@ class PointOut(BaseModel):
     users: list[int]
 
 
-class ResultsOut(BaseModel):
+class ResultsOut(ResponseModel):
     """The results of a release."""
 
     release_id: Uuid

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -19,6 +19,7 @@ from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.targeting.segments_service import Segments
 from flagstaff.http.operations import CONDITIONS_BODY
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
@@ -40,7 +41,7 @@ class SegmentOut(TaggedOut):
     updated_at: Moment
 
 
-class SegmentUse(BaseModel):
+class SegmentUse(ResponseModel):
     """A flag with a rule for the segment."""
 
     environment_key: str

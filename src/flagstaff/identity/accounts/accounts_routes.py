@@ -4,7 +4,7 @@ from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
 from flagstaff.api.auth import CurrentToken
@@ -14,6 +14,7 @@ from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.limits import AdmittedRoute, admission, widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service, service_of
 from flagstaff.identity.accounts.accounts_service import Accounts
@@ -69,14 +70,14 @@ class PasswordReset(Body):
     )
 
 
-class AccountOut(BaseModel):
+class AccountOut(ResponseModel):
     """An account as its owner sees it."""
 
     id: str = Field(json_schema_extra={"format": "uuid"})
     email: str
 
 
-class MessageOut(BaseModel):
+class MessageOut(ResponseModel):
     """A message."""
 
     message: str

@@ -1,7 +1,7 @@
 """HTTP of `/api/me`: the caller's own account."""
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -10,6 +10,7 @@ from flagstaff.api.schemas import Body, Moment, Password, Text, TokenOut
 from flagstaff.http.limits import AdmittedRoute, widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.identity.accounts.accounts_routes import AccountOut, Service
 from flagstaff.identity.accounts.login_attempts import confirmed_password
@@ -27,7 +28,7 @@ class PasswordChange(Body):
     new_password: Password
 
 
-class MeOut(BaseModel):
+class MeOut(ResponseModel):
     """The account of a token."""
 
     user_id: str = Field(json_schema_extra={"format": "uuid"})

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import BaseModel, Field, StrictBool
+from pydantic import Field, StrictBool
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -16,6 +16,7 @@ from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Moment, RoleName, Text, Update, Uuid, optional
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import no_content
 from flagstaff.http.services import service
 from flagstaff.identity.accounts.accounts import ListedAccount
@@ -61,7 +62,7 @@ class AccountUpdate(Update):
     administrator: StrictBool = optional()
 
 
-class AdministeredProjectOut(BaseModel):
+class AdministeredProjectOut(ResponseModel):
     """A project of any account. Its content is visible only to its members."""
 
     id: Uuid

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, ClassVar, Literal
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, Field, StrictBool
+from pydantic import Field, StrictBool
 from starlette.responses import Response
 
 from flagstaff import __version__
@@ -16,6 +16,7 @@ from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.probes import Probes
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service, service_of
 from flagstaff.identity.administration.instance import InstanceSettings
@@ -26,7 +27,7 @@ from flagstaff.values.errors import Error
 router = APIRouter(prefix="/api/admin", tags=["Administration"])
 
 
-class InstanceOut(BaseModel):
+class InstanceOut(ResponseModel):
     """The size of this instance, its quotas, and its health."""
 
     version: str

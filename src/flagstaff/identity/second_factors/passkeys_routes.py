@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -13,6 +13,7 @@ from flagstaff.api.schemas import Body, Moment, Name, PublicKeyCredential, Text,
 from flagstaff.http.limits import AdmittedRoute, admission, widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service, service_of
 from flagstaff.identity.accounts.login_attempts import confirmed_password
@@ -48,7 +49,7 @@ class PasskeyLogin(Body):
     credential: PublicKeyCredential
 
 
-class PasskeyOut(BaseModel):
+class PasskeyOut(ResponseModel):
     """A passkey. `last_used_at` is null until it is used."""
 
     id: Uuid
@@ -57,20 +58,20 @@ class PasskeyOut(BaseModel):
     last_used_at: Moment | None
 
 
-class RegisteredOut(BaseModel):
+class RegisteredOut(ResponseModel):
     """The passkey and, if it is the first second factor, recovery codes, each of which works once."""
 
     passkey: PasskeyOut
     recovery_codes: list[str] = Field(description="They cannot be read again.")
 
 
-class CreationOptionsOut(BaseModel):
+class CreationOptionsOut(ResponseModel):
     """For `navigator.credentials.create`, in the form that `PublicKeyCredential.parseCreationOptionsFromJSON` reads."""
 
     public_key: dict[str, Any]
 
 
-class RequestOptionsOut(BaseModel):
+class RequestOptionsOut(ResponseModel):
     """For `navigator.credentials.get`, in the form that `PublicKeyCredential.parseRequestOptionsFromJSON` reads."""
 
     public_key: dict[str, Any]

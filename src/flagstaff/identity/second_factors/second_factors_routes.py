@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -12,6 +12,7 @@ from flagstaff.api.schemas import Body, Moment, PublicKeyCredential, Text, Token
 from flagstaff.http.limits import AdmittedRoute, admission, widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service
 from flagstaff.identity.accounts.login_attempts import confirmed_password
@@ -79,7 +80,7 @@ class SecondFactorLogin(Proven):
         return self.passkey
 
 
-class TwoFactorOut(BaseModel):
+class TwoFactorOut(ResponseModel):
     """The second factors of an account. `totp_since` is null if no authenticator app is enrolled."""
 
     totp_since: Moment | None
@@ -90,14 +91,14 @@ class TwoFactorOut(BaseModel):
     )
 
 
-class EnrolmentOut(BaseModel):
+class EnrolmentOut(ResponseModel):
     """The secret for the app, in base32 and as the URI for a QR code. It cannot be read again."""
 
     secret: str
     uri: str = Field(examples=["otpauth://totp/Flagstaff:ada%40example.com?secret=…&issuer=Flagstaff"])
 
 
-class RecoveryCodesOut(BaseModel):
+class RecoveryCodesOut(ResponseModel):
     """Recovery codes, each of which works once. They cannot be read again."""
 
     recovery_codes: list[str] = Field(examples=[["abcd-efgh-2345-6789"]])

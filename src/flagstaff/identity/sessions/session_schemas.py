@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from flagstaff.api.schemas import Moment, Uuid
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.identity.sessions.sessions import Session
 from flagstaff.values.moments import format_moment
 
 
-class AccountSessionOut(BaseModel):
+class AccountSessionOut(ResponseModel):
     """An open session of an account."""
 
     id: Uuid

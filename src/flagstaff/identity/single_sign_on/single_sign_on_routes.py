@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from flagstaff.api.operations import reads, writes
@@ -11,6 +11,7 @@ from flagstaff.api.schemas import Body, Text
 from flagstaff.http.limits import AdmittedRoute, admission
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
+from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_array_response, json_response
 from flagstaff.http.services import service, service_of
 from flagstaff.identity.sessions.origins import CurrentOrigin
@@ -42,21 +43,21 @@ class SignInAnswer(Body):
     iss: Text | None = Field(default=None, description="The issuer, if the provider has sent it.")
 
 
-class ProviderOut(BaseModel):
+class ProviderOut(ResponseModel):
     """An identity provider."""
 
     key: str
     name: str
 
 
-class BegunOut(BaseModel):
+class BegunOut(ResponseModel):
     """The URL to send the browser to, and the values that the tab must keep for the provider's response."""
 
     authorization_url: str
     binding: str
 
 
-class SignedInOut(BaseModel):
+class SignedInOut(ResponseModel):
     """A bearer token, valid for 24 hours, and the address of its account."""
 
     token: str
