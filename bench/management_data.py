@@ -23,6 +23,8 @@ from flagstaff.flags.targeting.conditions import Condition, Operator
 from flagstaff.flags.targeting.rules_store import create_rules
 from flagstaff.flags.targeting.segments_store import create_segment
 from flagstaff.flags.variants import Variant
+from flagstaff.history.retention import HistoryRetention
+from flagstaff.history.store import user_rollups
 from flagstaff.projects.projects import Environment
 from flagstaff.settings import Settings
 from tests.support.api import Caller, Json, environment_path, flag_path, project_path
@@ -244,5 +246,19 @@ async def _evaluate(settings: Settings, sdk_key: str, environment_id: UUID, coun
                 answers = recorded[user if hour < hours // 2 else (user + 1) % _USERS]  # which change once
                 records.append((start + number * 10_000_000, f"user-{user}", None, answers))
             await write(database, make_batch(environment_id, environment.layout, *records))
+        await _roll_up(database)
     finally:
         await database.close()
+
+
+async def _roll_up(database: Database) -> None:
+    """Do what a server would do in the background."""
+
+    def now() -> datetime:
+        return datetime.now(UTC)
+
+    retention, is_due = HistoryRetention(database, now, timedelta(days=90)), True
+    while is_due:
+        await retention.roll_up()
+        async with database.read_history() as connection:
+            is_due = bool(await user_rollups.find_due(connection, int(now().timestamp()) // 3600))
