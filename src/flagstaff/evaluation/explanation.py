@@ -21,7 +21,7 @@ def explain(flag_set: FlagSet, subject: Subject, keys: Sequence[str]) -> Iterato
     tracer = Tracer(flag_set.environment.key, subject, flag_set.segments)
     needs = yield from needs_of(flag_set)
     for some in portions(flag_set, keys):
-        known = [key for key in with_needed(needs, some) if key in flag_set.flags]
+        known = [key for key in (yield from with_needed(needs, some)) if key in flag_set.flags]
         decider = yield from prepare(flag_set, known)
         decided = {}
         for each in (yield from decider.decide(subject, known)):

@@ -42,7 +42,7 @@ def decide_for_each(
     known = [key for key in keys if key in flag_set.flags]
     needs = yield from needs_of(flag_set)
     for some in portions(flag_set, known):
-        decider = yield from prepare(flag_set, with_needed(needs, some))
+        decider = yield from prepare(flag_set, (yield from with_needed(needs, some)))
         yield from _decide(decider, subjects, [flag_set.flags[key].flag for key in some])
     yield from free(flag_set)
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +20,8 @@ from flagstaff.flags.prerequisites import Prerequisite
 from flagstaff.flags.variants import Variant, encode_value
 from flagstaff.values.errors import not_found
 from flagstaff.values.lists import WHOLE, Window
+
+_SHARED_PREREQUISITES = 10_000  # of at most 128 characters each
 
 _columns = tables.flags.c
 _FLAGS = Resource(
@@ -256,7 +259,15 @@ def _write_variant(variant: Variant) -> dict[str, Any]:
 
 
 def _read_prerequisite(stored: Mapping[str, Any]) -> Prerequisite:
-    return Prerequisite(stored["flag_key"], stored["enabled"], tuple(stored["variants"]))
+    if stored["variants"]:
+        return Prerequisite(stored["flag_key"], stored["enabled"], tuple(stored["variants"]))
+    return _shared_prerequisite(stored["flag_key"], stored["enabled"])
+
+
+@lru_cache(_SHARED_PREREQUISITES)
+def _shared_prerequisite(flag_key: str, enabled: bool) -> Prerequisite:
+    """Thousands of flags can each need the same twenty: one object each is made, freed and looked at by the collector."""
+    return Prerequisite(flag_key, enabled)
 
 
 def _stored_state(flag: Flag) -> dict[str, Any]:

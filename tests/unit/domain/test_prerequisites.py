@@ -21,7 +21,7 @@ def test_flags_that_lead_to_a_cycle_are_found(needs: dict[str, str], cyclic: str
     """Each flag is a letter."""
     lists = {key: list(needed) for key, needed in needs.items()}
     assert finish(find_cyclic(lists)) == set(cyclic)
-    assert {key for key in lists if find_cycle(lists, key)} <= set(cyclic)
+    assert {key for key in lists if finish(find_cycle(lists, key))} <= set(cyclic)
 
 
 @pytest.mark.parametrize(
