@@ -7,7 +7,7 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.concurrency.pacing import Turns, collect, in_pieces
+from flagstaff.concurrency.pacing import Turns, in_pieces
 from flagstaff.copying.comparisons import Side
 from flagstaff.copying.copies import (
     RULES_MAX,

@@ -8,6 +8,7 @@ from flagstaff.evaluation.flag_sets import FlagSet
 from flagstaff.evaluation.tracing import DecidedFlag, Subject
 from flagstaff.flags.flags import Flag
 from flagstaff.flags.prerequisites import with_needed
+from flagstaff.values.lists import emptying
 
 Difference = tuple[object, ...]
 """In what the answers of one flag can differ."""
@@ -44,6 +45,8 @@ def decide_for_each(
     for some in portions(flag_set, known):
         decider = yield from prepare(flag_set, (yield from with_needed(needs, some)))
         yield from _decide(decider, subjects, [flag_set.flags[key].flag for key in some])
+        yield from decider.free()
+    yield from emptying(needs)
     yield from free(flag_set)
 
 

@@ -21,7 +21,8 @@ from flagstaff.flags.variants import Variant, encode_value
 from flagstaff.values.errors import not_found
 from flagstaff.values.lists import WHOLE, Window
 
-_SHARED_PREREQUISITES = 10_000  # of at most 128 characters each
+# Thousands of flags can each need the same twenty. Then the collector of garbage need not look at one for each of them.
+_share_prerequisite = lru_cache(10_000)(Prerequisite)
 
 _columns = tables.flags.c
 _FLAGS = Resource(
@@ -261,13 +262,7 @@ def _write_variant(variant: Variant) -> dict[str, Any]:
 def _read_prerequisite(stored: Mapping[str, Any]) -> Prerequisite:
     if stored["variants"]:
         return Prerequisite(stored["flag_key"], stored["enabled"], tuple(stored["variants"]))
-    return _shared_prerequisite(stored["flag_key"], stored["enabled"])
-
-
-@lru_cache(_SHARED_PREREQUISITES)
-def _shared_prerequisite(flag_key: str, enabled: bool) -> Prerequisite:
-    """Thousands of flags can each need the same twenty: one object each is made, freed and looked at by the collector."""
-    return Prerequisite(flag_key, enabled)
+    return _share_prerequisite(stored["flag_key"], stored["enabled"])
 
 
 def _stored_state(flag: Flag) -> dict[str, Any]:

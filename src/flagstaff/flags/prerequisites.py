@@ -71,9 +71,7 @@ def _way_back(came_from: Mapping[str, str], key: str, start: str) -> Iterator[st
         key = came_from[key]
 
 
-def with_needed(
-    needs: Mapping[Flag, Iterable[Flag]], flags: Iterable[Flag]
-) -> Generator[None, None, list[Flag]]:
+def with_needed(needs: Mapping[Flag, Iterable[Flag]], flags: Iterable[Flag]) -> Generator[None, None, list[Flag]]:
     """These flags and all flags that they need, directly or not; in small steps.
 
     `needs` are those that each flag needs directly.
