@@ -70,7 +70,7 @@ class Watch:
         """Begin to watch, and wait until the loop is watched."""
         self.numbers[watched.TURNS] = 0
         self.numbers[watched.WATCHED] = 1
-        while self.numbers[watched.TURNS] < 3:  # noqa: PLR2004
+        while self.numbers[watched.TURNS] < 3:
             time.sleep(0.001)
         for place in (watched.HELD, watched.HELD_BY_CLOCK, watched.COLLECTED):
             self.numbers[place] = 0
@@ -124,6 +124,7 @@ def _settings(asked: argparse.Namespace) -> dict[str, str]:
     return {
         **(database if asked.database else {}),
         "MAX_CONDITION_CHARACTERS": "100000000",
+        "MAX_CONDITION_WORK": "100000",
         "MAX_SEGMENTS_PER_PROJECT": "1000",
     }
 
@@ -147,8 +148,11 @@ def _fill(asked: argparse.Namespace, folder: Path) -> tuple[Path, Filled]:
 
 def _measure(server: FlagstaffServer, watch: Watch, filled: Filled, text: str) -> dict[str, Figures]:
     client = Client(server, filled.token)
+    client.evaluate(filled.sdk_key)  # so that the project is loaded, as it is where it is used
     _wait_until_quiet(client)
-    filled = replace(filled, results=_find_results(client, filled))
+    results = _find_results(client, filled)
+    ids = {**filled.ids, "evaluation_id": results[0]["after_evaluation_id"]} if results else filled.ids
+    filled = replace(filled, results=results, ids=ids)
     figures = {}
     for request in (*list_reads(filled), *list_others(filled)):
         if text in request.name:
@@ -206,6 +210,12 @@ class Client:
         self.answer = response.read()
         return response.status, len(self.answer)
 
+    def evaluate(self, sdk_key: str) -> None:
+        """Evaluate the flags of production."""
+        body = json.dumps({"environment": "production", "context": {"user_id": "user-100"}})
+        self._connection.request("POST", "/sdk/v1/evaluate", body, {"x-sdk-key": sdk_key, **self._headers})
+        self._connection.getresponse().read()
+
     def cpu_seconds(self) -> float:
         """The processor time that all threads of the server have used."""
         return time.clock_gettime((~self._pid << 3) | 2)  # Linux's clock of another process
@@ -215,7 +225,7 @@ def _wait_until_quiet(client: Client) -> None:
     """Wait until the server has nothing more to do in the background."""
     deadline = time.monotonic() + _LONGEST_WAIT
     quiet = 0
-    while quiet < 5 and time.monotonic() < deadline:  # noqa: PLR2004
+    while quiet < 5 and time.monotonic() < deadline:
         before = client.cpu_seconds()
         time.sleep(_LOOK_SECONDS)
         quiet = quiet + 1 if client.cpu_seconds() - before < _QUIET_SHARE * _LOOK_SECONDS else 0
@@ -224,7 +234,7 @@ def _wait_until_quiet(client: Client) -> None:
 def _find_results(client: Client, filled: Filled) -> list[dict[str, Any]]:
     """Results of a user that have changed, whose causes can be asked for."""
     path = f"/api/projects/{filled.ids['project_id']}/environments/{filled.ids['env_id']}/evaluations/changes"
-    client.ask(Request("", "GET", f"{path}?limit=100&user_id=user-7"), 0)
+    client.ask(Request("", "GET", f"{path}?limit=100&user_id=user-100"), 0)
     return [
         {
             "flag_key": each["flag_key"],

@@ -76,7 +76,9 @@ async def fill(settings: Settings, sizes: Sizes) -> Filled:
             places = [await caller.get_environment(project, key) for key in ("production", "staging")]
             needy = await caller.create_environment(project, name="Needy", key="needy")
             actor = Actor(account.id, account.email)
-            stored = await _fill_environments(flagstaff, actor, [*places, {**needy, "project_id": project["id"]}], sizes)
+            stored = await _fill_environments(
+                flagstaff, actor, [*places, {**needy, "project_id": project["id"]}], sizes
+            )
             filled = await _create_one_of_each(caller, token, project, places[0], str(account.id))
     finally:
         await flagstaff.stop()

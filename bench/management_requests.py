@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 from bench.management_data import Filled
-from flagstaff.api.operations import list_operations, statement_of
+from flagstaff.api.operations import list_operations
 from flagstaff.assembly.app import create_api
 from tests.support.description import STREAMS, described
 
@@ -80,7 +80,7 @@ def _queries(filled: Filled) -> dict[str, Mapping[str, Mapping[str, str]]]:
     now = datetime.now(UTC)
     days = {"since": f"{now - timedelta(days=6):%Y-%m-%dT%H:00:00Z}", "until": f"{now:%Y-%m-%dT%H:00:00Z}"}
     both = {"from": filled.ids["env_id"], "to": filled.other_environment_id}
-    user = {"user_id": "user-7"}
+    user = {"user_id": "user-100"}
     hundred = {"limit": "100"}
     return {
         "list_flags": {"": {}, "1,000 at once": {"limit": "1000"}, "archived": {"archived": "true"}},
@@ -111,7 +111,7 @@ def _queries(filled: Filled) -> dict[str, Mapping[str, Mapping[str, str]]]:
 
 def _bodies(filled: Filled) -> dict[str, Mapping[str, Any]]:
     """Bodies by the names of operations and of rows."""
-    user = {"user_id": "user-7", "custom_attributes": {"plan": "plan-3-1"}}
+    user = {"user_id": "user-100", "custom_attributes": {"plan": "plan-3-1"}}
     wide = {"custom_attributes": {f"x{number}": "y" * 90 for number in range(900)}}
     rules = [{"rule_type": "user_id", "rule_value": f"user-{number}"} for number in range(1_000)]
     draft = {**filled.body_of_flag, "rules": rules}
@@ -149,10 +149,8 @@ def _bodies(filled: Filled) -> dict[str, Mapping[str, Any]]:
 def list_others(filled: Filled) -> Iterator[Request]:
     """Reads of the environment whose flags need many others, writes, and large bodies that are refused."""
     project = f"/api/projects/{filled.ids['project_id']}"
-    inside, needy = (
-        f"{project}/environments/{each}" for each in (filled.ids["env_id"], filled.needy_environment_id)
-    )
-    user = {"user_id": "user-7"}
+    inside, needy = (f"{project}/environments/{each}" for each in (filled.ids["env_id"], filled.needy_environment_id))
+    user = {"user_id": "user-100"}
     yield Request("list of needy flags", "GET", f"{needy}/flags")
     yield Request("explain all needy flags", "POST", f"{needy}/explain", {"context": user})
     yield Request("explain 100 needy flags", "POST", f"{needy}/explain", {"context": user, "flag_keys": _last(100)})
@@ -177,7 +175,9 @@ def _writes(filled: Filled, project: str, inside: str, needy: str) -> Iterator[R
     restore = {"changes": filled.change_ids[:100], "dry_run": True}
     yield Request("toggle", "POST", f"{flag}/toggle")
     yield Request("update of a flag", "PUT", flag, bodies=[{"description": text} for text in ("One.", "Two.")])
-    names = [{"name": f"Needy {number}", "key": f"needy-{uuid4().hex}", "prerequisites": _needs()} for number in range(_MOST)]
+    names = [
+        {"name": f"Needy {number}", "key": f"needy-{uuid4().hex}", "prerequisites": _needs()} for number in range(_MOST)
+    ]
     yield Request("new needy flag", "POST", f"{needy}/flags", bodies=names)
     yield Request("dry run of a copy of 100 flags", "POST", f"{project}/copy", {**copy, "dry_run": True})
     yield Request("copy of 100 flags, there and back", "POST", f"{project}/copy", bodies=[copy, _back(copy)])
@@ -203,9 +203,7 @@ def _large_bodies(project: str, inside: str) -> Iterator[Request]:
     values = [f"user-{number:030}" for number in range(10_000)]
     condition = {"attribute": "user_id", "operator": "in", "values": values}
     accepted = (200, 201, 400, 409, 413)
-    segments = [
-        {"key": f"wide-{uuid4().hex}", "name": "Wide", "conditions": [condition]} for number in range(_MOST)
-    ]
+    segments = [{"key": f"wide-{uuid4().hex}", "name": "Wide", "conditions": [condition]} for number in range(_MOST)]
     yield Request("new segment of 10,000 values", "POST", f"{project}/segments", bodies=segments, accepted=accepted)
     unknown = {f"x{number}": 0 for number in range(20_000)}
     yield Request("segment with 20,000 unknown fields", "POST", f"{project}/segments", unknown, accepted=accepted)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flagstaff.flags.prerequisites import find_cycle, find_cyclic, in_order
+from flagstaff.flags.prerequisites import find_cycle, find_cyclic, in_order, with_needed
 from tests.support.steps import finish
 
 
@@ -39,3 +39,10 @@ def test_each_flag_comes_after_those_that_it_needs_and_a_cycle_comes_last(needs:
 def test_the_order_of_thousands_of_flags_is_found_in_small_steps() -> None:
     needs = {f"flag-{at}": [f"flag-{other}" for other in range(max(0, at - 20), at)] for at in range(2_000)}
     assert sum(1 for _ in in_order(needs)) >= len(needs)
+
+
+def test_the_flags_that_one_needs_are_found_in_small_steps() -> None:
+    needs = {f"flag-{at}": [f"flag-{other}" for other in range(max(0, at - 20), at)] for at in range(2_000)}
+    assert len(finish(with_needed(needs, ["flag-1999"]))) == 2_000
+    for steps in (with_needed(needs, ["flag-1999"]), find_cycle(needs, "flag-1999")):
+        assert sum(1 for _ in steps) == 2_000
