@@ -80,9 +80,15 @@ class FlagstaffServer(Server):
     """Flagstaff from this checkout, on a data directory."""
 
     def __init__(
-        self, core: int | str, data: Path, switches: Switches, settings: Mapping[str, str] = MappingProxyType({})
+        self,
+        core: int | str,
+        data: Path,
+        switches: Switches,
+        settings: Mapping[str, str] = MappingProxyType({}),
+        *,
+        module: str = "flagstaff",
     ) -> None:
-        """`settings` are variables in addition to those of the switches."""
+        """`settings` are variables in addition to those of the switches; `module` has the command `serve`."""
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         environ = {
@@ -92,7 +98,7 @@ class FlagstaffServer(Server):
             "FLAGSTAFF_API_RATE_LIMIT": "off",
             **settings,
         }
-        module = "flagstaff" if switches.history else "bench.without_history"
+        module = module if switches.history else "bench.without_history"
         super().__init__(core, (sys.executable, "-m", module, "serve"), data.with_name(f"{port}.log"), environ)
 
 

@@ -160,6 +160,63 @@ async def test_a_flag_that_needs_hundreds_of_others_is_explained_in_pieces(
         assert holds.longest_in_units < LONGEST_UNITS, path
 
 
+async def test_flags_that_each_need_twenty_others_do_not_block_the_others(
+    flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
+) -> None:
+    home = make_environment(UUID(environment["project_id"]), id=UUID(environment["id"]))
+    keys = [f"flag-{number:04}" for number in range(1_500)]
+    flags = [
+        make_flag(home, key=key, prerequisites=tuple(map(Prerequisite, keys[place // 30 * 30 - 30 :][:20])))
+        if place >= 30
+        else make_flag(home, key=key)
+        for place, key in enumerate(keys)
+    ]
+    await store_all(flagstaff.database, *flags)
+    inside, first, needed = environment_path(environment), flags[0], flags[-60]
+    needs = [{"flag_key": key, "enabled": True} for key in keys[-20:]]
+    users = [{"user_id": "ada"}, {"user_id": "eve"}]
+    playground = {"environment_ids": [environment["id"]], "users": users, "flag_keys": keys[-100:]}
+    assert ada.token
+    for method, path, body, expected in (
+        ("POST", f"{inside}/explain", {"flag_keys": keys[-50:]}, 200),
+        ("POST", f"{inside}/answers", {"after": keys[-60]}, 200),
+        ("POST", f"{project_path(project)}/playground", playground, 200),
+        ("GET", f"{inside}/condition-work", None, 200),
+        ("GET", f"{inside}/export", None, 200),
+        ("POST", f"{inside}/flags", {"name": "New", "key": "new", "prerequisites": needs}, 400),  # beyond the budget
+        ("PUT", f"{inside}/flags/{first.id}", {"prerequisites": needs[-1:]}, 409),  # would form a cycle
+        ("DELETE", f"{inside}/flags/{needed.id}", None, 409),
+    ):
+        content = b"" if body is None else json.dumps(body).encode()
+        async with watch_holds() as holds:
+            status, _ = await ask(flagstaff.edge.asgi, method, path, token=ada.token, content=content)
+        assert status == expected, path
+        assert holds.longest_in_units < LONGEST_UNITS, path
+
+
+async def test_the_evaluations_of_one_of_thousands_of_flags_are_listed_in_pieces(
+    flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
+) -> None:
+    flag = await ada.create_flag(environment)
+    others = [LayoutFlag(uuid4(), f"flag-{number}", 50, Outcome.NOT_IN_ROLLOUT) for number in range(5_000)]
+    own = LayoutFlag(UUID(flag["id"]), flag["key"], 0, Outcome.ON)
+    start = round(clock().timestamp()) * 1_000_000_000
+    for place, layout in enumerate(
+        (make_layout(recorded=(*others, own), constant=()), make_layout(recorded=tuple(others), constant=(own,)))
+    ):
+        recorded = bytes([10]) * 5_000 + bytes([100]) * (len(layout.recorded) - 5_000)  # no rollout of the flag itself
+        records = [(start + number, "ada", None, recorded) for number in range(place * 20, place * 20 + 20)]
+        await write(flagstaff.database, make_batch(UUID(environment["id"]), layout, *records))
+    path = f"{flag_path(flag)}/evaluations"
+    found = (await ada.get(path)).json()["items"]
+    assert [each["enabled"] for each in found] == [True] * 40
+    assert ada.token
+    async with watch_holds() as holds:
+        status, _ = await ask(flagstaff.edge.asgi, "GET", path, token=ada.token)
+    assert status == 200
+    assert holds.longest_in_units < LONGEST_UNITS
+
+
 async def test_the_causes_of_results_with_thousands_of_rules_and_values_are_found_in_pieces(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json, clock: Clock
 ) -> None:

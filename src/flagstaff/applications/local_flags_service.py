@@ -18,6 +18,7 @@ from flagstaff.flags.targeting.segments import Segment
 from flagstaff.insight.flag_sets import ReadFlags, read_all
 from flagstaff.projects import environments_store
 from flagstaff.projects.projects import Environment
+from flagstaff.values.lists import emptying
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class ReadEnvironment:
         collected, named = yield from self.collecting()
         conditions = {key: segment.conditions for key, segment in named.items()}
         translated = yield from translating(self.found.environment.key, collected, conditions)
+        yield from emptying(collected)
         return translated
 
     def encoding(self) -> Generator[None, None, LocalFlags]:
@@ -51,7 +53,7 @@ class ReadEnvironment:
         translated = yield from self.translating()
         encoded, encoder = {}, FeatureEncoder()
         for key in sorted(translated):  # so that all instances agree on the order
-            encoded[key] = encoder.encode(translated[key].feature)
+            encoded[key] = encoder.encode(translated.pop(key).feature)
             yield
         environment = self.found.environment
         local = LocalFlags(environment.id, environment.key, self.revision, encoded)

@@ -1,6 +1,6 @@
 """Creates environments as copies of others, with all flags and their rules."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -24,6 +24,7 @@ from flagstaff.projects.environments_service import Environments
 from flagstaff.projects.permissions import Permission, require
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Code, Error
+from flagstaff.values.lists import emptying
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class Clones:
             await self._write(connection, environment, cloned)
             made = await collect(_changes(actor, cloned))
             await record_all(transaction, made, batch_of(made, BatchKind.CLONE, origin.id))
+        await in_pieces(emptying(made, cloned))
         return environment
 
     async def _read(
@@ -90,9 +92,12 @@ class Clones:
         found = await flags_store.list_flags(connection, origin.id)
         read = ReadEnvironmentFlags(found, await rules_store.list_rules_of_environment(connection, origin.id))
         sides = await in_pieces(read.collecting())
-        _require_prerequisites(sides)
+        await in_pieces(_requiring_prerequisites(sides))
         # The newest flag is read first, and shall be the newest again.
-        return await in_pieces(_cloning(list(reversed(sides.values())), environment, self.now(), all_off=all_off))
+        in_order = reversed(sides.values())
+        cloned = await in_pieces(_cloning(in_order, environment, self.now(), all_off=all_off))
+        await in_pieces(emptying(sides))
+        return cloned
 
     async def _write(self, connection: Connection, environment: Environment, cloned: Sequence[Cloned]) -> None:
         self.flags.settings.max_flags_per_environment.require_room(0, len(cloned))
@@ -118,17 +123,18 @@ async def _require_few(connection: Connection, origin: Environment) -> None:
         )
 
 
-def _require_prerequisites(sides: Mapping[str, Side]) -> None:
-    """Raise Error CONFLICT for a flag that needs an archived one, which is not copied."""
+def _requiring_prerequisites(sides: Mapping[str, Side]) -> Generator[None, None, None]:
+    """Raise Error CONFLICT for a flag that needs an archived one, which is not copied; in small steps."""
     for key, side in sides.items():
         missing = [each.flag_key for each in side.flag.prerequisites if each.flag_key not in sides]
         if missing:
             message = f"The flag {key} needs {missing[0]}, which is archived. Unarchive it, or remove the prerequisite."
             raise Error(Code.CONFLICT, message)
+        yield
 
 
 def _cloning(
-    sides: Sequence[Side], environment: Environment, now: datetime, *, all_off: bool
+    sides: Iterable[Side], environment: Environment, now: datetime, *, all_off: bool
 ) -> Generator[None, None, list[Cloned]]:
     """Make flags and rules in small steps, each a microsecond younger than the one before: the order by age stays."""
     cloned = []

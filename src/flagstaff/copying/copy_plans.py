@@ -7,7 +7,7 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
-from flagstaff.concurrency.pacing import collect, in_pieces
+from flagstaff.concurrency.pacing import Turns, in_pieces
 from flagstaff.copying.comparisons import Side
 from flagstaff.copying.copies import (
     RULES_MAX,
@@ -170,11 +170,16 @@ async def _find_problems(connection: Connection, target: Environment, copied: Se
     cyclic = await in_pieces(find_cyclic(needs))
     needed_variants = await in_pieces(find_needed_variants(prerequisites))
     present = _Present(target, variants, needs, cyclic, needed_variants)
-    found = await collect((each.after.key, _find_problem(each, present)) for each in copied)
-    return {key: problem for key, problem in found if problem is not None}
+    problems, turns = {}, Turns()
+    for each in copied:
+        problem = await _find_problem(each, present)
+        if problem is not None:
+            problems[each.after.key] = problem
+        await turns.give()
+    return problems
 
 
-def _find_problem(copied: CopiedFlag, present: _Present) -> str | None:
+async def _find_problem(copied: CopiedFlag, present: _Present) -> str | None:
     before, after = copied.before, copied.after
     lost = sorted(set(copied.given) - {variant.key for variant in after.variants})
     if lost:
@@ -194,7 +199,7 @@ def _find_problem(copied: CopiedFlag, present: _Present) -> str | None:
         if is_new_need:
             require_known_prerequisites(after, present.variants)
             if after.key in present.cyclic:
-                require_no_cycle(after, present.needs)
+                await require_no_cycle(after, present.needs)
         if before is not None:
             require_no_needed_variant(before, after, present.needed_variants)
     except Error as error:

@@ -73,8 +73,9 @@ class Cursor:
         return self
 
     async def fetchall(self) -> list[Any]:
-        """The rows."""
-        return self._outcome.rows
+        """The rows, which the cursor keeps no longer: they are freed one by one as they are read."""
+        rows, self._outcome = self._outcome.rows, self._outcome._replace(rows=[])
+        return rows
 
     async def close(self) -> None:
         """Do nothing: the database's resources were released when the statement had run."""

@@ -1,15 +1,17 @@
 """Decides flags that are compiled apart from the snapshots that are served. The kernel decides, as in an evaluation."""
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from flagstaff.evaluation.compiler import CompiledFlag
 from flagstaff.evaluation.flag_sets import FlagSet, compile_flags
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.matches import RuleMatch
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Part
 from flagstaff.evaluation.subset import all_flags, deciding_part
-from flagstaff.evaluation.targeting import Decisions
+from flagstaff.evaluation.targeting import Decisions, following_needs
 from flagstaff.evaluation.tracing import DecidedFlag, Subject
+from flagstaff.values.lists import emptying
 
 # Deciding these takes about a millisecond, and so does freeing what they were compiled to.
 _FLAGS_AT_ONCE, _RULES_AT_ONCE = 100, 500
@@ -18,11 +20,15 @@ _FLAGS_AT_ONCE, _RULES_AT_ONCE = 100, 500
 class Decider:
     """Some flags of a set, compiled to a snapshot of these alone."""
 
-    def __init__(self, flag_set: FlagSet, compiled: dict[str, CompiledFlag], snapshot: EnvironmentSnapshot) -> None:
+    def __init__(
+        self, flag_set: FlagSet, compiled: dict[str, CompiledFlag], snapshot: EnvironmentSnapshot, part: Part
+    ) -> None:
+        """`part` are all flags of the snapshot without their prerequisites, which are decided last."""
         self._flags = flag_set.flags
         self._compiled = compiled
         self._snapshot = snapshot
-        self._part = all_flags(snapshot)
+        self._needs = snapshot.targeting.needs if snapshot.targeting is not None else ()
+        self._part = part
         self._positions = {flag.key: position for position, flag in enumerate(snapshot.layout.recorded)}
         self._constant = {flag.key: Decision(flag, flag.default) for flag in snapshot.layout.constant}
 
@@ -37,14 +43,16 @@ class Decider:
         decisions = yield from deciding_part(
             self._snapshot, self._part, subject.user_id, subject.user_email, subject.attributes
         )
+        if self._part.targeting is not None:
+            decisions = yield from following_needs(self._part.targeting, self._needs, decisions)
         rules = decisions.rules()
         return (self._decided(key, decisions, rules) for key in keys)
 
     def free(self) -> Iterator[None]:
         """Free what the flags were compiled to step by step. Nothing is decided afterwards."""
-        while self._compiled:
-            self._compiled.popitem()
-            yield
+        del self._snapshot, self._part, self._needs  # which keep most of it
+        yield
+        yield from emptying(self._positions, self._constant, self._compiled)
 
     def _decided(self, key: str, decisions: Decisions, rules: Mapping[int, RuleMatch]) -> DecidedFlag:
         position = self._positions.get(key)
@@ -59,7 +67,12 @@ def prepare(flag_set: FlagSet, keys: Iterable[str]) -> Generator[None, None, Dec
     flags = flag_set.flags
     compiled = yield from compile_flags(flags[key] for key in keys if key in flags)
     snapshot = yield from flag_set.assemble(compiled.values())
-    decider = Decider(flag_set, compiled, snapshot)
+    yield
+    part = all_flags(snapshot)
+    if part.targeting is not None and part.targeting.needs:
+        part = replace(part, targeting=replace(part.targeting, needs=()))
+        yield from part.targeting.prepare()
+    decider = Decider(flag_set, compiled, snapshot, part)
     yield
     return decider
 
@@ -89,7 +102,5 @@ def needs_of(flag_set: FlagSet) -> Generator[None, None, dict[str, list[str]]]:
 
 
 def free(flag_set: FlagSet) -> Iterator[None]:
-    """Empty a set step by step, because freeing thousands of flags at once takes milliseconds."""
-    while flag_set.flags:
-        flag_set.flags.popitem()
-        yield
+    """Empty a set step by step."""
+    return emptying(flag_set.flags)

@@ -6,22 +6,23 @@ at a time, between which the caller may do other work.
 
 from collections.abc import Iterator, Sequence
 
-from flagstaff.evaluation.deciding import free, needs_of, portions, prepare
+from flagstaff.evaluation.deciding import needs_of, portions, prepare
 from flagstaff.evaluation.flag_sets import FlagSet
 from flagstaff.evaluation.traces import FlagTrace, RuleTrace
 from flagstaff.evaluation.tracing import Subject, Tracer
 from flagstaff.flags.prerequisites import with_needed
+from flagstaff.values.lists import emptying
 
 
 def explain(flag_set: FlagSet, subject: Subject, keys: Sequence[str]) -> Iterator[FlagTrace | RuleTrace | None]:
     """Explain the flags with these keys in this order: each flag's trace, followed by those of its rules.
 
-    None stands for a step on the way to the next trace. The flags are used up.
+    None stands for a step on the way to the next trace. The caller frees the flags, even if it stops before the end.
     """
     tracer = Tracer(flag_set.environment.key, subject, flag_set.segments)
     needs = yield from needs_of(flag_set)
     for some in portions(flag_set, keys):
-        known = [key for key in with_needed(needs, some) if key in flag_set.flags]
+        known = [key for key in (yield from with_needed(needs, some)) if key in flag_set.flags]
         decider = yield from prepare(flag_set, known)
         decided = {}
         for each in (yield from decider.decide(subject, known)):
@@ -30,4 +31,6 @@ def explain(flag_set: FlagSet, subject: Subject, keys: Sequence[str]) -> Iterato
         for key in some:
             yield tracer.trace_flag(key, decided)
             yield from tracer.trace_rules(decided[key])
-    yield from free(flag_set)
+        yield from emptying(decided)
+        yield from decider.free()
+    yield from emptying(needs)

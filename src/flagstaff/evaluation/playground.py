@@ -8,6 +8,7 @@ from flagstaff.evaluation.flag_sets import FlagSet
 from flagstaff.evaluation.tracing import DecidedFlag, Subject
 from flagstaff.flags.flags import Flag
 from flagstaff.flags.prerequisites import with_needed
+from flagstaff.values.lists import emptying
 
 Difference = tuple[object, ...]
 """In what the answers of one flag can differ."""
@@ -42,8 +43,10 @@ def decide_for_each(
     known = [key for key in keys if key in flag_set.flags]
     needs = yield from needs_of(flag_set)
     for some in portions(flag_set, known):
-        decider = yield from prepare(flag_set, with_needed(needs, some))
+        decider = yield from prepare(flag_set, (yield from with_needed(needs, some)))
         yield from _decide(decider, subjects, [flag_set.flags[key].flag for key in some])
+        yield from decider.free()
+    yield from emptying(needs)
     yield from free(flag_set)
 
 

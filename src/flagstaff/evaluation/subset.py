@@ -8,6 +8,7 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import replace
 
 from flagstaff.evaluation import loops
+from flagstaff.evaluation.conditions import finish
 from flagstaff.evaluation.evaluator import NO_ATTRIBUTES, find_matches
 from flagstaff.evaluation.fragments import render_decision
 from flagstaff.evaluation.history.layout import NO_BUCKET, Decision, Layout
@@ -125,7 +126,7 @@ def _prepare(snapshot: EnvironmentSnapshot, key: str) -> SingleFlag | None:
         place: [need.position for need in needed if need.position is not None]
         for place, needed in (targeting.needs if targeting else ())
     }
-    positions = frozenset(with_needed(needs, [position]))
+    positions = frozenset(finish(with_needed(needs, [position])))
     narrowed = _narrow(targeting, positions, position, len(flags)) if targeting else None
     part = Part(positions, _rollouts(snapshot, positions), narrowed)
     return SingleFlag(snapshot.environment_id, Layout((flags[position],), (), looked_at), position, part)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +20,9 @@ from flagstaff.flags.prerequisites import Prerequisite
 from flagstaff.flags.variants import Variant, encode_value
 from flagstaff.values.errors import not_found
 from flagstaff.values.lists import WHOLE, Window
+
+# Thousands of flags can each need the same twenty. Then the collector of garbage need not look at one for each of them.
+_share_prerequisite = lru_cache(10_000)(Prerequisite)
 
 _columns = tables.flags.c
 _FLAGS = Resource(
@@ -256,7 +260,9 @@ def _write_variant(variant: Variant) -> dict[str, Any]:
 
 
 def _read_prerequisite(stored: Mapping[str, Any]) -> Prerequisite:
-    return Prerequisite(stored["flag_key"], stored["enabled"], tuple(stored["variants"]))
+    if stored["variants"]:
+        return Prerequisite(stored["flag_key"], stored["enabled"], tuple(stored["variants"]))
+    return _share_prerequisite(stored["flag_key"], stored["enabled"])
 
 
 def _stored_state(flag: Flag) -> dict[str, Any]:

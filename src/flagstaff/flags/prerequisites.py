@@ -38,8 +38,8 @@ def check_prerequisites(prerequisites: Sequence[Prerequisite]) -> tuple[Prerequi
     return tuple(prerequisites)
 
 
-def find_cycle(needs: Mapping[str, Sequence[str]], start: str) -> list[str] | None:
-    """The shortest chain of flags that need each other from `start` back to it, if there is one.
+def find_cycle(needs: Mapping[str, Sequence[str]], start: str) -> Generator[None, None, list[str] | None]:
+    """The shortest chain of flags that need each other from `start` back to it, if there is one; in small steps.
 
     `needs` are the flags that each flag needs, by key.
     """
@@ -52,6 +52,7 @@ def find_cycle(needs: Mapping[str, Sequence[str]], start: str) -> list[str] | No
             if other not in came_from:
                 came_from[other] = key
                 waiting.append(other)
+        yield
     return None
 
 
@@ -70,8 +71,11 @@ def _way_back(came_from: Mapping[str, str], key: str, start: str) -> Iterator[st
         key = came_from[key]
 
 
-def with_needed(needs: Mapping[Flag, Iterable[Flag]], flags: Iterable[Flag]) -> list[Flag]:
-    """These flags and all flags that they need, directly or not; `needs` are those that each flag needs directly."""
+def with_needed(needs: Mapping[Flag, Iterable[Flag]], flags: Iterable[Flag]) -> Generator[None, None, list[Flag]]:
+    """These flags and all flags that they need, directly or not; in small steps.
+
+    `needs` are those that each flag needs directly.
+    """
     found = dict.fromkeys(flags)
     waiting = list(found)
     for flag in waiting:  # grows meanwhile
@@ -79,6 +83,7 @@ def with_needed(needs: Mapping[Flag, Iterable[Flag]], flags: Iterable[Flag]) -> 
             if other not in found:
                 found[other] = None
                 waiting.append(other)
+        yield
     return waiting
 
 

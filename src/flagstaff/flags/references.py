@@ -25,7 +25,7 @@ async def require_prerequisites(connection: Connection, flag: Flag) -> None:
     variants[flag.key] = [variant.key for variant in flag.variants]
     require_known_prerequisites(flag, variants)
     present = await flags_store.list_prerequisites(connection, flag.environment_id)
-    require_no_cycle(flag, await list_needs({**present, flag.key: flag.prerequisites}))
+    await require_no_cycle(flag, await list_needs({**present, flag.key: flag.prerequisites}))
 
 
 async def list_needs(present: Mapping[str, Sequence[Prerequisite]]) -> dict[str, list[str]]:
@@ -50,9 +50,9 @@ def require_known_prerequisites(flag: Flag, variants: Mapping[str, Collection[st
         raise Error(Code.INVALID, "The request is invalid.", fields=mistakes)
 
 
-def require_no_cycle(flag: Flag, needs: Mapping[str, Sequence[str]]) -> None:
+async def require_no_cycle(flag: Flag, needs: Mapping[str, Sequence[str]]) -> None:
     """Raise Error CONFLICT, which names it, for a cycle of prerequisites; `needs` are those of all flags, by key."""
-    cycle = find_cycle(needs, flag.key)
+    cycle = await in_pieces(find_cycle(needs, flag.key))
     if cycle:
         chain = " needs ".join(cycle)
         place = needs[flag.key].index(cycle[1])
@@ -86,7 +86,8 @@ async def require_free_key(connection: Connection, environment_id: UUID, key: st
 async def require_unneeded(connection: Connection, flag: Flag, *, with_archived: bool = True) -> None:
     """Raise Error CONFLICT if the flag is a prerequisite of others, of which those that are archived may not count."""
     present = await flags_store.list_prerequisites(connection, flag.environment_id, with_archived=with_archived)
-    users = sorted(key for key, needed in present.items() if flag.key in {each.flag_key for each in needed})
+    found = await collect((key, flag.key in {each.flag_key for each in needed}) for key, needed in present.items())
+    users = sorted(key for key, needs_it in found if needs_it)
     if users:
         raise Error(
             Code.CONFLICT,

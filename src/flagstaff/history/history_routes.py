@@ -15,8 +15,8 @@ from flagstaff.api.operations import reads
 from flagstaff.api.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid, VariantKey
 from flagstaff.evaluation.history.counts import OnCounts
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
-from flagstaff.evaluation.history.layout import Decision
-from flagstaff.evaluation.history.records import RecordedEvaluation
+from flagstaff.evaluation.history.layout import Decision, FoundFlag
+from flagstaff.evaluation.history.records import RecordedEvaluation, freeing_layouts
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.history_service import EvaluationsPage, History
 from flagstaff.http.problems import problems
@@ -183,12 +183,13 @@ async def list_flag_evaluations(
     """The evaluations of a flag, newest first, with the result and reason."""
     wanted = query.filter(flag_id=path.flag_id)
     page = await history.list_flag_evaluations(actor, path, wanted, limit=query.limit, before=query.cursor)
-    return _page_response(page, lambda each: [encode_json(_flag_evaluation_view(each, path.flag_id))])
+    return _page_response(page, _FlagEncoder(path.flag_id))
 
 
 def _page_response(page: EvaluationsPage, encode: Callable[[RecordedEvaluation], Iterable[bytes]]) -> Response:
     # A hundred evaluations of thousands of flags are many megabytes.
-    return json_page(map(encode, page.items), page.next_before.hex() if page.next_before else None)
+    cursor = page.next_before.hex() if page.next_before else None
+    return json_page(map(encode, page.items), cursor, freeing_layouts(page.items))
 
 
 class EvaluationEncoder:
@@ -234,17 +235,23 @@ class _CountsEncoder:
         flags = {}
         found = evaluation.layout.find_flag(self._flag_key) if self._flag_key else None
         if found is not None:
-            position, flag = found
-            decision = Decision(flag, flag.default)
-            if position is not None:
-                decision = evaluation.layout.decision_of(position, evaluation.recorded)
-            flags[flag.key] = decision_view(decision)
+            decision = evaluation.decision_about(found)
+            flags[decision.flag.key] = decision_view(decision)
         yield encode_json({**call_view(evaluation), "flags": flags, "on": on, "off": off})
 
 
-def _flag_evaluation_view(evaluation: RecordedEvaluation, flag_id: UUID) -> dict[str, Any]:
-    found = next(decision for decision in evaluation.decisions() if decision.flag.id == flag_id)
-    return {**call_view(evaluation), **decision_view(found)}
+class _FlagEncoder:
+    """Encodes the evaluations of one page with the result of one flag, which is looked for once in each layout."""
+
+    def __init__(self, flag_id: UUID) -> None:
+        self._flag_id = flag_id
+        self._found: dict[int, FoundFlag] = {}
+
+    def __call__(self, evaluation: RecordedEvaluation) -> Iterable[bytes]:
+        found = self._found.get(id(evaluation.layout)) or evaluation.layout.find_flag_by_id(self._flag_id)
+        assert found is not None, "the page has the evaluations of another flag"
+        self._found[id(evaluation.layout)] = found
+        return [encode_json({**call_view(evaluation), **decision_view(evaluation.decision_about(found))})]
 
 
 def call_view(evaluation: RecordedEvaluation) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class EvaluationsPage:
     A search examines a bounded part of the history at a time, so a short page is not necessarily the last.
     """
 
-    items: Sequence[RecordedEvaluation]
+    items: list[RecordedEvaluation]
     next_before: bytes | None
 
 

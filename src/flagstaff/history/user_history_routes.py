@@ -14,6 +14,7 @@ from flagstaff.api.operations import reads
 from flagstaff.api.schemas import NOT_A_CURSOR, Moment, Since, Text, Until, Uuid
 from flagstaff.evaluation.history.answer_changes import AnswerChange
 from flagstaff.evaluation.history.filters import EvaluationFilter
+from flagstaff.evaluation.history.records import RecordedEvaluation, freeing_layouts
 from flagstaff.history.history_routes import (
     ENVIRONMENT,
     EvaluationEncoder,
@@ -119,8 +120,14 @@ async def get_evaluation(
     project_id: Id, env_id: Id, evaluation_id: Id, actor: CurrentActor, history: Service
 ) -> Response:
     """One evaluation as it was recorded, with the result and reason for each flag."""
-    found = await history.get_evaluation(actor, project_id, env_id, evaluation_id)
-    return json_stream(EvaluationEncoder()(found))
+    found = [await history.get_evaluation(actor, project_id, env_id, evaluation_id)]
+    return json_stream(_encode_one(found))
+
+
+def _encode_one(found: list[RecordedEvaluation]) -> Iterator[bytes]:
+    yield from EvaluationEncoder()(found[0])
+    for _ in freeing_layouts(found):
+        yield b""
 
 
 def _encode(page: AnswerChangesPage) -> Iterator[bytes]:
@@ -135,6 +142,10 @@ def _encode(page: AnswerChangesPage) -> Iterator[bytes]:
         "next_cursor": reached and b"".join((*reached.compared, reached.before)).hex(),
     }
     yield (b"" if page.items else before) + b"]," + encode_json(rest)[1:]
+    evaluations = [each for change in page.items for each in (change.earlier, change.later)]
+    page.items.clear()
+    for _ in freeing_layouts(evaluations):
+        yield b""
 
 
 def _view(change: AnswerChange) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class AnswerChangesPage:
     `reached` is where the next page begins, None if there is none.
     """
 
-    items: Sequence[AnswerChange]
+    items: list[AnswerChange]
     since: datetime | None
     reached: Reached | None
 

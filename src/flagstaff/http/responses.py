@@ -80,18 +80,23 @@ def json_stream(pieces: Iterator[bytes]) -> Response:
     return StreamingResponse(_gathered(pieces), media_type="application/json", headers=_HEADERS)
 
 
-def json_page(items: Iterable[Iterable[bytes]], next_cursor: str | None) -> Response:
-    """A page of a long list as a `json_stream`. Each item is given as its JSON in small pieces."""
-    return json_stream(_page(items, next_cursor))
+def json_page(items: Iterable[Iterable[bytes]], next_cursor: str | None, freeing: Iterable[None] = ()) -> Response:
+    """A page of a long list as a `json_stream`. Each item is given as its JSON in small pieces.
+
+    `freeing` frees what the items were made of in small steps, at the end.
+    """
+    return json_stream(_page(items, next_cursor, freeing))
 
 
-def _page(items: Iterable[Iterable[bytes]], next_cursor: str | None) -> Iterator[bytes]:
+def _page(items: Iterable[Iterable[bytes]], next_cursor: str | None, freeing: Iterable[None]) -> Iterator[bytes]:
     yield b'{"items":['
     for place, pieces in enumerate(items):
         if place:
             yield b","
         yield from pieces
     yield b'],"next_cursor":' + encode_json(next_cursor) + b"}"
+    for _ in freeing:
+        yield b""
 
 
 async def _gathered(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:

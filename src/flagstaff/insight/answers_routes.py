@@ -108,3 +108,5 @@ def _encode(answers: Answers) -> Iterator[bytes]:
         else:
             yield b""
     yield b"]," + encode_json({"next_after": answers.next_after})[1:]
+    for _ in explained.freeing:
+        yield b""

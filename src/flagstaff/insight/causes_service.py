@@ -14,7 +14,7 @@ from flagstaff.audit.recorded_values import read_resource
 from flagstaff.concurrency.pacing import collect, in_pieces, within
 from flagstaff.database.database import Connection, Database
 from flagstaff.evaluation.history.answer_changes import Answer
-from flagstaff.evaluation.history.records import RecordedEvaluation
+from flagstaff.evaluation.history.records import RecordedEvaluation, freeing_layouts
 from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.targeting import rules_store, segments_store
@@ -27,6 +27,7 @@ from flagstaff.projects.access import open_member
 from flagstaff.projects.permissions import Permission, may, require
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import invalid_field
+from flagstaff.values.lists import emptying
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,12 +204,10 @@ def _free(
     evaluations: dict[UUID, RecordedEvaluation], results: list[ResultChange | None]
 ) -> Generator[None, None, None]:
     """Free these step by step: the layout of an evaluation has thousands of flags."""
-    while results:
-        results.pop()
-        yield
-    while evaluations:
-        evaluations.popitem()
-        yield
+    yield from emptying(results)
+    found = list(evaluations.values())
+    yield from emptying(evaluations)
+    yield from freeing_layouts(found)
 
 
 def _find_answer(evaluation: RecordedEvaluation, key: str) -> Generator[None, None, Answer | None]:

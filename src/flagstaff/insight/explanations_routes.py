@@ -143,6 +143,8 @@ def _encode(explained: Explained) -> Iterator[bytes]:
     for place, each in enumerate(segments.values()):
         yield (b"," if place else b"") + encode_json(_view_segment(each))
     yield b'],"more_flags":' + encode_json(more_flags) + b"}"
+    for _ in explained.freeing:
+        yield b""
 
 
 def _view_flag(trace: FlagTrace, new_rules: Collection[UUID]) -> dict[str, Any]:

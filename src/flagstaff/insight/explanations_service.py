@@ -8,6 +8,7 @@ from uuid import UUID
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database.database import Database
+from flagstaff.evaluation.deciding import free, prepare
 from flagstaff.evaluation.explanation import explain
 from flagstaff.evaluation.flag_sets import FlagSet
 from flagstaff.evaluation.targets import CURRENT_TIME
@@ -52,13 +53,14 @@ class GivenUser:
 class Explained:
     """An explanation: each flag's trace, followed by those of its rules; None stands for a step on the way.
 
-    `new_rules` are the ids of a draft's rules that are not saved.
+    `new_rules` are the ids of a draft's rules that are not saved. `freeing` frees the flags step by step, at the end.
     """
 
     environment_key: str
     evaluated_at: datetime
     traces: Iterator[FlagTrace | RuleTrace | None]
     new_rules: Collection[UUID]
+    freeing: Iterator[None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +140,16 @@ class Explanations:
         self, flag_set: FlagSet, user: GivenUser, flag_keys: Sequence[str] | None, new_rules: Collection[UUID] = ()
     ) -> Explained:
         keys = sorted(flag_set.flags) if flag_keys is None else list(dict.fromkeys(flag_keys))
-        compared = user.names if user.fit else await _looked_at(flag_set)
+        compared = user.names if user.fit else await in_pieces(_looked_at(flag_set))
         at = self.now()
         subject = Subject(user.user_id, user.user_email, await in_pieces(user.reading(compared, at)))
-        return Explained(flag_set.environment.key, at, explain(flag_set, subject, keys), new_rules)
+        traces = explain(flag_set, subject, keys)
+        return Explained(flag_set.environment.key, at, traces, new_rules, free(flag_set))
 
 
-async def _looked_at(flag_set: FlagSet) -> Collection[str]:
+def _looked_at(flag_set: FlagSet) -> Generator[None, None, Collection[str]]:
     """The attributes that an evaluation of these flags looks at."""
-    snapshot = await in_pieces(flag_set.compile())
-    return snapshot.targeting.attributes if snapshot.targeting is not None else ()
+    decider = yield from prepare(flag_set, flag_set.flags)
+    attributes = decider.attributes
+    yield from decider.free()
+    return attributes

@@ -5,7 +5,7 @@ from collections.abc import Collection, Generator, Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from flagstaff.concurrency.pacing import collect
+from flagstaff.concurrency.pacing import collect, in_pieces
 from flagstaff.database.database import Connection
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.flag_sets import FlagSet, compile_segments
@@ -74,7 +74,8 @@ async def read_some(
     if draft is not None:
         needs[draft.key] = [each.flag_key for each in draft.targeted.flag.prerequisites]
         drafted = draft.targeted.rules
-    found = await collect(await flags_store.find_flags_by_key(connection, environment.id, with_needed(needs, keys)))
+    needed = await in_pieces(with_needed(needs, keys))
+    found = await collect(await flags_store.find_flags_by_key(connection, environment.id, needed))
     flag_ids = [flag.id for flag in found]
     named = {rule.rule_value for rule in drafted if rule.rule_type is RuleType.SEGMENT and rule.rule_value}
     return ReadFlags(

@@ -1,6 +1,6 @@
 """Lists, whole or in parts."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -28,3 +28,12 @@ WHOLE = Window()
 def parts_of(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """A list in parts of this size; the last one may be shorter."""
     return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def emptying(*collections: list[Any] | dict[Any, Any]) -> Generator[None, None, None]:
+    """Empty collections that nobody needs any more in small steps: freeing thousands of objects takes milliseconds."""
+    for each in collections:
+        remove = each.popitem if isinstance(each, dict) else each.pop
+        while each:
+            remove()
+            yield

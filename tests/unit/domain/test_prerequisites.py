@@ -2,7 +2,7 @@
 
 import pytest
 
-from flagstaff.flags.prerequisites import find_cycle, find_cyclic, in_order
+from flagstaff.flags.prerequisites import find_cycle, find_cyclic, in_order, with_needed
 from tests.support.steps import finish
 
 
@@ -21,7 +21,7 @@ def test_flags_that_lead_to_a_cycle_are_found(needs: dict[str, str], cyclic: str
     """Each flag is a letter."""
     lists = {key: list(needed) for key, needed in needs.items()}
     assert finish(find_cyclic(lists)) == set(cyclic)
-    assert {key for key in lists if find_cycle(lists, key)} <= set(cyclic)
+    assert {key for key in lists if finish(find_cycle(lists, key))} <= set(cyclic)
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,10 @@ def test_each_flag_comes_after_those_that_it_needs_and_a_cycle_comes_last(needs:
 def test_the_order_of_thousands_of_flags_is_found_in_small_steps() -> None:
     needs = {f"flag-{at}": [f"flag-{other}" for other in range(max(0, at - 20), at)] for at in range(2_000)}
     assert sum(1 for _ in in_order(needs)) >= len(needs)
+
+
+def test_the_flags_that_one_needs_are_found_in_small_steps() -> None:
+    needs = {f"flag-{at}": [f"flag-{other}" for other in range(max(0, at - 20), at)] for at in range(2_000)}
+    assert len(finish(with_needed(needs, ["flag-1999"]))) == 2_000
+    for steps in (with_needed(needs, ["flag-1999"]), find_cycle(needs, "flag-1999")):
+        assert sum(1 for _ in steps) == 2_000

@@ -125,6 +125,10 @@ class Decision(NamedTuple):
         return self.outcome.reason(self.flag.rollout_percentage, self.prerequisite)
 
 
+FoundFlag = tuple[int | None, LayoutFlag]
+"""A flag of a layout with its position among the recorded flags, or None if it is constant."""
+
+
 @dataclass(frozen=True)
 class Layout:
     """The flags of one snapshot: first those with a byte in each evaluation, in the bytes' order, then the others.
@@ -178,12 +182,19 @@ class Layout:
             state.update(repr(self.attributes).encode())
         return state.digest()[:16]
 
-    def find_flag(self, key: str) -> tuple[int | None, LayoutFlag] | None:
-        """The flag with this key and its position among the recorded flags, or None if it is constant."""
+    def find_flag(self, key: str) -> FoundFlag | None:
+        """The flag with this key."""
         for position, flag in enumerate(self.recorded):
             if flag.key == key:
                 return position, flag
         return next(((None, flag) for flag in self.constant if flag.key == key), None)
+
+    def find_flag_by_id(self, flag_id: UUID) -> FoundFlag | None:
+        """The flag with this id."""
+        for position, flag in enumerate(self.recorded):
+            if flag.id == flag_id:
+                return position, flag
+        return next(((None, flag) for flag in self.constant if flag.id == flag_id), None)
 
     def outcomes(self, recorded: bytes) -> list[tuple[LayoutFlag, Outcome]]:
         """Every flag with its outcome in one evaluation, given that evaluation's bytes."""

@@ -1,13 +1,14 @@
 """Evaluations in the history: written to the store in batches, and read one by one."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from flagstaff.evaluation.history.layout import Decision, Layout
+from flagstaff.evaluation.history.layout import Decision, FoundFlag, Layout
 from flagstaff.evaluation.targets import CURRENT_TIME, RESERVED
+from flagstaff.values.lists import emptying
 
 BATCH_IDS = 1 << 61
 
@@ -78,6 +79,11 @@ class RecordedEvaluation:
         """The same one by one."""
         return self.layout.each_decision(self.recorded)
 
+    def decision_about(self, found: FoundFlag) -> Decision:
+        """The decision about a flag of the layout."""
+        position, flag = found
+        return Decision(flag, flag.default) if position is None else self.layout.decision_of(position, self.recorded)
+
     def knows(self, attribute: str) -> bool:
         """Return whether an attribute's value is known; if it is and not in `values`, the request did not have it."""
         if attribute in RESERVED:
@@ -90,3 +96,13 @@ class RecordedEvaluation:
         The time of a record is the `current_time` that rules looked at.
         """
         return {**(self.attributes or {}), CURRENT_TIME: self.evaluated_at}
+
+
+def freeing_layouts(evaluations: list[RecordedEvaluation]) -> Generator[None, None, None]:
+    """Empty a list of evaluations that nobody needs any more, and free their layouts flag by flag, in small steps."""
+    layouts = {id(each.layout): each.layout for each in evaluations}
+    yield from emptying(evaluations)
+    flags = [flag for layout in layouts.values() for flag in (*layout.recorded, *layout.constant)]
+    layouts.clear()
+    yield
+    yield from emptying(flags)

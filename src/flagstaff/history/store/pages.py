@@ -46,7 +46,7 @@ BOUNDS = Bounds()
 class EvaluationPage:
     """Evaluations, newest first; the next page lists those with an id below `next_before`, unless that is None."""
 
-    items: Sequence[RecordedEvaluation]
+    items: list[RecordedEvaluation]
     next_before: bytes | None
 
 

@@ -3,20 +3,20 @@
 The cost of a summary depends on its flags and time range, not on the number of changes.
 """
 
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Generator, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.concurrency.pacing import Turns
+from flagstaff.concurrency.pacing import Turns, in_pieces
 from flagstaff.database import tables
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.history.store.layouts import get_layouts
 from flagstaff.history.store.rollups import DAY, HOUR, decode_counts
 from flagstaff.history.store.summaries import Kind, kinds_of
-from flagstaff.values.lists import parts_of
+from flagstaff.values.lists import emptying, parts_of
 
 ROWS_AT_ONCE = 100
 
@@ -65,6 +65,10 @@ class FlagSums:
             intervals = self._by_key.pop(key)
             yield key, ((start, _named(intervals[start], kinds)) for start in sorted(intervals))
 
+    def free(self) -> Generator[None, None, None]:
+        """Remove all counts flag by flag."""
+        return emptying(self._by_key)
+
 
 def _named(counts: dict[int, int], kinds: list[Kind]) -> list[tuple[Kind, int]]:
     return sorted((kinds[number], times) for number, times in counts.items())
@@ -97,16 +101,24 @@ async def sum_by_interval(
     kept = await connection.execute(sa.select(environments.kept_from).where(environments.number == number))
     asked = _Asked(number, range(max(minutes.start, kept.scalar_one_or_none() or 0), minutes.stop), flag_key)
     sums, turns = FlagSums(interval, max_cells), Turns()
-    if interval % HOUR:
+    try:
+        await _add(connection, asked, sums, turns)
+    except TooManyCellsError:
+        await in_pieces(sums.free())
+        raise
+    return sums
+
+
+async def _add(connection: AsyncConnection, asked: _Asked, sums: FlagSums, turns: Turns) -> None:
+    if sums.interval % HOUR:
         await _add_rows(connection, asked, HOUR, sums, turns)
     else:
         # The first hour may be partly too old; all others are complete.
         whole = -(-asked.minutes.start // HOUR) * HOUR
-        first = _Asked(number, range(asked.minutes.start, min(whole, asked.minutes.stop)), flag_key)
+        first = replace(asked, minutes=range(asked.minutes.start, min(whole, asked.minutes.stop)))
         await _add_rows(connection, first, HOUR, sums, turns)
-        await _add_rows(connection, _Asked(number, range(whole, asked.minutes.stop), flag_key), DAY, sums, turns)
+        await _add_rows(connection, replace(asked, minutes=range(whole, asked.minutes.stop)), DAY, sums, turns)
     await _add_pending(connection, asked, sums, turns)
-    return sums
 
 
 async def _add_rows(connection: AsyncConnection, asked: _Asked, span: int, sums: FlagSums, turns: Turns) -> None:
