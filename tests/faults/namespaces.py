@@ -31,7 +31,7 @@ class Cable:
 
 @contextmanager
 def lay_cables(count: int) -> Iterator[list[Cable]]:
-    """Return this number of cables, or none without the rights or tools for them (root, iproute2)."""
+    """Lay this number of cables, or none without the rights or tools for them (root, iproute2)."""
     cables: list[Cable] = []
     try:
         if os.geteuid() == 0 and shutil.which("ip"):

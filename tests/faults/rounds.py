@@ -67,7 +67,7 @@ class Arena:
 
     @classmethod
     async def of(cls, fleet: Fleet) -> "Arena":
-        """Create the flags."""
+        """Create the flags, and return them with the fleet."""
         flags, known = {}, []
         for key in ("turns", *(f"only-{each}" for each in EVERY_INSTANCE)):
             started = time.monotonic_ns()

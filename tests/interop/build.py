@@ -73,7 +73,7 @@ def build_edge() -> None:
 
 
 def swagger_pages(file: Path) -> Path:
-    """Create an empty page about Edge's own API. Its build would download the page, which nobody opens here."""
+    """Write an archive with an empty page about Edge's own API, which its build would download; return the file."""
     with ZipFile(file, "w") as archive:
         archive.writestr("swagger-ui/dist/swagger-initializer.js", "")
     return file

@@ -58,7 +58,7 @@ def strategies(flag: Json, segments: Mapping[str, int]) -> list[Json]:
 
 
 def dependencies(flag: Json) -> Iterator[Json]:
-    """Return the dependencies of a feature."""
+    """Yield the dependencies of a feature."""
     for each in flag["prerequisites"]:
         named = {"variants": each["variants"]} if each["variants"] else {}
         yield {"feature": each["flag_key"], "enabled": each["enabled"], **named}
@@ -90,7 +90,7 @@ def payload(value: Any) -> Json:
 
 
 def _match(rule: Json) -> Iterator[Json]:
-    """Return the constraint that is equivalent to the type of a rule."""
+    """Yield the constraint that is equivalent to the type of a rule."""
     ends: list[tuple[str, str]] = []
     match rule["rule_type"]:
         case "user_id":

@@ -89,7 +89,7 @@ def assert_nobody_registered(server: ServerProcess) -> None:
 
 
 def smuggling(*paths: bytes) -> Iterator[bytes]:
-    """Return every way to hide a request in a body, on a connection that ends with `LAST`."""
+    """Yield every way to hide a request in a body, on a connection that ends with `LAST`."""
     for framing, padding, offer in product(FRAMINGS.values(), PADDINGS.values(), OFFERS.values()):
         for path in paths:
             yield framing(b"POST " + path + b" HTTP/1.1", b" " * padding + SMUGGLED, *offer) + LAST

@@ -30,7 +30,7 @@ KILLS = int(os.environ.get("WEBHOOK_KILLS", "6"))  # `make test-faults` has fift
 
 
 async def begin(ada: RemoteCaller, receiver: Receiver) -> tuple[Json, Webhook]:
-    """Create a flag in a project whose webhook receives its toggles, and an object that verifies the messages."""
+    """Create a flag whose toggles a webhook receives; return it with an object that verifies the messages."""
     await ada.sign_up()
     project = await ada.create_project()
     flag = await ada.create_flag(await ada.get_environment(project))

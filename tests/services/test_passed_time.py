@@ -43,7 +43,7 @@ class Machine:
 
     @property
     def ahead(self) -> timedelta:
-        """Return how far the clock is ahead of the time that has passed."""
+        """The difference between the clock and the time that has passed."""
         return self.clock - self.passed.now()
 
 

@@ -156,7 +156,7 @@ def test_the_guide_has_the_same_numbers() -> None:
 
 
 def summary() -> Iterator[str]:
-    """Return the page's table with the number of cases in each file."""
+    """Yield the page's table with the number of cases in each file."""
     total, held = Counter(case.file for case in CASES), Counter(case.file for case in CASES if case.is_held)
     yield "| file | cases | pass | left out |"
     yield "|---|---|---|---|"
@@ -166,7 +166,7 @@ def summary() -> Iterator[str]:
 
 
 def left_out() -> Iterator[str]:
-    """Return the page's table with the reasons for which cases are left out."""
+    """Yield the page's table with the reasons for which cases are left out."""
     yield "| file | case | why it is left out |"
     yield "|---|---|---|"
     for case in CASES:

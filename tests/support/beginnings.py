@@ -87,7 +87,7 @@ def service_environ(store: Store) -> dict[str, str]:
 
 @asynccontextmanager
 async def clone(template: Template, data_directory: Path, beginning: Beginning | None) -> AsyncIterator[Store]:
-    """Return a separate database: a clone of the beginning's, or an empty one without a beginning."""
+    """Yield a separate database: a clone of the beginning's, or an empty one without a beginning."""
     if beginning is not None:
         shutil.copytree(beginning.data_directory, data_directory, dirs_exist_ok=True)
     if isinstance(template, Path):

@@ -48,7 +48,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        """Return the received tokens, or answer a ping."""
+        """Send the received tokens, or answer a ping."""
         self.answer(200, json.dumps(received).encode() if self.path == "/received" else b"Ok.\n")
 
     def do_POST(self) -> None:

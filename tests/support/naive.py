@@ -47,7 +47,7 @@ class Context:
         }
 
     def identifier(self, flag: Flag) -> str:
-        """What identifies the user for a flag; empty if nothing does."""
+        """The value that identifies the user for a flag; empty if nothing does."""
         if flag.stickiness == "default":
             return self.user_id or self.email
         value = self.attributes.get(flag.stickiness)

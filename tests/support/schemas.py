@@ -61,7 +61,7 @@ def read_schema(connection: sa.Connection) -> Schema:
 
 
 def find_contractions(before: Schema, after: Schema) -> Iterator[str]:
-    """Return what the previous version can no longer do, in words. Tables that it does not know are ignored."""
+    """Yield what the previous version can no longer do, in words. Tables that it does not know are ignored."""
     for name, table in before.items():
         if name not in after:
             yield f"{name} is missing"

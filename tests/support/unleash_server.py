@@ -90,7 +90,7 @@ class UnleashServer:
         await self._send("POST", f"{_FEATURES}/{name}/dependencies", dependency)
 
     async def settle(self) -> None:
-        """Return when browsers get everything that was created before: the server refreshes that from time to time."""
+        """Wait until browsers get everything that was created before: the server refreshes that from time to time."""
         await self.create_feature("settled", [{"name": "default"}], is_on=True)
         async with asyncio.timeout(_START_SECONDS):
             while "settled" not in {each["name"] for each in (await self._frontend())["toggles"]}:

@@ -66,7 +66,7 @@ def rule_of(strategy: Json, segments: Mapping[str, Segment]) -> Rule:
 
 
 def _own_conditions(strategy: Json) -> Iterator[Condition]:
-    """Return the conditions that a strategy's name and parameters represent."""
+    """Yield the conditions that a strategy's name and parameters represent."""
     name = strategy["name"]
     if name in _LISTS:
         parameter, attribute, operator = _LISTS[name]

@@ -224,9 +224,7 @@ def test_whatever_the_order_of_arrival_the_users_with_an_event_are_the_same(seed
     arrivals: list[tuple[str, Seen] | CountedEvent] = [*seen, *events]
     generator.shuffle(arrivals)
     stored: list[CountedEvent] = []
-    for start in range(
-        0, len(arrivals), 7
-    ):  # as the observer reads: pieces, and earlier events when a user is exposed
+    for start in range(0, len(arrivals), 7):  # as the observer reads: pieces, and earlier events when a user is exposed
         work = counting(counted)
         work.exposures, work.done = exposures, done
         some = arrivals[start : start + 7]

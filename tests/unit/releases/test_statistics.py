@@ -262,7 +262,7 @@ def test_a_split_as_asked_raises_no_alarm_and_a_lost_tenth_does() -> None:
 
 
 def looks(share: float, rate: float, generator: random.Random) -> Iterator[EventSplit]:
-    """Return the looks at a harmless flag: one after every event of 400."""
+    """Yield the looks at a harmless flag: one after every event of 400."""
     treated = control = 0
     while treated + control < 400:
         if generator.random() < rate:

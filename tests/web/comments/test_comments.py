@@ -1,4 +1,4 @@
-"""Comments on flags, releases and changes: who may write, edit and delete them, and what becomes of them."""
+"""Comments on flags, releases and changes: who may write, edit and delete them, and when they are deleted."""
 
 from typing import Any
 from uuid import UUID, uuid4

@@ -413,7 +413,7 @@ async def test_flags_with_too_many_rules_are_refused(
     ada: Caller, environment: Json, staging: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("flagstaff.copying.copy_plans.RULES_MAX", 2)
-    assert copies.RULES_MAX >= 1_000  # what a flag has
+    assert copies.RULES_MAX >= 1_000  # the fields that a flag has
     for place in (environment, staging):
         flag = await ada.create_flag(place)
         await ada.create_rule(flag)

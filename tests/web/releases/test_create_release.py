@@ -1,4 +1,4 @@
-"""Creating releases: what is refused, and what is answered."""
+"""Creating releases: invalid ones, and the answers to valid ones."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4

@@ -33,7 +33,7 @@ def environ() -> dict[str, str]:
 
 @pytest.fixture
 def authenticator() -> Authenticator:
-    """Ada's."""
+    """Ada's authenticator."""
     return Authenticator(ORIGIN)
 
 
