@@ -123,7 +123,7 @@ async def test_a_subscriber_of_a_flag_is_told_of_its_changes_and_of_its_deletion
     (mail,) = await read_new()
     assert (mail["To"], mail["Subject"]) == ("grace@example.com", "[Flagstaff] 3 changes in production")
     assert "- mine: flag deleted in production" in text_of(mail)
-    assert "because you have subscribed to what was changed" in text_of(mail)
+    assert "because you have subscribed to these changes" in text_of(mail)
     assert "other" not in text_of(mail).replace("others", "")
     (subscription,) = (await grace.get(path_of(project))).json()
     assert (subscription["flag_key"], subscription["flag_id"]) == ("mine", None)

@@ -3646,7 +3646,7 @@ export interface paths {
         put?: never;
         /**
          * Send events
-         * @description Events of metrics: what users did. Those that are not accepted are named, and the others count.
+         * @description Events of metrics: what users did. The response names the events that are not accepted; the others count.
          */
         post: operations["send_events"];
         delete?: never;
@@ -3689,7 +3689,7 @@ export interface components {
             /**
              * Account Id
              * Format: uuid
-             * @description The account for which the token acts: the one that made it.
+             * @description The account for which the token acts: the one that created it.
              */
             account_id: string;
             /** Email */
@@ -3780,7 +3780,7 @@ export interface components {
             id: string;
             /**
              * Device
-             * @description What the browser or program called itself; at most 255 characters.
+             * @description The user agent of the browser or program; at most 255 characters.
              */
             device: string | null;
             /**
@@ -3992,7 +3992,7 @@ export interface components {
             items: components["schemas"]["AnswerChangeOut"][];
             /**
              * Since
-             * @description The time of the oldest evaluation that this page has compared; null if it has compared none.
+             * @description The time of the oldest evaluation that this page has compared; null if there is none.
              */
             since: string | null;
             /**
@@ -4041,7 +4041,7 @@ export interface components {
             items: components["schemas"]["AnswerOut"][];
             /**
              * Next After
-             * @description What to send as `after` for the next page; null if there is none.
+             * @description The value of `after` for the next page; null if there is none.
              */
             next_after: string | null;
         };
@@ -4070,7 +4070,7 @@ export interface components {
             skipped: boolean;
             /**
              * Folded
-             * @description The steps before it whose times had passed as well.
+             * @description The earlier steps whose times had passed as well.
              */
             folded: number[];
             /** Arms */
@@ -4310,7 +4310,7 @@ export interface components {
             flags: components["schemas"]["FlagOut"][];
             /**
              * Changes
-             * @description The ids of the changes, one for each flag that was changed. The others already were so.
+             * @description The ids of the changes, one for each flag that was changed. The other flags already had the state.
              */
             changes: string[];
         };
@@ -4328,17 +4328,17 @@ export interface components {
             sdk_key_id: string | null;
             /**
              * User Agent
-             * @description The first 200 characters of what the caller says it is; may be empty.
+             * @description The first 200 characters of the caller's user agent; may be empty.
              */
             user_agent: string;
             /**
              * Network
-             * @description The /24 or, with IPv6, the /48 of its address; null if it has none. Addresses are not kept.
+             * @description The /24 or, with IPv6, the /48 of its address; null if it has none. Addresses are not stored.
              */
             network: string | null;
             /**
              * Is Others
-             * @description Whether it stands for all further callers with this protocol and key: 200 of a key and 1,000 of an environment are told apart.
+             * @description Whether it counts all further callers with this protocol and key together: at most 200 callers per key and 1,000 per environment are counted separately.
              */
             is_others: boolean;
             /**
@@ -4348,7 +4348,7 @@ export interface components {
             requests_per_minute: number;
             /**
              * Requests Last 24 Hours
-             * @description In the present hour and the 23 before it.
+             * @description In the current hour and the 23 hours before.
              */
             requests_last_24_hours: number;
             /**
@@ -4360,7 +4360,7 @@ export interface components {
             /**
              * Last Used At
              * Format: date-time
-             * @description To within a few seconds. An open stream is in use, to within a minute.
+             * @description Accurate to a few seconds. An open stream counts as in use, accurate to a minute.
              * @example 2026-11-20T10:00:00.123456Z
              */
             last_used_at: string;
@@ -4444,14 +4444,14 @@ export interface components {
             change_ids: string[];
             /**
              * Hidden Changes
-             * @description How many more there are of segments, which you may not see: they need `audit:read` in the whole project.
+             * @description The number of further changes of segments, which you may not see: they require `audit:read` in the whole project.
              */
             hidden_changes: number;
             /** Attributes */
             attributes: components["schemas"]["AttributeDifferenceOut"][];
             /**
              * Unknown Attributes
-             * @description Attributes that the flag looked at and the history has not kept. Unless there are none, the cause is likely, and not certain.
+             * @description Attributes that the flag used and the history has not stored. If there are any, the cause is likely but not certain.
              */
             unknown_attributes: string[];
         };
@@ -4508,14 +4508,14 @@ export interface components {
             } | null;
             /**
              * Restores
-             * @description The change that this one has put back, if any.
+             * @description The change that this one has restored, if any.
              */
             restores: string | null;
             /** @description The operation that made this change together with others, if any. */
             batch: components["schemas"]["BatchOut"] | null;
             /**
              * Comments
-             * @description The number of comments on it; 0 for changes that are in no project.
+             * @description The number of comments on it; 0 for changes outside projects.
              */
             comments: number;
         };
@@ -4695,7 +4695,7 @@ export interface components {
             /**
              * Updated At
              * Format: date-time
-             * @description When it was edited last; the time of its creation until then.
+             * @description The time of its last edit, or of its creation.
              * @example 2026-11-20T10:00:00.123456Z
              */
             updated_at: string;
@@ -4707,7 +4707,7 @@ export interface components {
         CommentUpdate: {
             /**
              * Text
-             * @description The text, in which `@` and the address of a member mentions the member.
+             * @description The text. `@` followed by a member's address mentions the member.
              */
             text?: string;
             /** @description Accepted and ignored. */
@@ -4771,7 +4771,7 @@ export interface components {
             case_insensitive?: boolean;
             /**
              * Negate
-             * @description Whether the condition is met if the values do not match. A missing attribute never is.
+             * @description Whether the condition is met if the values do not match. A missing attribute never meets it.
              * @default false
              */
             negate?: boolean;
@@ -4816,7 +4816,7 @@ export interface components {
             budget: number;
             /**
              * Work
-             * @description More than the budget only for what is older than the budget.
+             * @description Above the budget only if the conditions are older than the budget.
              */
             work: number;
             /**
@@ -4850,12 +4850,12 @@ export interface components {
             sdk: string;
             /**
              * Streams
-             * @description Whether it holds a stream open, on which it learns of changes at once.
+             * @description Whether it has an open stream, on which it receives changes at once.
              */
             streams: boolean;
             /**
              * Revision
-             * @description The revision that it was sent last.
+             * @description The last revision that was sent to it.
              */
             revision: number;
             /**
@@ -4871,7 +4871,7 @@ export interface components {
             seen_at: string;
             /**
              * Due At
-             * @description When it asks next, if it says how often; null for a stream.
+             * @description The time of its next request, if it reports its interval; null for a stream.
              */
             due_at: string | null;
         };
@@ -4884,7 +4884,7 @@ export interface components {
             revision: number;
             /**
              * Current
-             * @description How many have the environment's revision.
+             * @description The number of instances that have the environment's revision.
              */
             current: number;
             /** Total */
@@ -4958,7 +4958,7 @@ export interface components {
             flag_keys: string[];
             /**
              * Parts
-             * @description What to carry, by default everything: `details` are name, description and tags; `rollout` is the percentage and what decides when no rule matches.
+             * @description The parts to copy, by default all: `details` are name, description and tags; `rollout` is the percentage and `fallthrough`.
              * @default [
              *       "details",
              *       "state",
@@ -4977,7 +4977,7 @@ export interface components {
             dry_run?: boolean;
             /**
              * If Unchanged
-             * @description The `fingerprint` of a dry run: refuse (409) if the copy would alter something else by now.
+             * @description The `fingerprint` of a dry run: the copy is refused (409) if it would now change anything else.
              */
             if_unchanged?: string | null;
         };
@@ -4988,7 +4988,7 @@ export interface components {
         CopyOut: {
             /**
              * Fingerprint
-             * @description Stands for what is altered; for `if_unchanged`.
+             * @description Identifies the changes, for `if_unchanged`.
              */
             fingerprint: string;
             /** Alterations */
@@ -5067,7 +5067,7 @@ export interface components {
             /**
              * Account Id
              * Format: uuid
-             * @description The account for which the token acts: the one that made it.
+             * @description The account for which the token acts: the one that created it.
              */
             account_id: string;
             /** Email */
@@ -5197,7 +5197,7 @@ export interface components {
             attempts: components["schemas"]["AttemptOut"][];
             /**
              * Body
-             * @description The body of the message. Null if nothing is left that could be sent, such as of a deleted project.
+             * @description The body of the message. Null if it cannot be sent any more, for example because the project was deleted.
              */
             body: string | null;
         };
@@ -5413,7 +5413,7 @@ export interface components {
             user_email: string | null;
             /**
              * Attributes
-             * @description The custom attributes that were kept. Only where some rule, segment or stickiness looked at any.
+             * @description The custom attributes that were kept. Only if a rule, segment or stickiness used any.
              * @example {
              *       "plan": "gold",
              *       "seats": 12
@@ -5715,7 +5715,7 @@ export interface components {
             user_email: string | null;
             /**
              * Attributes
-             * @description The custom attributes that were kept. Only where some rule, segment or stickiness looked at any.
+             * @description The custom attributes that were kept. Only if a rule, segment or stickiness used any.
              * @example {
              *       "plan": "gold",
              *       "seats": 12
@@ -5892,7 +5892,7 @@ export interface components {
             owner: string | null;
             /**
              * Keep
-             * @description Whether the flag is meant to stay, however old it is.
+             * @description Whether the flag is meant to stay, regardless of its age.
              */
             keep: boolean;
         };
@@ -5940,7 +5940,7 @@ export interface components {
             until: string;
             /**
              * Dropped
-             * @description How many counts of the environment's flags are missing, because a report, or the environment in an hour, had more than are kept.
+             * @description The number of counts of the environment's flags that were dropped, because a report, or the environment in an hour, had too many.
              */
             dropped: number;
             /** Hours */
@@ -6122,7 +6122,7 @@ export interface components {
             action: "turn_off" | "pause" | "notify";
             /**
              * Tolerates
-             * @description By which share it may be worse: 0.1 tolerates a ratio of 1.1.
+             * @description The share by which it may be worse: 0.1 tolerates a ratio of 1.1.
              * @default 0
              */
             tolerates?: number;
@@ -6181,7 +6181,7 @@ export interface components {
             variant_changed: number;
             /**
              * Without Attributes
-             * @description Those of whom nothing is known: the history has not kept an attribute that the flag looks at before or after the change.
+             * @description Those whose result is not known: the history has not stored an attribute that the flag uses before or after the change.
              */
             without_attributes: number;
             /**
@@ -6689,7 +6689,7 @@ export interface components {
         NewComment: {
             /**
              * Text
-             * @description The text, in which `@` and the address of a member mentions the member.
+             * @description The text. `@` followed by a member's address mentions the member.
              */
             text: string;
         };
@@ -6890,13 +6890,13 @@ export interface components {
             description?: string | null;
             /**
              * Kind
-             * @description `binary`: a user had it, or not; `count`: how often; `value`: a number each.
+             * @description `binary`: whether a user had an event; `count`: how often; `value`: a number for each event.
              * @enum {string}
              */
             kind: "binary" | "count" | "value";
             /**
              * Better
-             * @description The direction that is wanted: `down` for errors and latencies.
+             * @description The wanted direction: `down` for errors and latencies.
              * @enum {string}
              */
             better: "up" | "down";
@@ -6940,7 +6940,7 @@ export interface components {
             flag_id?: string | null;
             /**
              * Period
-             * @description The time until now: the last hour, 24 hours, 7 days or 30 days.
+             * @description The period that ends now: the last hour, 24 hours, 7 days or 30 days.
              * @default day
              * @enum {string}
              */
@@ -6961,7 +6961,7 @@ export interface components {
             scale?: "count" | "percent";
             /**
              * Compare Before
-             * @description Whether it is compared with the period before, of the same length.
+             * @description Whether it is compared with the previous period of the same length.
              * @default false
              */
             compare_before?: boolean;
@@ -7002,7 +7002,7 @@ export interface components {
             thresholds?: components["schemas"]["ThresholdBody"][];
             /**
              * False Alarm Rate
-             * @description The chance that any guard ever acts on a harmless flag is at most this.
+             * @description The maximum probability that any guard acts on a harmless flag.
              * @default 0.05
              */
             false_alarm_rate?: number;
@@ -7125,7 +7125,7 @@ export interface components {
         NewSignIn: {
             /**
              * Return To
-             * @description The path of the page to go on with.
+             * @description The path of the page to open afterwards.
              * @default /
              * @example /projects
              */
@@ -7164,7 +7164,7 @@ export interface components {
             expires_at?: string | null;
             /**
              * Current Password
-             * @description Your password, or instead of it a `code` of your authenticator app. Neither is needed in the first ten minutes of a session of an account that signs in at an identity provider.
+             * @description Your password; alternatively, send a `code` of your authenticator app. An account that signs in at an identity provider needs neither in the first ten minutes of a session.
              */
             current_password?: string | null;
             /** Code */
@@ -7254,7 +7254,7 @@ export interface components {
         NotificationsOfProjectOut: {
             /**
              * Critical
-             * @description Others have changed what is evaluated in a critical environment.
+             * @description Others have changed evaluations in a critical environment.
              */
             critical: boolean;
             /**
@@ -7284,7 +7284,7 @@ export interface components {
             mentions: boolean;
             /**
              * Subscribed
-             * @description Others have changed what you have subscribed to.
+             * @description Others have made changes to which you have subscribed.
              */
             subscribed: boolean;
             /**
@@ -7305,7 +7305,7 @@ export interface components {
         NotificationsOut: {
             /**
              * Critical
-             * @description Others have changed what is evaluated in a critical environment.
+             * @description Others have changed evaluations in a critical environment.
              */
             critical: boolean;
             /**
@@ -7335,7 +7335,7 @@ export interface components {
             mentions: boolean;
             /**
              * Subscribed
-             * @description Others have changed what you have subscribed to.
+             * @description Others have made changes to which you have subscribed.
              */
             subscribed: boolean;
         };
@@ -7346,7 +7346,7 @@ export interface components {
         NotificationsUpdate: {
             /**
              * Critical
-             * @description Others have changed what is evaluated in a critical environment.
+             * @description Others have changed evaluations in a critical environment.
              */
             critical?: boolean;
             /**
@@ -7376,7 +7376,7 @@ export interface components {
             mentions?: boolean;
             /**
              * Subscribed
-             * @description Others have changed what you have subscribed to.
+             * @description Others have made changes to which you have subscribed.
              */
             subscribed?: boolean;
         };
@@ -7595,7 +7595,7 @@ export interface components {
             flag_key: string | null;
             /**
              * Period
-             * @description The time until now: the last hour, 24 hours, 7 days or 30 days.
+             * @description The period that ends now: the last hour, 24 hours, 7 days or 30 days.
              * @enum {string}
              */
             period: "hour" | "day" | "week" | "month";
@@ -7613,12 +7613,12 @@ export interface components {
             scale: "count" | "percent";
             /**
              * Compare Before
-             * @description Whether it is compared with the period before, of the same length.
+             * @description Whether it is compared with the previous period of the same length.
              */
             compare_before: boolean;
             /**
              * Compare Environment Id
-             * @description Another environment of the project, with which it is compared. Null once it is deleted.
+             * @description Another environment of the project, with which it is compared. Null after it was deleted.
              */
             compare_environment_id: string | null;
             /**
@@ -7637,7 +7637,7 @@ export interface components {
             name?: string;
             /**
              * Period
-             * @description The time until now: the last hour, 24 hours, 7 days or 30 days.
+             * @description The period that ends now: the last hour, 24 hours, 7 days or 30 days.
              * @enum {string}
              */
             period?: "hour" | "day" | "week" | "month";
@@ -7655,7 +7655,7 @@ export interface components {
             scale?: "count" | "percent";
             /**
              * Compare Before
-             * @description Whether it is compared with the period before, of the same length.
+             * @description Whether it is compared with the previous period of the same length.
              */
             compare_before?: boolean;
             /**
@@ -7729,7 +7729,7 @@ export interface components {
             answers: components["schemas"]["PlaygroundAnswerOut"][];
             /**
              * Of Users
-             * @description For each user of the request, the place in `answers` of the one that this user gets.
+             * @description For each user of the request, the position of the user's answer in `answers`.
              */
             of_users: number[];
         };
@@ -7890,7 +7890,7 @@ export interface components {
             challenge?: string | null;
             /**
              * Methods
-             * @description The ways in which it can be proven.
+             * @description The accepted second factors.
              * @default null
              */
             methods?: string[] | null;
@@ -7904,7 +7904,7 @@ export interface components {
             } | null;
             /**
              * Current
-             * @description The present state of a resource that is not in the state that `If-Match` demands.
+             * @description The current state of a resource that is not in the state that `If-Match` requires.
              * @default null
              */
             current?: {
@@ -7933,7 +7933,7 @@ export interface components {
             missing?: string[] | null;
             /**
              * Works
-             * @description Of `/ready`: which of `evaluations`, `writes` and `history` work nevertheless.
+             * @description Of `/ready`: which of `evaluations`, `writes` and `history` still work.
              * @default null
              */
             works?: {
@@ -7949,7 +7949,7 @@ export interface components {
             key: string;
             /**
              * Differs
-             * @description In what the flags differ: `environments` if an environment has none, `state`, `rules`, `rollout` (with what decides when no rule matches, and which users are chosen), `variants`, `prerequisites`. Names, descriptions, tags, disabled rules and the numbers of the rules' priorities are not compared.
+             * @description The parts in which the flags differ: `environments` if an environment has no such flag, `state`, `rules`, `rollout` (including `fallthrough` and the selection of users), `variants`, `prerequisites`. Names, descriptions, tags, disabled rules and the numbers of the rules' priorities are not compared.
              */
             differs: components["schemas"]["Aspect"][];
             /**
@@ -8259,7 +8259,7 @@ export interface components {
             no: number;
             /**
              * Variants
-             * @description How often it got each variant.
+             * @description The number of times it got each variant.
              */
             variants: {
                 [key: string]: number;
@@ -8289,7 +8289,7 @@ export interface components {
             no: number;
             /**
              * Variants
-             * @description How often it got each variant.
+             * @description The number of times it got each variant.
              */
             variants: {
                 [key: string]: number;
@@ -8327,7 +8327,7 @@ export interface components {
             until: string;
             /**
              * Dropped
-             * @description How many counts of the environment's flags are missing, because a report, or the environment in an hour, had more than are kept.
+             * @description The number of counts of the environment's flags that were dropped, because a report, or the environment in an hour, had too many.
              */
             dropped: number;
             /**
@@ -8438,7 +8438,7 @@ export interface components {
             dry_run?: boolean;
             /**
              * If Unchanged
-             * @description Refuse (409) if it has been changed again since.
+             * @description Refuse (409) if the same fields have been changed again since.
              * @default false
              */
             if_unchanged?: boolean;
@@ -8466,7 +8466,7 @@ export interface components {
             dry_run?: boolean;
             /**
              * If Unchanged
-             * @description Refuse (409) if it has been changed again since.
+             * @description Refuse (409) if the same fields have been changed again since.
              * @default false
              */
             if_unchanged?: boolean;
@@ -8491,7 +8491,7 @@ export interface components {
         RestoredChangeOut: {
             /**
              * Change Id
-             * @description The change that is put back.
+             * @description The change that is restored.
              */
             change_id: string;
             /**
@@ -8501,7 +8501,7 @@ export interface components {
             restored_by: string | null;
             /**
              * Refusal
-             * @description Why it cannot be put back. Only a dry run has this.
+             * @description Why it cannot be restored. Only in the response to a dry run.
              */
             refusal: string | null;
             /** Alterations */
@@ -8542,7 +8542,7 @@ export interface components {
             split: components["schemas"]["SplitOut"];
             /**
              * Next Step Waits For
-             * @description What holds the next step back when its time has come: the step before has not exposed enough new users, the evidence of a guard is above its warning line, or users are not split as asked.
+             * @description What delays the next step when its time has come: the previous step has not exposed enough new users, the evidence of a guard is above its warning line, or users are not split as requested.
              */
             next_step_waits_for: ("users" | "evidence" | "split") | null;
             /** Steps */
@@ -8972,7 +8972,7 @@ export interface components {
             flag_key: string;
             /**
              * Archived
-             * @description Whether the flag is archived. Its rules count until it is deleted.
+             * @description Whether the flag is archived. Its rules count until the flag is deleted.
              */
             archived: boolean;
         };
@@ -8988,7 +8988,7 @@ export interface components {
             id: string;
             /**
              * Device
-             * @description What the browser or program called itself; at most 255 characters.
+             * @description The user agent of the browser or program; at most 255 characters.
              */
             device: string | null;
             /**
@@ -9047,7 +9047,7 @@ export interface components {
             code: string;
             /**
              * Binding
-             * @description From the beginning of the sign-in.
+             * @description The state from the start of the sign-in.
              */
             binding: string;
             /**
@@ -9116,7 +9116,7 @@ export interface components {
             changes: components["schemas"]["Changes"];
             /**
              * Least Users
-             * @description The step also waits until the step before has exposed so many new users.
+             * @description The step also waits until the previous step has exposed this number of new users.
              */
             least_users?: number;
         };
@@ -9383,7 +9383,7 @@ export interface components {
             recovery_codes_left: number;
             /**
              * Meets Demand
-             * @description Whether the account meets a demand of a second factor: it has one, or only its provider opens it.
+             * @description Whether the account meets the requirement of a second factor: it has one, or can be opened only at its provider.
              */
             meets_demand: boolean;
         };
@@ -9421,12 +9421,12 @@ export interface components {
             since: string;
             /**
              * Missing
-             * @description The most often asked for first. The server notes 1,000 of an environment in an hour.
+             * @description The most requested flags first. The server records 1,000 flags per environment and hour.
              */
             missing: components["schemas"]["MissingFlagOut"][];
             /**
              * Unasked
-             * @description The keys of the flags that exist and were not asked for.
+             * @description The keys of existing flags that were not requested.
              */
             unasked: string[];
         };
@@ -9587,7 +9587,7 @@ export interface components {
             enabled: boolean;
             /**
              * Disabled Reason
-             * @description Why the server has switched it off: the last attempt has failed, or the receiver has answered 410.
+             * @description Why the server has turned it off: the last attempt failed, or the receiver answered 410.
              */
             disabled_reason: ("failed" | "gone") | null;
             /**
@@ -9604,7 +9604,7 @@ export interface components {
             updated_at: string;
             /**
              * Waiting
-             * @description How many messages wait.
+             * @description The number of waiting messages.
              */
             waiting: number;
             /**
@@ -9719,7 +9719,7 @@ export interface components {
             enabled: boolean;
             /**
              * Disabled Reason
-             * @description Why the server has switched it off: the last attempt has failed, or the receiver has answered 410.
+             * @description Why the server has turned it off: the last attempt failed, or the receiver answered 410.
              */
             disabled_reason: ("failed" | "gone") | null;
             /**
@@ -9736,7 +9736,7 @@ export interface components {
             updated_at: string;
             /**
              * Waiting
-             * @description How many messages wait.
+             * @description The number of waiting messages.
              */
             waiting: number;
             /**
@@ -10262,7 +10262,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -10343,11 +10343,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -10403,7 +10403,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -10417,11 +10417,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -10880,7 +10880,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -10895,11 +10895,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -10960,7 +10960,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -10977,11 +10977,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11017,7 +11017,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11030,11 +11030,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11094,7 +11094,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11111,11 +11111,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11151,9 +11151,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11166,11 +11166,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11266,7 +11266,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11284,11 +11284,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11325,7 +11325,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11339,11 +11339,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11429,7 +11429,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11446,11 +11446,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11508,7 +11508,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11522,11 +11522,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11557,9 +11557,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11573,11 +11573,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11616,7 +11616,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -11714,7 +11714,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11731,11 +11731,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11792,7 +11792,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11809,11 +11809,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11879,7 +11879,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11897,11 +11897,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11937,7 +11937,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11951,11 +11951,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12048,7 +12048,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12065,11 +12065,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12127,7 +12127,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -12145,11 +12145,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12185,7 +12185,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -12199,11 +12199,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12298,7 +12298,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12315,11 +12315,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12377,7 +12377,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -12395,11 +12395,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12436,7 +12436,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -12450,11 +12450,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12554,11 +12554,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12614,7 +12614,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -12628,11 +12628,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12789,7 +12789,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -12839,7 +12839,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -12880,7 +12880,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -13041,7 +13041,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -13090,7 +13090,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -13130,7 +13130,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -13535,7 +13535,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -13679,7 +13679,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13785,7 +13785,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13803,11 +13803,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -13876,7 +13876,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13893,11 +13893,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -13954,7 +13954,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -13973,11 +13973,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -14014,7 +14014,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -14029,11 +14029,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -14065,9 +14065,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14082,11 +14082,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -14125,9 +14125,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14142,11 +14142,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -14185,9 +14185,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14202,11 +14202,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -14282,7 +14282,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14361,7 +14361,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14433,9 +14433,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14486,9 +14486,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14539,9 +14539,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14689,7 +14689,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14770,7 +14770,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14850,7 +14850,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14892,7 +14892,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -14942,7 +14942,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -14983,7 +14983,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15001,11 +15001,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15069,11 +15069,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15105,11 +15105,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15184,7 +15184,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15201,11 +15201,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15263,7 +15263,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -15281,11 +15281,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15322,7 +15322,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -15336,11 +15336,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15398,7 +15398,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15415,11 +15415,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15477,7 +15477,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -15495,11 +15495,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15535,7 +15535,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -15549,11 +15549,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15661,7 +15661,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15680,11 +15680,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15744,7 +15744,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -15764,11 +15764,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15804,7 +15804,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -15820,11 +15820,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15930,7 +15930,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15947,11 +15947,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -16216,7 +16216,7 @@ export interface operations {
     export_environment: {
         parameters: {
             query?: {
-                /** @description `unleash` for SDKs at their start; `flagstaff` for the flags as they were made. */
+                /** @description `unleash` for SDKs at their start; `flagstaff` for the flags in Flagstaff's own form. */
                 format?: "unleash" | "flagstaff";
             };
             header?: never;
@@ -16515,7 +16515,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -16533,11 +16533,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -16563,7 +16563,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -16580,11 +16580,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -17081,7 +17081,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -17272,7 +17272,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path?: never;
@@ -17434,7 +17434,7 @@ export interface operations {
                 headers: {
                     /** @description The revision of the environment's state that the answer is from. */
                     "Flagstaff-Revision"?: number;
-                    /** @description Only from an instance that is cut off from the database: for how many seconds it may have missed changes. */
+                    /** @description Only from an instance that is cut off from the database: the number of seconds for which it may have missed changes. */
                     "Flagstaff-Stale"?: number;
                     [name: string]: unknown;
                 };
@@ -17501,7 +17501,7 @@ export interface operations {
                 headers: {
                     /** @description The revision of the environment's state that the answer is from. */
                     "Flagstaff-Revision"?: number;
-                    /** @description Only from an instance that is cut off from the database: for how many seconds it may have missed changes. */
+                    /** @description Only from an instance that is cut off from the database: the number of seconds for which it may have missed changes. */
                     "Flagstaff-Stale"?: number;
                     [name: string]: unknown;
                 };
@@ -17570,12 +17570,12 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How many events were accepted, and why the others were ignored. */
+            /** @description The number of accepted events, and why the others were ignored. */
             202: {
                 headers: {
                     /** @description The revision of the environment's state that the answer is from. */
                     "Flagstaff-Revision"?: number;
-                    /** @description Only from an instance that is cut off from the database: for how many seconds it may have missed changes. */
+                    /** @description Only from an instance that is cut off from the database: the number of seconds for which it may have missed changes. */
                     "Flagstaff-Stale"?: number;
                     [name: string]: unknown;
                 };

@@ -40,7 +40,7 @@ class ExportQuery(BaseModel):
 
     format: Annotated[
         Literal["unleash", "flagstaff"],
-        Field(description="`unleash` for SDKs at their start; `flagstaff` for the flags as they were made."),
+        Field(description="`unleash` for SDKs at their start; `flagstaff` for the flags in Flagstaff's own form."),
     ] = "unleash"
 
 

@@ -90,9 +90,9 @@ class ChangeOut(BaseModel):
     flag_key: str | None
     before: dict[str, Any] | None
     after: dict[str, Any] | None
-    restores: str | None = Field(description="The change that this one has put back, if any.")
+    restores: str | None = Field(description="The change that this one has restored, if any.")
     batch: BatchOut | None = Field(description="The operation that made this change together with others, if any.")
-    comments: int = Field(description="The number of comments on it; 0 for changes that are in no project.")
+    comments: int = Field(description="The number of comments on it; 0 for changes outside projects.")
 
 
 class ChangesPageOut(BaseModel):

@@ -34,7 +34,7 @@ CommentText = Annotated[
     str,
     AfterValidator(check_comment),
     Field(
-        description="The text, in which `@` and the address of a member mentions the member.",
+        description="The text. `@` followed by a member's address mentions the member.",
         json_schema_extra={"minLength": 1, "maxLength": TEXT_MAX_LENGTH, "pattern": r"\S"},
     ),
 ]
@@ -66,7 +66,7 @@ class CommentOut(TaggedOut):
     author: AuthorOut
     text: str
     created_at: Moment
-    updated_at: Moment = Field(description="When it was edited last; the time of its creation until then.")
+    updated_at: Moment = Field(description="The time of its last edit, or of its creation.")
 
 
 class NewComment(Body):

@@ -60,13 +60,13 @@ class CopyBody(Body):
     flag_keys: FlagKeys
     parts: Subset = Field(
         default=[*Part],
-        description="What to carry, by default everything: `details` are name, description and tags; `rollout` is the "
-        "percentage and what decides when no rule matches.",
+        description="The parts to copy, by default all: `details` are name, description and tags; `rollout` "
+        "is the percentage and `fallthrough`.",
     )
     dry_run: bool = Field(default=False, description="Only tell what it would alter.")
     if_unchanged: Text | None = Field(
         default=None,
-        description="The `fingerprint` of a dry run: refuse (409) if the copy would alter something else by now.",
+        description="The `fingerprint` of a dry run: the copy is refused (409) if it would now change anything else.",
     )
 
 
@@ -92,7 +92,7 @@ class CopyAlterationOut(BaseModel):
 class CopyOut(BaseModel):
     """The flags that were copied, or with `dry_run` would be. Flags that are already the same are left out."""
 
-    fingerprint: str = Field(description="Stands for what is altered; for `if_unchanged`.")
+    fingerprint: str = Field(description="Identifies the changes, for `if_unchanged`.")
     alterations: list[CopyAlterationOut]
 
 

@@ -30,7 +30,9 @@ class RestoreBody(Body):
     """Options of a restore."""
 
     dry_run: bool = Field(default=False, description="Only tell what it would alter.")
-    if_unchanged: bool = Field(default=False, description="Refuse (409) if it has been changed again since.")
+    if_unchanged: bool = Field(
+        default=False, description="Refuse (409) if the same fields have been changed again since."
+    )
 
 
 _CHANGE_ID = WithJsonSchema({"type": "string", "pattern": f"^{_given_number.pattern}$"})
@@ -84,9 +86,9 @@ class RestoreOut(BaseModel):
 class RestoredChangeOut(BaseModel):
     """One of several changes, and what came of it."""
 
-    change_id: str = Field(description="The change that is put back.")
+    change_id: str = Field(description="The change that is restored.")
     restored_by: str | None = Field(description="The change that this made; null for a dry run.")
-    refusal: str | None = Field(description="Why it cannot be put back. Only a dry run has this.")
+    refusal: str | None = Field(description="Why it cannot be restored. Only in the response to a dry run.")
     alterations: list[AlterationOut]
 
 

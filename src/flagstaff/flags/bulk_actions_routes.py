@@ -46,7 +46,7 @@ class BulkOut(BaseModel):
 
     flags: list[FlagOut]
     changes: list[str] = Field(
-        description="The ids of the changes, one for each flag that was changed. The others already were so."
+        description="The ids of the changes, one for each flag that was changed. The other flags already had the state."
     )
 
 

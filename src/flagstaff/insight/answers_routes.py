@@ -63,7 +63,7 @@ class AnswersOut(BaseModel):
     environment_key: str
     evaluated_at: Moment
     items: list[AnswerOut]
-    next_after: str | None = Field(description="What to send as `after` for the next page; null if there is none.")
+    next_after: str | None = Field(description="The value of `after` for the next page; null if there is none.")
 
 
 @router.post(

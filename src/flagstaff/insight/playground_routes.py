@@ -84,7 +84,7 @@ class PlaygroundFlagOut(BaseModel):
     flag_id: Uuid
     answers: list[PlaygroundAnswerOut] = Field(description="Each different answer once.")
     of_users: list[int] = Field(
-        description="For each user of the request, the place in `answers` of the one that this user gets."
+        description="For each user of the request, the position of the user's answer in `answers`."
     )
 
 

@@ -130,6 +130,6 @@ class Members:
                 return
         raise Error(
             Code.CONFLICT,
-            f"The project counts against the quota of {member.email}, and no other owner has room for another project "
+            f"The project counts towards the quota of {member.email}, and no other owner may have another project "
             f"({self.settings.max_projects_per_account.setting}).",
         )

@@ -131,8 +131,9 @@ class ResultsOut(BaseModel):
     not_counted: int = Field(description="Users beyond the bound of five million.")
     split: SplitOut
     next_step_waits_for: Literal["users", "evidence", "split"] | None = Field(
-        description="What holds the next step back when its time has come: the step before has not exposed enough new "
-        "users, the evidence of a guard is above its warning line, or users are not split as asked."
+        description="What delays the next step when its time has come: the previous step has not exposed "
+        "enough new users, the evidence of a guard is above its warning line, or users are not "
+        "split as requested."
     )
     steps: list[ExposedStepOut]
     metrics: list[MetricResultOut]

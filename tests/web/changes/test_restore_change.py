@@ -519,7 +519,7 @@ async def test_an_entry_that_lacks_the_values_is_refused(
     await ada.post(f"{flag_path(flag)}/toggle")
     toggle = await latest(ada, project)
     await record_less(flagstaff, toggle, before=None)
-    why = "The entry does not say what was there before the change."
+    why = "The audit trail does not contain the values before the change."
     refused(await restore(ada, project, toggle), why)
 
 

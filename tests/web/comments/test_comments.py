@@ -248,7 +248,7 @@ async def test_a_subject_has_a_bounded_number_of_comments(
     refused = await ada.post(of_flag(flag), json={"text": "One more"})
     assert (refused.status_code, refused.json()["detail"]) == (
         409,
-        "There are 500 comments, which is the most. Remove some first.",
+        "There are 500 comments, which is the maximum. Remove some first.",
     )
 
 

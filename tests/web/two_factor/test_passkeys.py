@@ -20,7 +20,7 @@ PASSKEYS = f"{TWO_FACTOR}/passkeys"
 ORIGIN = "http://localhost:8000"
 CONFIRMED = {"current_password": PASSWORD}
 UNREADABLE = "is not a credential as navigator.credentials returns it"
-REFUSED = "was refused: its signature, its site, its counter or the verification of its user is not right"
+REFUSED = "was refused: its signature, its site, its counter or the verification of its user is not valid"
 OTHER_ORIGIN = f"was made by a page of another origin; use {ORIGIN}"
 NOT_REGISTERED = "This passkey is not registered here, or has been removed."
 ENDED = "The challenge is unknown, has been used or has expired. Begin again."
@@ -128,7 +128,7 @@ async def test_a_damaged_registration_is_refused_and_the_next_try_succeeds(
         assert field_errors(answer).keys() == {"credential"}, attestation
     certified = authenticator.create(options, fmt="packed", attStmt={"alg": -7, "sig": b"x", "x5c": [b"x"]})
     answer = await ada.post(PASSKEYS, json={"name": "x", "credential": certified})
-    assert field_errors(answer) == {"credential": "has an attestation, although none was asked for"}
+    assert field_errors(answer) == {"credential": "has an attestation, although none was requested"}
     assert await passkeys(ada) == []
     assert (await ada.post(PASSKEYS, json={"name": "x", "credential": good})).status_code == 201
 

@@ -45,7 +45,7 @@ class SegmentUse(BaseModel):
 
     environment_key: str
     flag_key: str
-    archived: bool = Field(description="Whether the flag is archived. Its rules count until it is deleted.")
+    archived: bool = Field(description="Whether the flag is archived. Its rules count until the flag is deleted.")
 
 
 class NewSegment(Body):

@@ -62,8 +62,8 @@ class NewToken(Body):
     expires_at: GivenMoment | None = Field(default=None, description="When the token expires; by default never.")
     current_password: Text | None = Field(
         default=None,
-        description="Your password, or instead of it a `code` of your authenticator app. Neither is needed in the "
-        "first ten minutes of a session of an account that signs in at an identity provider.",
+        description="Your password; alternatively, send a `code` of your authenticator app. An account that "
+        "signs in at an identity provider needs neither in the first ten minutes of a session.",
     )
     code: TotpCode | None = None
 
@@ -88,7 +88,7 @@ class AccessTokenOut(TaggedOut):
     name: str
     permissions: list[Permission]
     environments: list[Uuid] | None = Field(description="Null for all environments.")
-    account_id: Uuid = Field(description="The account for which the token acts: the one that made it.")
+    account_id: Uuid = Field(description="The account for which the token acts: the one that created it.")
     email: str
     created_at: Moment
     expires_at: Moment | None

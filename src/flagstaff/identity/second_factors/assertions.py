@@ -108,7 +108,7 @@ def verify_registration(site: Site, credential: Credential, challenge: str) -> V
         attestation = parse_attestation_object(base64url_to_bytes(credential["response"]["attestationObject"]))
         # None is asked for. Others have certificates, which nobody here would trust more, and complicated parsers.
         if attestation.fmt != AttestationFormat.NONE:
-            raise ValueError("has an attestation, although none was asked for")
+            raise ValueError("has an attestation, although none was requested")
         return verify_registration_response(
             credential=dict(credential),
             expected_challenge=base64url_to_bytes(challenge),
@@ -149,4 +149,4 @@ def handle_of(account_id: UUID) -> bytes:
 def _words(error: Exception) -> str:
     if isinstance(error, ValueError) and not isinstance(error, (binascii.Error, UnicodeError)):
         return str(error)
-    return "was refused: its signature, its site, its counter or the verification of its user is not right"
+    return "was refused: its signature, its site, its counter or the verification of its user is not valid"

@@ -199,4 +199,4 @@ def _ended_challenge() -> Error:
 
 def _require_room(present: list[Passkey]) -> None:
     if len(present) >= PASSKEYS_MAX:
-        raise Error(Code.CONFLICT, f"The account has {PASSKEYS_MAX} passkeys, the most that are allowed. Remove one.")
+        raise Error(Code.CONFLICT, f"The account has {PASSKEYS_MAX} passkeys, which is the maximum. Remove one.")

@@ -13,7 +13,7 @@ class AccountSessionOut(BaseModel):
     """An open session of an account."""
 
     id: Uuid
-    device: str | None = Field(description="What the browser or program called itself; at most 255 characters.")
+    device: str | None = Field(description="The user agent of the browser or program; at most 255 characters.")
     address: str | None = Field(description="The address from which the session was opened.")
     created_at: Moment
     last_seen_at: Moment = Field(description="When the session was last used, to within a few minutes.")

@@ -169,7 +169,8 @@ class SingleSignOn:
         if not provider.domains:
             raise Error(
                 Code.CONFLICT,
-                f"An account with this address exists already, and {provider.name} is not set up to open it. Log in "
+                f"An account with this address exists already, and {provider.name} is not configured to open it. Log "
+                f"in "
                 "with its password, or ask the operator to list the domain of the address for the provider.",
             )
         # Addresses of accounts are not verified, so somebody else may have registered with this one in advance. The
