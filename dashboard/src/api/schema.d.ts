@@ -100,9 +100,9 @@ export interface paths {
          * Reset Password
          * @description Set a new password. All of the account's reset links and sessions end, and so do its access tokens.
          *
-         *     These are its personal tokens and those that it has made for projects; `keep_access_tokens` keeps them.
+         *     These are its personal tokens and those that it has created for projects; `keep_access_tokens` keeps them.
          *
-         *     No token is returned, so a second factor is asked for at the next login.
+         *     No token is returned, so the next login requires a second factor.
          */
         post: operations["reset_password"];
         delete?: never;
@@ -183,14 +183,14 @@ export interface paths {
         };
         /**
          * List Sessions
-         * @description Your sessions that have neither ended nor expired: the present one first, then those that were used last.
+         * @description Your sessions that have neither ended nor expired: the current one first, then the most recently used.
          */
         get: operations["list_sessions"];
         put?: never;
         post?: never;
         /**
          * End Other Sessions
-         * @description End all your sessions but the one in which the request is made, immediately on every instance.
+         * @description End all your sessions except the one in which the request is made, immediately on every instance.
          */
         delete: operations["end_other_sessions"];
         options?: never;
@@ -235,8 +235,8 @@ export interface paths {
          * Create My Token
          * @description Create a personal access token, which acts for you in all of your projects. Confirm it with your password.
          *
-         *     In each project it allows what both its permissions and your role allow, also when your role changes. You get a mail
-         *     about it. A wrong password counts as a failed login.
+         *     In each project it allows what both its permissions and your current role allow. You get a mail about it. A wrong
+         *     password counts as a failed login.
          */
         post: operations["create_my_token"];
         delete?: never;
@@ -288,7 +288,7 @@ export interface paths {
          * Create Token
          * @description Create an access token for a project. Confirm it with your password.
          *
-         *     It may have only permissions that you have, and allows what both they and your present role allow. It ends when you
+         *     It may have only permissions that you have, and allows what both they and your current role allow. It ends when you
          *     leave the project. You get a mail about it. A wrong password counts as a failed login. An `Idempotency-Key` is
          *     ignored, because the response is not stored.
          *
@@ -485,7 +485,7 @@ export interface paths {
         put?: never;
         /**
          * Register Passkey
-         * @description Register the passkey that the browser has made: logins with the password need it or another second factor.
+         * @description Register the passkey that the browser has created: logins with the password need it or another second factor.
          */
         post: operations["register_passkey"];
         delete?: never;
@@ -690,7 +690,7 @@ export interface paths {
         get: operations["get_project_security"];
         /**
          * Update Project Security
-         * @description Demand a second factor of every member, or no longer. You need one yourself.
+         * @description Require a second factor of every member, or stop requiring it. You need one yourself.
          *
          *     Members without one get a 403 of the type `urn:flagstaff:error:mfa_enrolment_required` for everything in the
          *     project until they enrol one.
@@ -736,7 +736,7 @@ export interface paths {
         };
         /**
          * List Members
-         * @description The members of a project, those who have been there longest first.
+         * @description The members of a project, the longest-standing first.
          *
          *     Requires the permission `members:read`.
          */
@@ -921,9 +921,9 @@ export interface paths {
         put?: never;
         /**
          * Open Invitation
-         * @description See what an invitation is to, with the token from its mail. It stays open.
+         * @description Show an invitation, with the token from its mail. It remains open.
          *
-         *     It is a POST so that no log has the token. It counts against the limit of password resets.
+         *     It is a POST so that no log contains the token. It counts towards the limit of password resets.
          */
         post: operations["open_invitation"];
         delete?: never;
@@ -1037,9 +1037,9 @@ export interface paths {
          * @description A stream of server-sent events: `revision`, whose data is the revision of the environment that changed, a number.
          *
          *     The first event comes at once, and another after each change to an environment of the project: two, if a change
-         *     concerns two of them. `GET …/changes` answers what has changed. The server ends a stream after five minutes at most,
-         *     and when an environment is deleted: connect again then. It ends the stream within a second after you are no member
-         *     any more, or your session or access token has ended. A project without environments has no stream (404).
+         *     concerns two of them. `GET …/changes` returns the changes. The server ends a stream after five minutes at most, and
+         *     when an environment is deleted: connect again then. It ends the stream within a second after you have left the
+         *     project, or your session or access token has ended. A project without environments has no stream (404).
          *
          *     Requires the permission `project:read`.
          */
@@ -1289,7 +1289,7 @@ export interface paths {
         };
         /**
          * List Webhooks
-         * @description The webhooks, oldest first, and how each fares.
+         * @description The webhooks, oldest first, with their state.
          *
          *     Requires the permissions `keys:rotate` and `audit:read`.
          */
@@ -1297,7 +1297,7 @@ export interface paths {
         put?: never;
         /**
          * Create Webhook
-         * @description Create a webhook, which is sent each change that it wants, in order and until its receiver accepts it.
+         * @description Create a webhook, which receives each chosen change, in order and repeatedly until its receiver accepts it.
          *
          *     The response has the secret that signs messages. It is not shown again, so an `Idempotency-Key` is ignored.
          *
@@ -1321,7 +1321,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Webhook
-         * @description The messages that a webhook would have been sent of the last day's changes, up to the newest 500 of them.
+         * @description The messages that a webhook would have received about the newest 500 changes of the last day.
          *
          *     Requires the permissions `keys:rotate` and `audit:read`.
          */
@@ -1341,14 +1341,16 @@ export interface paths {
         };
         /**
          * Get Webhook
-         * @description One webhook, and how it fares.
+         * @description One webhook, with its state.
          *
          *     Requires the permissions `keys:rotate` and `audit:read`.
          */
         get: operations["get_webhook"];
         /**
          * Update Webhook
-         * @description Update a webhook. Only the given fields change. One that is switched on again is sent what has waited.
+         * @description Update a webhook. Only the given fields change.
+         *
+         *     When a webhook is turned on again, its waiting messages are sent.
          *
          *     Requires the permissions `keys:rotate` and `audit:read`.
          */
@@ -1356,7 +1358,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Webhook
-         * @description Delete a webhook, with what waits for it and the record of its deliveries.
+         * @description Delete a webhook, with its waiting messages and the record of its deliveries.
          *
          *     Requires the permissions `keys:rotate` and `audit:read`.
          */
@@ -1377,7 +1379,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate Webhook Secret
-         * @description Replace the secret. For 24 hours, messages are also signed with the one before.
+         * @description Replace the secret. For 24 hours, messages are also signed with the previous one.
          *
          *     Requires the permissions `keys:rotate` and `audit:read`.
          */
@@ -1397,13 +1399,13 @@ export interface paths {
         };
         /**
          * List Instance Webhooks
-         * @description The webhooks, oldest first, and how each fares.
+         * @description The webhooks, oldest first, with their state.
          */
         get: operations["list_instance_webhooks"];
         put?: never;
         /**
          * Create Instance Webhook
-         * @description Create a webhook, which is sent each change that it wants, in order and until its receiver accepts it.
+         * @description Create a webhook, which receives each chosen change, in order and repeatedly until its receiver accepts it.
          *
          *     The response has the secret that signs messages. It is not shown again, so an `Idempotency-Key` is ignored.
          */
@@ -1425,7 +1427,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Instance Webhook
-         * @description The messages that a webhook would have been sent of the last day's changes, up to the newest 500 of them.
+         * @description The messages that a webhook would have received about the newest 500 changes of the last day.
          */
         post: operations["preview_instance_webhook"];
         delete?: never;
@@ -1443,18 +1445,20 @@ export interface paths {
         };
         /**
          * Get Instance Webhook
-         * @description One webhook, and how it fares.
+         * @description One webhook, with its state.
          */
         get: operations["get_instance_webhook"];
         /**
          * Update Instance Webhook
-         * @description Update a webhook. Only the given fields change. One that is switched on again is sent what has waited.
+         * @description Update a webhook. Only the given fields change.
+         *
+         *     When a webhook is turned on again, its waiting messages are sent.
          */
         put: operations["update_instance_webhook"];
         post?: never;
         /**
          * Delete Instance Webhook
-         * @description Delete a webhook, with what waits for it and the record of its deliveries.
+         * @description Delete a webhook, with its waiting messages and the record of its deliveries.
          */
         delete: operations["delete_instance_webhook"];
         options?: never;
@@ -1473,7 +1477,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate Instance Webhook Secret
-         * @description Replace the secret. For 24 hours, messages are also signed with the one before.
+         * @description Replace the secret. For 24 hours, messages are also signed with the previous one.
          */
         post: operations["rotate_instance_webhook_secret"];
         delete?: never;
@@ -2183,7 +2187,7 @@ export interface paths {
          * Export Release Users
          * @description The users of a release as CSV: when and how each was exposed, and what was counted of it for each metric.
          *
-         *     A text that a spreadsheet would take for a formula has an apostrophe in front.
+         *     A text that a spreadsheet would interpret as a formula starts with an apostrophe.
          *
          *     Requires the permission `evaluations:read`.
          */
@@ -2304,7 +2308,7 @@ export interface paths {
          * Delete Comment
          * @description Delete a comment that you have written.
          *
-         *     That of somebody else needs the permission `comments:moderate`, and the audit trail says who has deleted it.
+         *     Deleting another person's comment needs the permission `comments:moderate`, and the audit trail records it.
          *
          *     Requires the permission `comments:write`.
          */
@@ -2325,11 +2329,11 @@ export interface paths {
         put?: never;
         /**
          * Change Flags
-         * @description Do the same to many flags of an environment, or to none of them.
+         * @description Apply an action to many flags of an environment, or to none of them.
          *
-         *     - `enable` and `disable` switch the flags on and off, and need only `flags:toggle`; the others need `flags:write`.
-         *     - A flag that already is so stays untouched. Each other flag is a change of its own in the audit trail.
-         *     - If the action cannot be done to some flags, nothing changes (409), and `errors` has the reason for each: a
+         *     - `enable` and `disable` turn the flags on and off, and need only `flags:toggle`; the others need `flags:write`.
+         *     - A flag that already has the state is unchanged. Each other flag is a separate change in the audit trail.
+         *     - If the action is not possible for some flags, nothing changes (409), and `errors` has the reason for each: a
          *       prerequisite of flags that are neither chosen nor archived is not archived, an archived flag is not changed, and a
          *       flag has at most 20 tags.
          *
@@ -2351,7 +2355,7 @@ export interface paths {
         };
         /**
          * List Favourites
-         * @description The keys of the flags that are your favourites in the project: at most 200, in every environment the same.
+         * @description The keys of the flags that are your favourites in the project: at most 200, the same in every environment.
          *
          *     Requires the permission `flags:read`.
          */
@@ -2382,7 +2386,7 @@ export interface paths {
         post?: never;
         /**
          * Remove Favourite
-         * @description Make a flag none of your favourites. Nothing changes if it is none.
+         * @description Remove a flag from your favourites. Nothing changes if it is not one of them.
          *
          *     Requires the permission `flags:read`.
          */
@@ -2534,7 +2538,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Pinned Chart
-         * @description Remove a pinned chart. You need the permission in the chart's environment. The history stays.
+         * @description Remove a pinned chart. You need the permission in the chart's environment. The history is kept.
          *
          *     Requires the permission `flags:write`.
          */
@@ -2553,7 +2557,7 @@ export interface paths {
         };
         /**
          * List Cleanup Candidates
-         * @description The flags that may be removed, why, and what that would alter.
+         * @description The flags that may be removed, with the reasons and the effects.
          *
          *     A flag is a candidate if in the whole period it was on for everyone, off for everyone, not evaluated or not
          *     changed. Flags that are younger than the period or archived are left out.
@@ -2664,8 +2668,8 @@ export interface paths {
          * Compare Environments
          * @description The flags in which two environments differ, by key. Flags that are the same in both are left out.
          *
-         *     Flags are matched by their keys. Rules are compared by what they say, in the order in which they are tried, and not
-         *     by their ids. Archived flags are left out. Needs `flags:read` in both environments.
+         *     Flags are matched by their keys. Rules are compared by their content, in the order in which they are checked, and
+         *     not by their ids. Archived flags are left out. Needs `flags:read` in both environments.
          *
          *     Requires the permission `flags:read`.
          */
@@ -2692,13 +2696,13 @@ export interface paths {
          * @description Make flags in one environment like those with the same keys in another, in the chosen parts, or change nothing.
          *
          *     - A flag that the environment does not have is created. It is off unless `state`, `rollout`, `rules` and
-         *       `prerequisites` are all carried, so that it is never on for more users.
-         *     - The users of a rollout stay the same: `bucketing_key` and `stickiness` are carried with `rollout`, with variants
-         *       and with rules that have a percentage. A flag whose own shares are not carried is refused if that would choose
+         *       `prerequisites` are all copied, so that it is never on for more users.
+         *     - The users of a rollout stay the same: `bucketing_key` and `stickiness` are copied with `rollout`, with variants
+         *       and with rules that have a percentage. A flag whose own shares are not copied is refused if the copy would choose
          *       other users for them.
-         *     - A rule that says the same stays; others are changed, created and deleted.
+         *     - Equal rules are kept; others are changed, created and deleted.
          *     - If some flags cannot be copied, nothing is (409), and `errors` has the reason for each. An archived flag is not
-         *       changed, and what a flag needs must exist or be copied with it.
+         *       changed, and the flags that a flag needs must exist or be copied with it.
          *
          *     Needs `flags:read` in the one environment, and in the other `flags:write`, also `rules:write` for `rules`, and for
          *     `state` alone only `flags:toggle`. Each flag and each rule that is written is a change in the audit trail.
@@ -2745,7 +2749,7 @@ export interface paths {
         put?: never;
         /**
          * List Answers
-         * @description List a user's present results, and their reasons, in pages. This is not an evaluation, and it is not recorded.
+         * @description List a user's current results, and their reasons, in pages. This is not an evaluation, and it is not recorded.
          *
          *     Requires the permission `flags:read`.
          */
@@ -2769,8 +2773,8 @@ export interface paths {
          * Answer Users
          * @description Evaluate up to 200 flags for up to 200 users in up to 5 environments, with reasons. Nothing is recorded.
          *
-         *     At most 20,000 answers: users times flags times environments. Without `flag_keys`, these are as many flags as that
-         *     allows. They are not evaluations, and they are not recorded. Needs `flags:read` in each of the environments.
+         *     At most 20,000 answers: users times flags times environments. Without `flag_keys`, the number of flags is limited
+         *     accordingly. They are not evaluations, and they are not recorded. Needs `flags:read` in each of the environments.
          *
          *     Requires the permission `flags:read`.
          */
@@ -2903,7 +2907,7 @@ export interface paths {
         };
         /**
          * List Sdk Differences
-         * @description List what SDKs that evaluate the flag in the application answer differently, and why.
+         * @description List the differences in SDKs that evaluate the flag in the application, and the reasons.
          *
          *     Requires the permission `flags:read`.
          */
@@ -2949,10 +2953,11 @@ export interface paths {
         };
         /**
          * List Changes
-         * @description The changes in an environment, newest first, including those of deleted flags, and of what it shares.
+         * @description The changes in an environment, newest first, including those of deleted flags and of shared resources.
          *
-         *     It shares the project's segments and members, whose changes are listed if you may read the audit trail of the whole
-         *     project. With `flag_id`, only those of segments are listed that a rule of the flag names now; with `flag_key`, none.
+         *     Shared resources are the project's segments and members, whose changes are listed if you may read the audit trail of
+         *     the whole project. With `flag_id`, only those of segments are listed that a rule of the flag names now; with
+         *     `flag_key`, none.
          *
          *     Requires the permission `audit:read`.
          */
@@ -3016,7 +3021,7 @@ export interface paths {
          * Export Project Changes
          * @description The changes in a project as CSV, newest first, with the same filters as the list.
          *
-         *     A text that a spreadsheet would take for a formula has an apostrophe in front.
+         *     A text that a spreadsheet would interpret as a formula starts with an apostrophe.
          *
          *     Requires the permission `audit:read`.
          */
@@ -3062,10 +3067,10 @@ export interface paths {
         put?: never;
         /**
          * Restore Change
-         * @description Put back what a change of a flag, a rule or a segment has altered, as it was before the change.
+         * @description Restore the fields that a change of a flag, a rule or a segment has changed to their values before the change.
          *
-         *     Only the fields that the change has altered are put back. A deleted flag comes back with its rules, and a deleted
-         *     rule or segment, under the same ids. This is a change of its own, which names the other in `restores`, and needs the
+         *     Only the fields that the change has changed are restored. A deleted flag is restored with its rules, and a deleted
+         *     rule or segment, with the same ids. This is a change of its own, which names the other in `restores`, and needs the
          *     permission for it: `flags:write`, `flags:toggle` for a toggle, `rules:write` for a rule and `segments:write` for a
          *     segment. It also needs `audit:read`, because the old values are those of the audit trail. A creation is not
          *     restored.
@@ -3090,9 +3095,9 @@ export interface paths {
         put?: never;
         /**
          * Restore Changes
-         * @description Put back several changes together, the newest first, as if each were restored alone; or none of them.
+         * @description Restore several changes together, the newest first, as if each were restored alone; or none of them.
          *
-         *     A dry run tells of each change what it would alter, or why it cannot be put back.
+         *     A dry run shows for each change what it would change, or why it cannot be restored.
          *
          *     Requires the permissions `flags:write` and `audit:read`.
          */
@@ -3158,7 +3163,7 @@ export interface paths {
          * Summarise Evaluations
          * @description Count how often each flag was on and off, by interval and reason.
          *
-         *     With `flag_key` and an interval of whole days also for how many users, in each interval and in all of them.
+         *     With `flag_key` and an interval of whole days, also count the users, in each interval and in all of them.
          *
          *     Requires the permission `evaluations:read`.
          */
@@ -3316,7 +3321,7 @@ export interface paths {
         };
         /**
          * Find Usage
-         * @description List keys that were asked for but have no flag, and flags that nobody asked for by their keys.
+         * @description List keys that were requested but have no flag, and flags that were not requested by their keys.
          *
          *     Requires the permission `evaluations:read`.
          */
@@ -3338,7 +3343,7 @@ export interface paths {
         };
         /**
          * List Callers
-         * @description List who asked for flags in the last 30 days, those that asked last first: at most 1,000.
+         * @description List the callers of the last 30 days, the most recent first: at most 1,000.
          *
          *     Requests whose SDK key is not valid, or that a limit refuses, are not counted, and neither are refused requests
          *     with the project's own key.
@@ -3388,9 +3393,9 @@ export interface paths {
         get: operations["get_account"];
         /**
          * Update Account
-         * @description Deactivate or reactivate an account, or make it an administrator or not one any more.
+         * @description Deactivate or reactivate an account, or make it an administrator or an ordinary account.
          *
-         *     Deactivating an account ends its sessions and its access tokens immediately, on every instance. Its projects stay,
+         *     Deactivating an account ends its sessions and its access tokens immediately, on every instance. Its projects remain,
          *     and their SDK keys work. The last administrator cannot be deactivated or demoted.
          */
         put: operations["update_account"];
@@ -3430,7 +3435,7 @@ export interface paths {
         };
         /**
          * List All Projects
-         * @description The projects of this instance, newest first. What they contain is visible only to their members.
+         * @description The projects of this instance, newest first. Their contents are visible only to their members.
          */
         get: operations["list_all_projects"];
         put?: never;
@@ -3495,9 +3500,9 @@ export interface paths {
         get: operations["get_settings"];
         /**
          * Update Settings
-         * @description Open or close registration, and demand a second factor of every account or not, on every instance.
+         * @description Open or close registration, and set whether every account needs a second factor, on every instance.
          *
-         *     What is set here wins over the environment variables. Whoever demands a second factor needs one.
+         *     These settings take precedence over the environment variables. To require a second factor, you need one.
          */
         put: operations["update_settings"];
         post?: never;
@@ -3559,12 +3564,12 @@ export interface paths {
         };
         /**
          * Ready
-         * @description Everything works, or else 503 with what does not in `detail`, and what does in `works`.
+         * @description Whether everything works; otherwise a 503 with the problems in `detail`, and the working parts in `works`.
          *
-         *     With `for`, only this matters: `evaluations`, which are answered from memory even while the database is away;
-         *     `writes`, which are changes; or `history`, to which evaluations are recorded.
+         *     `for` limits the check to one part: `evaluations`, which are answered from memory even while the database is
+         *     unavailable; `writes`, which are changes; or `history`, to which evaluations are recorded.
          *
-         *     The answer is at most a second old, but that the server is stopping is told at once.
+         *     The answer is at most a second old, except that a stop is reported at once.
          */
         get: operations["ready"];
         put?: never;

@@ -181,7 +181,7 @@ async def find_usage(
     actor: CurrentActor,
     applications: Service,
 ) -> Response:
-    """List keys that were asked for but have no flag, and flags that nobody asked for by their keys."""
+    """List keys that were requested but have no flag, and flags that were not requested by their keys."""
     usage = await applications.find_usage(actor, project_id, env_id, query.days)
     missing = [
         {

@@ -63,7 +63,7 @@ Service = Annotated[Callers, Depends(service(Callers))]
 async def list_callers(
     project_id: Id, env_id: Id, query: Annotated[CallersQuery, Query()], actor: CurrentActor, callers: Service
 ) -> Response:
-    """List who asked for flags in the last 30 days, those that asked last first: at most 1,000.
+    """List the callers of the last 30 days, the most recent first: at most 1,000.
 
     Requests whose SDK key is not valid, or that a limit refuses, are not counted, and neither are refused requests
     with the project's own key.

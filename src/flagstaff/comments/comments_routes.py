@@ -199,7 +199,7 @@ async def delete_comment(
 ) -> Response:
     """Delete a comment that you have written.
 
-    That of somebody else needs the permission `comments:moderate`, and the audit trail says who has deleted it.
+    Deleting another person's comment needs the permission `comments:moderate`, and the audit trail records it.
     """
     await comments.delete_comment(actor, project_id, comment_id, precondition)
     return no_content()

@@ -128,13 +128,13 @@ async def copy_flags(project_id: Id, body: CopyBody, actor: CurrentActor, copies
     """Make flags in one environment like those with the same keys in another, in the chosen parts, or change nothing.
 
     - A flag that the environment does not have is created. It is off unless `state`, `rollout`, `rules` and
-      `prerequisites` are all carried, so that it is never on for more users.
-    - The users of a rollout stay the same: `bucketing_key` and `stickiness` are carried with `rollout`, with variants
-      and with rules that have a percentage. A flag whose own shares are not carried is refused if that would choose
+      `prerequisites` are all copied, so that it is never on for more users.
+    - The users of a rollout stay the same: `bucketing_key` and `stickiness` are copied with `rollout`, with variants
+      and with rules that have a percentage. A flag whose own shares are not copied is refused if the copy would choose
       other users for them.
-    - A rule that says the same stays; others are changed, created and deleted.
+    - Equal rules are kept; others are changed, created and deleted.
     - If some flags cannot be copied, nothing is (409), and `errors` has the reason for each. An archived flag is not
-      changed, and what a flag needs must exist or be copied with it.
+      changed, and the flags that a flag needs must exist or be copied with it.
 
     Needs `flags:read` in the one environment, and in the other `flags:write`, also `rules:write` for `rules`, and for
     `state` alone only `flags:toggle`. Each flag and each rule that is written is a change in the audit trail.

@@ -75,7 +75,7 @@ class AnswersOut(BaseModel):
 async def list_answers(
     project_id: Id, env_id: Id, body: AskAnswers, request: Request, actor: CurrentActor, explanations: Service
 ) -> Response:
-    """List a user's present results, and their reasons, in pages. This is not an evaluation, and it is not recorded."""
+    """List a user's current results, and their reasons, in pages. This is not an evaluation, and it is not recorded."""
     answers = await explanations.list_answers(
         actor,
         project_id,

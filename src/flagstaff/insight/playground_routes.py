@@ -121,8 +121,8 @@ async def answer_users(
 ) -> Response:
     """Evaluate up to 200 flags for up to 200 users in up to 5 environments, with reasons. Nothing is recorded.
 
-    At most 20,000 answers: users times flags times environments. Without `flag_keys`, these are as many flags as that
-    allows. They are not evaluations, and they are not recorded. Needs `flags:read` in each of the environments.
+    At most 20,000 answers: users times flags times environments. Without `flag_keys`, the number of flags is limited
+    accordingly. They are not evaluations, and they are not recorded. Needs `flags:read` in each of the environments.
     """
     of_each_flag = len(body.users) * len(body.environment_ids)
     asked = of_each_flag * len(body.flag_keys or ())

@@ -31,7 +31,7 @@ class Members:
     settings: Settings
 
     async def list_members(self, actor: Actor, project_id: UUID) -> list[Member]:
-        """The members of a project, those who have been there longest first."""
+        """The members of a project, the longest-standing first."""
         async with self.database.read() as connection:
             await open_membership(connection, actor, project_id, Permission.MEMBERS_READ)
             return await members_store.list_members(connection, project_id)

@@ -242,7 +242,7 @@ async def get_release_results(path: FlagIds, release_id: Id, actor: CurrentActor
 async def export_release_users(path: FlagIds, release_id: Id, actor: CurrentActor, results: Service) -> Response:
     """The users of a release as CSV: when and how each was exposed, and what was counted of it for each metric.
 
-    A text that a spreadsheet would take for a formula has an apostrophe in front.
+    A text that a spreadsheet would interpret as a formula starts with an apostrophe.
     """
     release, users = await results.open_users(actor, path, release_id)
     return StreamingResponse(_written(release, users), media_type="text/csv", headers=_HEADERS)

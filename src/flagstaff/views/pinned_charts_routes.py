@@ -132,6 +132,6 @@ async def update_pinned_chart(
 async def delete_pinned_chart(
     project_id: Id, chart_id: Id, actor: CurrentActor, charts: Service, precondition: IfMatch
 ) -> Response:
-    """Remove a pinned chart. You need the permission in the chart's environment. The history stays."""
+    """Remove a pinned chart. You need the permission in the chart's environment. The history is kept."""
     await charts.delete_chart(actor, project_id, chart_id, precondition)
     return no_content()

@@ -514,7 +514,9 @@ async def test_an_entry_that_lacks_the_values_is_refused(
     await record_less(flagstaff, deletion, before={"name": "New checkout"})
     answer = await restore(ada, project, deletion)
     assert answer.status_code == 409
-    assert answer.json()["detail"].startswith("This cannot be restored. The entry does not say what was there: ")
+    assert answer.json()["detail"].startswith(
+        "This cannot be restored. The audit trail does not contain valid values: "
+    )
     flag = await ada.create_flag(environment)
     await ada.post(f"{flag_path(flag)}/toggle")
     toggle = await latest(ada, project)

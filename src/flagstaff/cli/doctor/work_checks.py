@@ -26,5 +26,5 @@ async def check_condition_work(settings: Settings) -> Finding:
         "conditions",
         f"{len(above)} environments are above their budget of {quota.maximum:,} microseconds: {named}",
         "They are evaluated, but may slow other evaluations, and their conditions cannot grow. Ask their editors to "
-        "reduce the conditions (see GET …/condition-work), or raise {quota.setting}.",
+        f"reduce the conditions (see GET …/condition-work), or raise {quota.setting}.",
     )

@@ -152,8 +152,8 @@ async def list_my_tokens(actor: CurrentActor, tokens: Service) -> Response:
 async def create_my_token(body: NewToken, request: Request, actor: CurrentActor, tokens: Service) -> Response:
     """Create a personal access token, which acts for you in all of your projects. Confirm it with your password.
 
-    In each project it allows what both its permissions and your role allow, also when your role changes. You get a mail
-    about it. A wrong password counts as a failed login.
+    In each project it allows what both its permissions and your current role allow. You get a mail about it. A wrong
+    password counts as a failed login.
     """
     await _confirm(request, actor, body)
     token, secret = await tokens.create_own_token(actor, body.wanted())
@@ -199,7 +199,7 @@ async def create_token(
 ) -> Response:
     """Create an access token for a project. Confirm it with your password.
 
-    It may have only permissions that you have, and allows what both they and your present role allow. It ends when you
+    It may have only permissions that you have, and allows what both they and your current role allow. It ends when you
     leave the project. You get a mail about it. A wrong password counts as a failed login. An `Idempotency-Key` is
     ignored, because the response is not stored.
     """

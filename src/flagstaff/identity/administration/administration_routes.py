@@ -153,9 +153,9 @@ async def get_account(account_id: Id, actor: CurrentActor, administrators: Servi
 async def update_account(
     account_id: Id, body: AccountUpdate, actor: CurrentActor, administrators: Service, precondition: IfMatch
 ) -> Response:
-    """Deactivate or reactivate an account, or make it an administrator or not one any more.
+    """Deactivate or reactivate an account, or make it an administrator or an ordinary account.
 
-    Deactivating an account ends its sessions and its access tokens immediately, on every instance. Its projects stay,
+    Deactivating an account ends its sessions and its access tokens immediately, on every instance. Its projects remain,
     and their SDK keys work. The last administrator cannot be deactivated or demoted.
     """
     return tagged_response(_view(await administrators.update_account(actor, account_id, precondition, **body.given())))
@@ -174,7 +174,7 @@ async def end_account_session(account_id: Id, session_id: Id, actor: CurrentActo
 async def list_all_projects(
     query: Annotated[ProjectsQuery, Query()], actor: CurrentActor, administrators: Service
 ) -> Response:
-    """The projects of this instance, newest first. What they contain is visible only to their members."""
+    """The projects of this instance, newest first. Their contents are visible only to their members."""
     return await _projects.respond(query, partial(administrators.list_projects, actor, query.name))
 
 

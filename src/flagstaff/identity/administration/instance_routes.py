@@ -107,8 +107,8 @@ async def get_settings(actor: CurrentActor, instance: Service) -> Response:
 async def update_settings(
     body: InstanceSettingsUpdate, actor: CurrentActor, instance: Service, precondition: IfMatch
 ) -> Response:
-    """Open or close registration, and demand a second factor of every account or not, on every instance.
+    """Open or close registration, and set whether every account needs a second factor, on every instance.
 
-    What is set here wins over the environment variables. Whoever demands a second factor needs one.
+    These settings take precedence over the environment variables. To require a second factor, you need one.
     """
     return tagged_response(_view(await instance.update_settings(actor, precondition, **body.given())))
