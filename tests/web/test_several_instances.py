@@ -274,7 +274,7 @@ async def test_a_toggle_that_may_be_stored_does_not_invite_a_retry(scene: Scene,
 def check_not_answered_yet(answer: httpx.Response) -> None:
     """Check for a 503 that says that the request has changed nothing and can be repeated."""
     assert answer.status_code == 503, answer.text
-    assert answer.json()["detail"].startswith("Nothing was changed by this request. It found a state")
+    assert answer.json()["detail"].startswith("Nothing was changed by this request. Another request")
     assert answer.headers["retry-after"] == "5"
 
 

@@ -3709,7 +3709,7 @@ export interface components {
             expires_at: string | null;
             /**
              * Last Used At
-             * @description When the token was last used, to within a few minutes.
+             * @description When the token was last used, accurate to a few minutes.
              */
             last_used_at: string | null;
         };
@@ -3733,12 +3733,12 @@ export interface components {
             deactivated_at: string | null;
             /**
              * Second Factor
-             * @description Whether it has an authenticator app or a passkey, or only an identity provider can open it.
+             * @description Whether it has an authenticator app or a passkey, or can be opened only at its identity provider.
              */
             second_factor: boolean;
             /**
              * Last Seen At
-             * @description When one of its sessions was last used, to within a few minutes; null if it has none.
+             * @description When one of its sessions was last used, accurate to a few minutes; null if it has none.
              */
             last_seen_at: string | null;
             /**
@@ -3749,7 +3749,7 @@ export interface components {
             created_at: string;
             /**
              * Projects
-             * @description How many projects count against its quota.
+             * @description The number of projects that count towards its quota.
              */
             projects: number;
             /**
@@ -3802,7 +3802,7 @@ export interface components {
             /**
              * Last Seen At
              * Format: date-time
-             * @description When the session was last used, to within a few minutes.
+             * @description When the session was last used, accurate to a few minutes.
              * @example 2026-11-20T10:00:00.123456Z
              */
             last_seen_at: string;
@@ -3867,12 +3867,12 @@ export interface components {
             deactivated_at: string | null;
             /**
              * Second Factor
-             * @description Whether it has an authenticator app or a passkey, or only an identity provider can open it.
+             * @description Whether it has an authenticator app or a passkey, or can be opened only at its identity provider.
              */
             second_factor: boolean;
             /**
              * Last Seen At
-             * @description When one of its sessions was last used, to within a few minutes; null if it has none.
+             * @description When one of its sessions was last used, accurate to a few minutes; null if it has none.
              */
             last_seen_at: string | null;
             /**
@@ -4976,7 +4976,7 @@ export interface components {
             parts?: ("details" | "state" | "rollout" | "rules" | "variants" | "prerequisites")[];
             /**
              * Dry Run
-             * @description Only tell what it would alter.
+             * @description Only return the changes that it would make.
              * @default false
              */
             dry_run?: boolean;
@@ -5015,7 +5015,7 @@ export interface components {
             name: string;
             /**
              * Kind
-             * @description `browser` for keys that end users can read: with one, an application only learns how flags are for one user. `server` for all others.
+             * @description `browser` for keys that end users can read: it only returns the results of flags for one user. `server` for all other keys.
              * @enum {string}
              */
             kind: "server" | "browser";
@@ -5039,7 +5039,7 @@ export interface components {
             expires_at: string | null;
             /**
              * Last Used At
-             * @description When the key was last used, to within a few minutes.
+             * @description When the key was last used, accurate to a few minutes.
              */
             last_used_at: string | null;
             /**
@@ -5087,7 +5087,7 @@ export interface components {
             expires_at: string | null;
             /**
              * Last Used At
-             * @description When the token was last used, to within a few minutes.
+             * @description When the token was last used, accurate to a few minutes.
              */
             last_used_at: string | null;
             /** Token */
@@ -6260,7 +6260,7 @@ export interface components {
             is_default: boolean;
             /**
              * Demands Second Factor
-             * @description Whether every account needs a second factor for everything but its own settings.
+             * @description Whether every account needs a second factor for everything except its own settings.
              */
             demands_second_factor: boolean;
             /**
@@ -6617,7 +6617,7 @@ export interface components {
             threshold: number;
             /**
              * Warning
-             * @description Whether no further step begins: the evidence is above half of the threshold's logarithm.
+             * @description Whether further steps wait: the evidence is above half of the threshold's logarithm.
              */
             warning: boolean;
             /** Acted At */
@@ -7091,7 +7091,7 @@ export interface components {
             environment: string;
             /**
              * Kind
-             * @description `browser` for keys that end users can read: with one, an application only learns how flags are for one user. `server` for all others.
+             * @description `browser` for keys that end users can read: it only returns the results of flags for one user. `server` for all other keys.
              * @enum {string}
              */
             kind: "server" | "browser";
@@ -7274,7 +7274,7 @@ export interface components {
             stale: boolean;
             /**
              * Webhooks
-             * @description A webhook was switched off, if you may manage webhooks.
+             * @description A webhook was turned off, if you may manage webhooks.
              */
             webhooks: boolean;
             /**
@@ -7325,7 +7325,7 @@ export interface components {
             stale: boolean;
             /**
              * Webhooks
-             * @description A webhook was switched off, if you may manage webhooks.
+             * @description A webhook was turned off, if you may manage webhooks.
              */
             webhooks: boolean;
             /**
@@ -7366,7 +7366,7 @@ export interface components {
             stale?: boolean;
             /**
              * Webhooks
-             * @description A webhook was switched off, if you may manage webhooks.
+             * @description A webhook was turned off, if you may manage webhooks.
              */
             webhooks?: boolean;
             /**
@@ -7558,7 +7558,7 @@ export interface components {
             newPassword: string;
             /**
              * Keep Access Tokens
-             * @description Whether the access tokens that the account has made stay valid.
+             * @description Whether the access tokens that the account has created remain valid.
              * @default false
              */
             keep_access_tokens?: boolean;
@@ -7901,7 +7901,7 @@ export interface components {
             methods?: string[] | null;
             /**
              * Passkey Options
-             * @description To answer the challenge with a passkey: for `navigator.credentials.get`.
+             * @description The options for `navigator.credentials.get`, to answer the challenge with a passkey.
              * @default null
              */
             passkey_options?: {
@@ -8407,7 +8407,7 @@ export interface components {
             /**
              * Seen At
              * Format: date-time
-             * @description When it was last reported, to within ten minutes.
+             * @description When it was last reported, accurate to ten minutes.
              * @example 2026-11-20T10:00:00.123456Z
              */
             seen_at: string;
@@ -8437,7 +8437,7 @@ export interface components {
         RestoreAllBody: {
             /**
              * Dry Run
-             * @description Only tell what it would alter.
+             * @description Only return the changes that it would make.
              * @default false
              */
             dry_run?: boolean;
@@ -8465,7 +8465,7 @@ export interface components {
         RestoreBody: {
             /**
              * Dry Run
-             * @description Only tell what it would alter.
+             * @description Only return the changes that it would make.
              * @default false
              */
             dry_run?: boolean;
@@ -8813,7 +8813,7 @@ export interface components {
             name: string;
             /**
              * Kind
-             * @description `browser` for keys that end users can read: with one, an application only learns how flags are for one user. `server` for all others.
+             * @description `browser` for keys that end users can read: it only returns the results of flags for one user. `server` for all other keys.
              * @enum {string}
              */
             kind: "server" | "browser";
@@ -8837,7 +8837,7 @@ export interface components {
             expires_at: string | null;
             /**
              * Last Used At
-             * @description When the key was last used, to within a few minutes.
+             * @description When the key was last used, accurate to a few minutes.
              */
             last_used_at: string | null;
             /**
@@ -9010,7 +9010,7 @@ export interface components {
             /**
              * Last Seen At
              * Format: date-time
-             * @description When the session was last used, to within a few minutes.
+             * @description When the session was last used, accurate to a few minutes.
              * @example 2026-11-20T10:00:00.123456Z
              */
             last_seen_at: string;

@@ -63,7 +63,7 @@ class CopyBody(Body):
         description="The parts to copy, by default all: `details` are name, description and tags; `rollout` "
         "is the percentage and `fallthrough`.",
     )
-    dry_run: bool = Field(default=False, description="Only tell what it would alter.")
+    dry_run: bool = Field(default=False, description="Only return the changes that it would make.")
     if_unchanged: Text | None = Field(
         default=None,
         description="The `fingerprint` of a dry run: the copy is refused (409) if it would now change anything else.",

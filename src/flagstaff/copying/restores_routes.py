@@ -29,7 +29,7 @@ _given_number = re.compile("[1-9][0-9]{0,17}")
 class RestoreBody(Body):
     """Options of a restore."""
 
-    dry_run: bool = Field(default=False, description="Only tell what it would alter.")
+    dry_run: bool = Field(default=False, description="Only return the changes that it would make.")
     if_unchanged: bool = Field(
         default=False, description="Refuse (409) if the same fields have been changed again since."
     )

@@ -30,7 +30,7 @@ class ProblemDocument(BaseModel):
     challenge: str | None = Field(default=None, description="The login that needs a second factor.")
     methods: list[str] | None = Field(default=None, description="The accepted second factors.")
     passkey_options: dict[str, Any] | None = Field(
-        default=None, description="To answer the challenge with a passkey: for `navigator.credentials.get`."
+        default=None, description="The options for `navigator.credentials.get`, to answer the challenge with a passkey."
     )
     current: dict[str, Any] | None = Field(
         default=None, description="The current state of a resource that is not in the state that `If-Match` requires."

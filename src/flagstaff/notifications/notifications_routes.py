@@ -39,7 +39,7 @@ _RELEASES = Field(
 )
 _MENTIONS = Field(description="Others have mentioned you in a comment.")
 _SUBSCRIBED = Field(description="Others have made changes to which you have subscribed.")
-_WEBHOOKS = Field(description="A webhook was switched off, if you may manage webhooks.")
+_WEBHOOKS = Field(description="A webhook was turned off, if you may manage webhooks.")
 
 
 class NotificationsOut(TaggedOut):

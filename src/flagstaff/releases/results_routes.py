@@ -78,7 +78,7 @@ class MetricResultOut(BaseModel):
     evidence: float
     threshold: float
     warning: bool = Field(
-        description="Whether no further step begins: the evidence is above half of the threshold's logarithm."
+        description="Whether further steps wait: the evidence is above half of the threshold's logarithm."
     )
     acted_at: Moment | None
     words: str

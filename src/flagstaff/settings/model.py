@@ -338,7 +338,7 @@ class Settings:
         metadata=_read_by(
             values.parse_switch,
             "off",
-            "Whether every account needs a second factor for everything but its own settings. Administrators can "
+            "Whether every account needs a second factor for everything except its own settings. Administrators can "
             "change it while the server runs.",
         )
     )

@@ -23,7 +23,7 @@ UNREADABLE = "is not a credential as navigator.credentials returns it"
 REFUSED = "was refused: its signature, its site, its counter or the verification of its user is not valid"
 OTHER_ORIGIN = f"was made by a page of another origin; use {ORIGIN}"
 NOT_REGISTERED = "This passkey is not registered here, or has been removed."
-ENDED = "The challenge is unknown, has been used or has expired. Begin again."
+ENDED = "The challenge is unknown, has been used or has expired. Start again."
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ async def test_a_registration_must_be_made_for_this_site_by_a_verified_user(ada:
 async def test_a_registration_of_another_account_or_an_old_or_used_one_is_refused(
     ada: Caller, eve: Caller, authenticator: Authenticator, clock: Clock
 ) -> None:
-    unknown = {"credential": "was made for a registration that is unknown, used or has expired"}
+    unknown = {"credential": "was created for a registration that is unknown, used or expired"}
     hers = authenticator.create(await begin(eve))
     assert field_errors(await ada.post(PASSKEYS, json={"name": "x", "credential": hers})) == unknown
     mine = authenticator.create(await begin(ada))

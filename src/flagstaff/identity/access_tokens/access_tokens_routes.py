@@ -92,7 +92,7 @@ class AccessTokenOut(TaggedOut):
     email: str
     created_at: Moment
     expires_at: Moment | None
-    last_used_at: Moment | None = Field(description="When the token was last used, to within a few minutes.")
+    last_used_at: Moment | None = Field(description="When the token was last used, accurate to a few minutes.")
 
 
 class CreatedTokenOut(AccessTokenOut):

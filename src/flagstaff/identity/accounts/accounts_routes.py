@@ -65,7 +65,7 @@ class PasswordReset(Body):
     token: str
     new_password: Annotated[Password, Field(alias="newPassword")]
     keep_access_tokens: bool = Field(
-        default=False, description="Whether the access tokens that the account has made stay valid."
+        default=False, description="Whether the access tokens that the account has created remain valid."
     )
 
 

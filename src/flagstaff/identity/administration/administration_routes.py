@@ -38,10 +38,10 @@ class AdministeredAccountOut(TaggedOut):
     active: bool
     deactivated_at: Moment | None
     second_factor: bool = Field(
-        description="Whether it has an authenticator app or a passkey, or only an identity provider can open it."
+        description="Whether it has an authenticator app or a passkey, or can be opened only at its identity provider."
     )
     last_seen_at: Moment | None = Field(
-        description="When one of its sessions was last used, to within a few minutes; null if it has none."
+        description="When one of its sessions was last used, accurate to a few minutes; null if it has none."
     )
     created_at: Moment
 
@@ -49,7 +49,7 @@ class AdministeredAccountOut(TaggedOut):
 class AccountDetailsOut(AdministeredAccountOut):
     """An account with its sessions, newest first."""
 
-    projects: int = Field(description="How many projects count against its quota.")
+    projects: int = Field(description="The number of projects that count towards its quota.")
     tokens: int = Field(description="How many access tokens it has, personal and for projects.")
     sessions: list[AccountSessionOut]
 

@@ -47,7 +47,7 @@ class InstanceSettingsOut(TaggedOut):
     registration: Literal["open", "closed"]
     is_default: bool = Field(description="Whether `registration` is the value of `FLAGSTAFF_REGISTRATION`.")
     demands_second_factor: bool = Field(
-        description="Whether every account needs a second factor for everything but its own settings."
+        description="Whether every account needs a second factor for everything except its own settings."
     )
     demands_second_factor_is_default: bool = Field(
         description="Whether `demands_second_factor` is the value of `FLAGSTAFF_DEMAND_SECOND_FACTOR`."

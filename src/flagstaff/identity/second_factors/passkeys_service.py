@@ -75,7 +75,7 @@ class Passkeys:
             token_hash = hash_token(given.challenge)
             begun = await second_factors_store.find_challenge(connection, token_hash, Purpose.REGISTRATION, now)
             if begun is None or begun.account_id != account.id:
-                raise invalid_field(_CREDENTIAL, "was made for a registration that is unknown, used or has expired")
+                raise invalid_field(_CREDENTIAL, "was created for a registration that is unknown, used or expired")
             try:
                 verified = verify_registration(self.site, credential, given.challenge)
             except ValueError as error:
@@ -194,7 +194,7 @@ class Passkeys:
 
 
 def _ended_challenge() -> Error:
-    return Error(Code.UNAUTHENTICATED, "The challenge is unknown, has been used or has expired. Begin again.")
+    return Error(Code.UNAUTHENTICATED, "The challenge is unknown, has been used or has expired. Start again.")
 
 
 def _require_room(present: list[Passkey]) -> None:

@@ -16,7 +16,7 @@ class AccountSessionOut(BaseModel):
     device: str | None = Field(description="The user agent of the browser or program; at most 255 characters.")
     address: str | None = Field(description="The address from which the session was opened.")
     created_at: Moment
-    last_seen_at: Moment = Field(description="When the session was last used, to within a few minutes.")
+    last_seen_at: Moment = Field(description="When the session was last used, accurate to a few minutes.")
     expires_at: Moment
 
 

@@ -99,7 +99,8 @@ class SingleSignOn:
         if sign_in is None or client is None or not hmac.compare_digest(sign_in.binding_hash, hash_token(binding)):
             raise Error(
                 Code.UNAUTHENTICATED,
-                "This sign-in is unknown, has been completed or has expired, or was begun in another browser. Sign in "
+                "This sign-in is unknown, has been completed or has expired, or was begun in another browser. Sign "
+                "in "
                 "again.",
             )
         answer = await client.redeem(code=code, verifier=sign_in.verifier, nonce=sign_in.nonce, issuer=issuer)

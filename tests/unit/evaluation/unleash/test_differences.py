@@ -103,7 +103,10 @@ def test_a_share_by_a_bucketing_key_that_breaks_an_engine_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("condition", "reason"),
     [
-        (Condition("plan", Operator.IN, ("professional",), case_insensitive=True), "some spellings"),
+        (
+            Condition("plan", Operator.IN, ("professional",), case_insensitive=True),
+            "some upper- and lower-case spellings",
+        ),
         (Condition("plan", Operator.NOT_IN, ("gold",), case_insensitive=True), "begin with one of the values"),
         (Condition("plan", Operator.IN, ("gold", "x\\")), "backslash"),
     ],
