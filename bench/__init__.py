@@ -1,1 +1,1 @@
-"""The load harness, which compares Flagstaff with nginx and uvicorn in the same run. These are not tests."""
+"""Load tests that compare Flagstaff with nginx and uvicorn in the same run. They do not test correctness."""

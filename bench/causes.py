@@ -1,10 +1,11 @@
-"""How many changed results get a cause, and what that costs: `python -m bench.causes [seed]`.
+"""The share of changed results for which a cause is found, and its cost: `python -m bench.causes [seed]`.
 
-A seeded history of 20,000 evaluations of 100 users, between which 300 changes are made to 40 flags, their rules and
-segments, and in which some users change. With all attributes kept and with those that rules look at, on SQLite.
+The history is generated from a seed: 20,000 evaluations of 100 users, with 300 changes of 40 flags, their rules and
+segments in between, and changes of some users' attributes. It is measured with all attributes kept, and with those that
+rules use, on SQLite.
 
-Evaluations and changes follow one another, so the truth is known: a cause is wrong if its change was not made between
-the two evaluations, or if the attribute was the same in both.
+Evaluations and changes follow one another, so the true cause is known. A reported cause is wrong if its change was not
+made between the two evaluations, or if the attribute was the same in both.
 """
 
 import asyncio
@@ -27,8 +28,8 @@ from tests.support.sessions import log_in
 
 EVALUATIONS, CHANGES, USERS, FLAGS, SEGMENTS = 20_000, 300, 100, 40, 6
 PLANS, COUNTRIES = ("free", "pro", "gold"), ("NO", "PT", "JP")
-MOVES = 0.02  # of the evaluations have a user whose plan or country is another one than before
-A_PAGE = 25  # results of a page of the dashboard
+MOVES = 0.02  # of the evaluations have a user whose plan or country has changed
+A_PAGE = 25  # results on a page of the dashboard
 
 
 class History:
@@ -42,7 +43,7 @@ class History:
         self.segments: list[Json] = []
 
     async def make(self) -> None:
-        """Make the flags: with rollouts, variants, rules for segments and attributes, and some that need others."""
+        """Create the flags: with rollouts, variants, rules for segments and attributes, and some with prerequisites."""
         self.project = await self.caller.create_project()
         self.environment = await self.caller.get_environment(self.project)
         for n in range(SEGMENTS):
@@ -66,7 +67,7 @@ class History:
                 await self._add_rule(flag)
 
     async def change(self) -> None:
-        """Make a change at random."""
+        """Make a random change."""
         kind = self.dice.choice(("toggle", "segment", "segment", "rule", "conditions", "variants", "name"))
         flag = self.dice.choice(self.flags)
         match kind:
@@ -91,7 +92,7 @@ class History:
                 await self.caller.put(flag_path(flag), json={"name": f"Name {self.dice.random()}"})
 
     async def evaluate(self) -> None:
-        """Evaluate for a user at random, who may have become another one."""
+        """Evaluate for a random user, whose attributes may have changed."""
         name = self.dice.choice(list(self.users))
         if self.dice.random() < MOVES:
             self.users[name] = self._draw_attributes()
@@ -122,7 +123,7 @@ class History:
 
 
 async def measure(kept: str, seed: int) -> None:
-    """Fill a history, ask for all causes, and print what they were and how long a page took."""
+    """Fill a history, request all causes, and print them with the time for a page."""
     async with served(kept) as (flagstaff, caller):
         history = History(caller, random.Random(seed))
         await history.make()
@@ -194,7 +195,7 @@ async def _pages(caller: Caller, base: str, user: str) -> AsyncIterator[list[Jso
 
 @asynccontextmanager
 async def served(kept: str) -> AsyncIterator[tuple[Flagstaff, Caller]]:
-    """A new instance without limits, and an account that calls it."""
+    """Run a new instance without limits; yield an account that calls it."""
     off = {f"FLAGSTAFF_{name}_RATE_LIMIT": "off" for name in ("EVALUATE", "API")}
     with tempfile.TemporaryDirectory() as folder:
         data = {"FLAGSTAFF_DATA_DIR": str(Path(folder) / "data"), "FLAGSTAFF_HISTORY_ATTRIBUTES": kept}
@@ -211,7 +212,7 @@ async def served(kept: str) -> AsyncIterator[tuple[Flagstaff, Caller]]:
 
 
 async def main() -> None:
-    """Measure with each way to keep attributes."""
+    """Measure with each setting for kept attributes."""
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(10**6)
     print(f"seed {seed}")
     for kept in ("all", "used"):

@@ -1,8 +1,8 @@
-"""`python -m bench.condition_work`: what conditions at their budget cost an evaluation, beside what the model says.
+"""`python -m bench.condition_work`: the measured cost of conditions at their budget, beside the computed one.
 
 Each family of conditions is repeated in rules until its computed work reaches the default budget, and a user is
-evaluated with the attributes that are worst for it. The measured time is the shortest of several evaluations in
-processor time, so that other work on the machine does not count.
+evaluated with the attributes that are the worst case for it. The measured time is the shortest of several evaluations
+in processor time, so that other work on the machine does not count.
 """
 
 import random
@@ -27,7 +27,7 @@ _TIMES = 15
 
 @dataclass(frozen=True)
 class Family:
-    """Conditions of a kind, and the value of the attribute `x` that is worst for them."""
+    """Conditions of one kind, and the worst-case value of the attribute `x` for them."""
 
     name: str
     operator: Operator
@@ -39,7 +39,7 @@ class Family:
 
 _TEXTS = ["ab" * 20 for _ in range(100)]
 _RANDOM = "random"
-"""Stands for a new text of a and b each time, whose states an expression has not seen."""
+"""A placeholder for a new text of a and b each time, whose states an expression has not seen."""
 FAMILIES = (
     Family("in", Operator.IN, ("gold",), _TEXTS),
     Family("not_in", Operator.NOT_IN, ("gold",), _TEXTS, negate=False),
@@ -67,7 +67,7 @@ FAMILIES = (
 
 
 def measure(family: Family) -> tuple[int, float, float]:
-    """How many conditions of a family the budget allows, their computed work and the measured time, in microseconds."""
+    """Return how many conditions the budget allows, their computed work and the measured time in microseconds."""
     flag = make_flag(make_environment(), fallthrough=Fallthrough.OFF)
     condition = check_condition(
         Condition(family.attribute, family.operator, tuple(family.values), negate=family.negate)
@@ -85,7 +85,7 @@ def measure(family: Family) -> tuple[int, float, float]:
     for _ in range(_TIMES):
         value = "".join(texts.choices("ab", k=1024)) if family.worst == _RANDOM else family.worst
         email = str(value) if family.attribute == "user_email" else None
-        snapshot.targeting.led.clear()  # as for a user for whom nothing is remembered
+        snapshot.targeting.led.clear()  # a user about whom nothing is remembered
         began = time.process_time()
         evaluate(snapshot, "ada", email, {family.attribute: value})
         shortest = min(shortest, time.process_time() - began)

@@ -1,6 +1,6 @@
-"""Time the counting of distinct users: `python -m bench.distinct_users [postgresql://…]`.
+"""Measures the counting of distinct users: `python -m bench.distinct_users [postgresql://…]`.
 
-The PostgreSQL database must be empty; it is left full. Times are of the processor, of this process only.
+The PostgreSQL database must be empty, and is full afterwards. Times are processor time of this process only.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ def make_layout(flags: int) -> Layout:
 
 
 def recorded_of(layout: Layout, user: str) -> bytes:
-    """What is recorded for a user whom no rule matches."""
+    """Return the record of a user whom no rule matches."""
     return bytes(bucket(flag.key, user) if flag.rollout_percentage else NO_BUCKET for flag in layout.recorded)
 
 
@@ -79,7 +79,7 @@ class Measurement:
             return await find_environment_number(connection, self.environment_id) or 0
 
     async def read(self, key: str) -> str:
-        """Read a flag's users on all days."""
+        """Read the number of a flag's users on all days."""
         began = time.process_time()
         sums = UserSums(range(int(START.timestamp()) // 86_400, int(START.timestamp()) // 86_400 + DAYS), 1)
         number = await self.number()
@@ -89,7 +89,7 @@ class Measurement:
         return f"{(time.process_time() - began) * 1000:.1f} ms, {found}"
 
     async def stored_bytes(self) -> tuple[int, float]:
-        """The rows of flags, and their average size."""
+        """Return the number of rows of flags, and their average size."""
         columns = tables.flag_users.c
         size = sa.func.length(columns.on_users) + sa.func.length(columns.off_users)
         query = sa.select(sa.func.count(), sa.func.avg(size)).where(columns.environment == await self.number())
@@ -99,7 +99,7 @@ class Measurement:
 
 
 def traffic() -> Iterator[tuple[str, Callable[[int], list[str]]]]:
-    """What users evaluate, by the number of the batch."""
+    """Yield kinds of traffic: a name, and the users of a batch by its number."""
     yield "another user each time", lambda batch: [f"user-{batch * BATCH + each}" for each in range(BATCH)]
     yield "20,000 users", lambda _: [f"user-{random.randrange(20_000)}" for _ in range(BATCH)]
     yield "1,000 users", lambda _: [f"user-{random.randrange(1_000)}" for _ in range(BATCH)]

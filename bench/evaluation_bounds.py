@@ -1,6 +1,6 @@
-"""`python -m bench.evaluation_bounds`: what one evaluation costs with as many flags as an environment may have.
+"""`python -m bench.evaluation_bounds`: the cost of one evaluation with the maximum number of flags.
 
-Every flag concerns the user. The measured time is the shortest of several evaluations in processor time, so that other
+Every flag affects the user. The measured time is the shortest of several evaluations in processor time, so that other
 work on the machine does not count.
 """
 
@@ -32,7 +32,7 @@ def _flags(**values: Any) -> Callable[[Environment, str], TargetedFlag]:
 
 
 def _shared(**values: Any) -> Callable[[Environment, str], TargetedFlag]:
-    """Flags with a share of the users by a rule, besides what they have."""
+    """Return a function that makes a flag with these values and a rule for a share of the users."""
 
     def make(environment: Environment, key: str) -> TargetedFlag:
         flag = make_flag(environment, key=key, **values)
@@ -48,7 +48,7 @@ def _ruled(environment: Environment, key: str) -> TargetedFlag:
 
 
 def _named(environment: Environment, key: str) -> TargetedFlag:
-    """A flag whose rules all name one user: as many as an environment may have for each of its flags."""
+    """Return a flag whose rules all name one user, with its share of the rules that an environment may have."""
     flag = make_flag(environment, key=key)
     values = {"rule_type": RuleType.USER_ID, "rule_value": "ada"}
     return TargetedFlag(flag, [make_rule(flag, **values, rollout_percentage=percent) for percent in range(1, 5)])
@@ -74,7 +74,7 @@ ROWS: tuple[tuple[str, Callable[[Environment, str], TargetedFlag], str, dict[str
 
 
 def measure(flag: Callable[[Environment, str], TargetedFlag], user_id: str, attributes: dict[str, object]) -> float:
-    """The time of one evaluation, in milliseconds."""
+    """Return the time of one evaluation, in milliseconds."""
     environment = make_environment()
     flags = [flag(environment, f"flag-{number:04}") for number in range(FLAGS)]
     snapshot = compile_environment(environment, flags)

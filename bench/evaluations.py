@@ -23,7 +23,7 @@ PATH, OFREP_PATH = "/sdk/v1/evaluate", "/ofrep/v1/evaluate/flags"
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to measure: the number of rounds, and the seconds for each server in a round."""
+    """The amount of measuring: the number of rounds, and the seconds for each server in a round."""
 
     rounds: int
     seconds: int
@@ -39,7 +39,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Round:
-    """The turns to compare: the server's own, that of the server with everything on, and those of nginx and uvicorn."""
+    """The turns to compare: the server's, the server's with all switches on, and those of nginx and uvicorn."""
 
     own: Turn
     everything_on: Turn
@@ -50,12 +50,12 @@ class Round:
 def measure_evaluations(
     folder: Path, sets: Sequence[FlagSet], every_switch: Sequence[Switches], cores: Cores, effort: Effort
 ) -> list[dict[str, Any]]:
-    """Load each set with each choice of switches, compare all with the first choice, and print a table."""
+    """Measure each set of flags with each choice of switches, compare all with the first choice, and print a table."""
     answers = folder / "answers"
     answers.mkdir()
     data = [folder / "data", *(folder / f"data-{place}" for place in range(1, len(every_switch)))]
     for other in data[1:]:
-        shutil.copytree(data[0], other)  # each server needs its own
+        shutil.copytree(data[0], other)  # each server needs a separate one
     results: list[dict[str, Any]] = []
     with ExitStack() as stack:
         servers = [
@@ -116,7 +116,10 @@ def _measure_set(
 
 
 def _sum_up(rounds: Sequence[Round]) -> dict[str, Any]:
-    """Medians over the rounds. Ratios are computed within a round, in which the machine is the same for all."""
+    """Return medians over the rounds.
+
+    Ratios are computed within a round, in which the conditions are the same for all.
+    """
 
     def median(read: Callable[[Round], float]) -> float:
         return statistics.median(map(read, rounds))

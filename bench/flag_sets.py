@@ -36,16 +36,16 @@ class FlagSet:
     flags: Sequence[TargetedFlag]
     segments: Sequence[Segment] = ()
     asks_attributes: bool = False
-    key: str = ""  # of the environment, for a set that is asked for by OFREP
+    key: str = ""  # of the environment, for a set that is evaluated by OFREP
 
     @property
     def sdk_key(self) -> str:
-        """The key with which it is asked for."""
+        """The key for evaluating it."""
         return self.key or self.project.sdk_key or ""
 
 
 def make_mixed_set(size: int, *, all_rollout: bool = False) -> FlagSet:
-    """A third off, a third on, a third in a rollout, and three rules on each flag; or all in a rollout."""
+    """Return flags that are off, on or in a rollout, a third each, with three rules each; or all in a rollout."""
     project = make_project()
     environment = make_environment(project.id)
     flags = []
@@ -62,7 +62,7 @@ def make_mixed_set(size: int, *, all_rollout: bool = False) -> FlagSet:
 
 
 def make_attributes_set(size: int) -> FlagSet:
-    """Each flag is on for one rule only, whose five conditions ask about three attributes."""
+    """Return flags that one rule turns on, whose five conditions test three attributes."""
     project = make_project()
     environment = make_environment(project.id)
     flags = []
@@ -74,7 +74,7 @@ def make_attributes_set(size: int) -> FlagSet:
 
 
 def make_segments_set(size: int) -> FlagSet:
-    """Ten segments, and flags that are on for two of them only."""
+    """Return ten segments, and flags that are on for two of them only."""
     project = make_project()
     environment = make_environment(project.id)
     segments = [
@@ -90,7 +90,7 @@ def make_segments_set(size: int) -> FlagSet:
 
 
 def make_variants_set(size: int) -> FlagSet:
-    """Each flag is on for everyone with one of four variants, whose weights differ from flag to flag."""
+    """Return flags that are on for everyone with one of four variants, whose weights differ between flags."""
     project = make_project()
     environment = make_environment(project.id)
     flags = []
@@ -104,7 +104,7 @@ def make_variants_set(size: int) -> FlagSet:
 
 
 def make_ofrep_set(size: int) -> FlagSet:
-    """The mixed set, asked for by OFREP."""
+    """Return the mixed set, evaluated by OFREP."""
     mixed = make_mixed_set(size)
     key = new_environment_key(mixed.project.id, mixed.environment.key)
     return replace(mixed, name=f"{size} OFREP", key=key)
@@ -131,7 +131,7 @@ async def store_flag_sets(data: Path, sets: Sequence[FlagSet]) -> None:
 
 
 def _five_conditions(number: int) -> tuple[Condition, ...]:
-    """Conditions on the three attributes that evaluate.lua sends; a few of a hundred users meet all."""
+    """Return conditions on the three attributes that evaluate.lua sends; a few in a hundred users meet all."""
     countries = tuple(f"country-{(number + step) % 20}" for step in range(5))
     conditions = (
         Condition("country", Operator.IN, countries),

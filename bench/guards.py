@@ -2,9 +2,10 @@
 
     python -m bench.guards [--runs 2000] [--seed 2026]
 
-Everything is drawn from a seeded generator. A look happens after every 200 users, as releases look every fraction of a
-second. Rows on harmless flags say how many runs a guard acted in at any look, with the standard error; rows on harmful
-ones the median number of users until it acts, beside the number that a test with a fixed sample needs for 80 % power.
+Everything is drawn from a seeded generator. The guard looks after every 200 users, as releases look several times a
+second. Rows on harmless flags show the share of runs in which a guard acted, with the standard error. Rows on harmful
+ones show the median number of users until it acts, beside the number that a test with a fixed sample needs for 80 %
+power.
 """
 
 import argparse
@@ -25,18 +26,18 @@ ALPHA = 0.05
 USERS = 30_000
 LOOK_EVERY = 200
 RAMP = (0.01, 0.05, 0.10, 0.25, 0.50)
-"""The shares of a ramp, a fifth of the users each."""
+"""The shares of a ramp, for a fifth of the users each."""
 
 
 Visit = tuple[int, bool, float]
-"""A user: the step, whether it has the flag, and the chance of an event without the flag."""
+"""A user: the step, whether it has the flag, and the probability of an event without the flag."""
 
 Traffic = Callable[[random.Random], Iterator[Visit]]
 Draw = Callable[[random.Random], float]
 
 
 def fixed(share: float, rate: float = 0.02) -> Traffic:
-    """A share that stays, and a rate that does too."""
+    """Simulate a constant share and a constant rate of events."""
 
     def visits(generator: random.Random) -> Iterator[Visit]:
         for _ in range(USERS):
@@ -46,14 +47,14 @@ def fixed(share: float, rate: float = 0.02) -> Traffic:
 
 
 def ramp(generator: random.Random) -> Iterator[Visit]:
-    """Five steps, while the rate of events rises from 1 to 4 %."""
+    """Simulate five steps, while the rate of events rises from 1 to 4 %."""
     for place in range(USERS):
         step = place * len(RAMP) // USERS
         yield step, generator.random() < RAMP[step], 0.01 + 0.03 * place / USERS
 
 
 def stop_and_start(generator: random.Random) -> Iterator[Visit]:
-    """Two steps, and traffic that comes in bursts, each with a rate of its own: nights, campaigns, outages."""
+    """Simulate two steps, and traffic in bursts with separate rates: nights, campaigns, outages."""
     place = 0
     while place < USERS:
         rate = generator.choice([0.001, 0.01, 0.05, 0.2])
@@ -66,7 +67,10 @@ def stop_and_start(generator: random.Random) -> Iterator[Visit]:
 def run_binary(
     generator: random.Random, traffic: Traffic, shares: Sequence[float], ratio: float = 1.0, *, peek: bool = False
 ) -> tuple[int | None, bool]:
-    """After how many users a guard acts, if it does; and with `peek`, whether the usual test would ever have."""
+    """Return after how many users a guard acts, if it does.
+
+    With `peek`, also return whether the usual test would ever have acted.
+    """
     counts = [[0, 0] for _ in shares]
     exposed = [[0, 0] for _ in shares]
     threshold, limit, is_fooled = -log(ALPHA), NormalDist().inv_cdf(1 - ALPHA), False
@@ -84,7 +88,7 @@ def run_binary(
 
 
 def z_score(counts: Sequence[Sequence[int]], exposed: Sequence[Sequence[int]]) -> float:
-    """The usual test of two pooled proportions, which is made to be looked at once."""
+    """Compute the usual test of two pooled proportions, which is designed for a single look."""
     control, treated = (sum(of[arm] for of in counts) for arm in (0, 1))
     others, users = (sum(of[arm] for of in exposed) for arm in (0, 1))
     if not others or not users or not control + treated:
@@ -103,7 +107,7 @@ def run_mean(
     counts: bool = False,
     harm_is_more: bool = True,
 ) -> int | None:
-    """After how many users a guard of a number acts, if it does. A latency rises by half in the course of a run."""
+    """Return after how many users a guard of a number acts, if it does. A latency rises by half during a run."""
     first: list[tuple[int, int, float]] = []
     sums = [[[0, 0.0, 0.0], [0, 0.0, 0.0]] for _ in shares]
     scale, threshold = None, -log(ALPHA)
@@ -142,24 +146,24 @@ def run_mean(
 
 
 def lognormal(generator: random.Random) -> float:
-    """A latency with a moderate tail."""
+    """Draw a latency with a moderate tail."""
     return generator.lognormvariate(4.5, 0.5)
 
 
 def pareto(generator: random.Random) -> float:
-    """A latency with a heavy tail, whose variance is infinite."""
+    """Draw a latency with a heavy tail, whose variance is infinite."""
     return 50 * generator.paretovariate(1.9)
 
 
 def rare_count(generator: random.Random) -> float:
-    """How often something rare happened to a user: to one of fifty, and mostly once."""
+    """Draw how often something rare happened to a user: to one in fifty, and mostly once."""
     return float(generator.choice((1, 1, 1, 2, 5))) if generator.random() < 0.02 else 0.0
 
 
 def fixed_sample(base: float, ratio: float, share: float) -> int:
-    """The users that a test of two proportions needs, one-sided at 5 % with 80 % power, looked at once.
+    """Return the users that a test of two proportions needs, one-sided at 5 % with 80 % power and a single look.
 
-    (z_alpha + z_beta)² (p₁(1 - p₁)/share + p₀(1 - p₀)/(1 - share))/(p₁ - p₀)², as in textbooks.
+    The formula is in textbooks: (z_alpha + z_beta)² (p₁(1 - p₁)/share + p₀(1 - p₀)/(1 - share))/(p₁ - p₀)².
     """
     z = NormalDist().inv_cdf(1 - ALPHA) + NormalDist().inv_cdf(0.8)
     other = base * ratio
@@ -168,15 +172,15 @@ def fixed_sample(base: float, ratio: float, share: float) -> int:
 
 @dataclass(frozen=True)
 class Case:
-    """A simulation with a name and a seed of its own, so that it does not matter where and in which order cases run."""
+    """A simulation with a name and a separate seed, so that its result does not depend on where and when it runs."""
 
     name: str
     run: Callable[[random.Random, int], str]
-    """Takes the number of runs, and returns what a row says of them."""
+    """Takes the number of runs, and returns their row of the table."""
 
 
 def harmless_rates(traffic: Traffic, shares: Sequence[float]) -> Callable[[random.Random, int], str]:
-    """A case of a binary guard on a harmless flag."""
+    """Return a case of a binary guard on a harmless flag."""
 
     def run(generator: random.Random, runs: int) -> str:
         found = [run_binary(generator, traffic, shares, peek=True) for _ in range(runs)]
@@ -188,7 +192,7 @@ def harmless_rates(traffic: Traffic, shares: Sequence[float]) -> Callable[[rando
 
 
 def harmless_means(draw: Draw, shares: Sequence[float], **options: bool) -> Callable[[random.Random, int], str]:
-    """A case of a guard of a value or a count on a harmless flag."""
+    """Return a case of a guard of a value or a count on a harmless flag."""
 
     def run(generator: random.Random, runs: int) -> str:
         return rate_of(sum(run_mean(generator, draw, shares, **options) is not None for _ in range(runs)), runs)
@@ -197,7 +201,7 @@ def harmless_means(draw: Draw, shares: Sequence[float], **options: bool) -> Call
 
 
 def harmful_rate(ratio: float, share: float) -> Callable[[random.Random, int], str]:
-    """A case of a binary guard on a harmful flag."""
+    """Return a case of a binary guard on a harmful flag."""
 
     def run(generator: random.Random, runs: int) -> str:
         found = [run_binary(generator, fixed(share), (share,), ratio)[0] for _ in range(runs)]
@@ -207,7 +211,7 @@ def harmful_rate(ratio: float, share: float) -> Callable[[random.Random, int], s
 
 
 def harmful_mean(draw: Draw, factor: float) -> Callable[[random.Random, int], str]:
-    """A case of a guard of a value on a harmful flag."""
+    """Return a case of a guard of a value on a harmful flag."""
     return lambda generator, runs: power_of([run_mean(generator, draw, (0.5,), factor) for _ in range(runs)])
 
 
@@ -239,14 +243,14 @@ HARMFUL = [
 
 
 def rate_of(acted: int, runs: int) -> str:
-    """The share of runs in which a guard acted, with its standard error."""
+    """Return the share of runs in which a guard acted, with its standard error."""
     rate = acted / runs
     error = sqrt(max(rate, 1 / runs) * (1 - rate) / runs)
     return f"false alarms {rate:6.2%} ± {error:.2%}"
 
 
 def power_of(found_at: Sequence[int | None]) -> str:
-    """The share of runs in which a guard acted, and after how many users in half of all."""
+    """Return the share of runs in which a guard acted, and the median number of users until it did."""
     reached = sum(each is not None for each in found_at)
     middle = median([each if each is not None else USERS + 1 for each in found_at])
     shown = f"{middle:,.0f}" if middle <= USERS else f"more than {USERS:,}"
@@ -257,13 +261,13 @@ CASES = [*HARMLESS, *HARMFUL]
 
 
 def run_case(place: int, runs: int, seed: int) -> str:
-    """Run a case, in a process of its own."""
+    """Run a case in a separate process; return its row."""
     case = CASES[place]
     return f"  {case.name:<60} {case.run(random.Random(f'{seed} {case.name}'), runs)}"
 
 
 def main() -> None:
-    """Run all cases, as many at once as there are processors, and print a table."""
+    """Run all cases, as many at a time as there are processors, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=2000, help="harmless runs of each case")
     parser.add_argument("--seed", type=int, default=2026)

@@ -62,7 +62,7 @@ def make_layout(attributes: str = "none") -> Layout:
 
 
 def make_attributes(layout: Layout) -> list[bytes] | None:
-    """The attributes of a batch that a layout names."""
+    """Return the attributes of a batch that a layout names."""
     if not layout.attributes:
         return None
     found = [{name: random.choice(values) for name, values in FEW.items()} for _ in range(BATCH)]
@@ -84,7 +84,7 @@ def make_batch(environment_id: Any, layout: Layout, first: int) -> RecordBatch:
 
 
 async def timed(name: str, work: Callable[[], Awaitable[Any]], repeat: int = 7) -> None:
-    """Print how long a piece of work takes."""
+    """Print how long a step takes."""
     times = []
     for _ in range(repeat):
         started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The time of single operations: a start, a compile, a toggle until it is effective, each management operation."""
+"""The time of single operations: a start, a compilation, a toggle until it is effective, each management operation."""
 
 import statistics
 import time
@@ -56,7 +56,7 @@ def _start(data: Path, cores: Cores, repeats: int) -> list[float]:
 
 
 def _operations(client: httpx.Client, repeats: int) -> dict[str, list[float]]:
-    """Each operation of the management API, repeated in rounds so that conditions are the same for all."""
+    """Return each operation of the management API; they are repeated in rounds, under the same conditions for all."""
     timings: dict[str, list[float]] = {}
 
     def call(what: str, method: str, path: str, body: object = None) -> Any:

@@ -1,9 +1,9 @@
 """`python -m bench.neighbours [TEXT]`: the latency of evaluations while another client keeps the server busy.
 
-With a text, only the neighbours whose names contain it take part.
+With a text, only the neighbours whose names contain it are measured.
 
 The server runs on one core. Evaluations arrive at a steady, modest rate whether or not earlier ones are answered, and
-each is timed from when it was due. One noisy neighbour at a time runs next to them.
+each is timed from its scheduled start. One noisy neighbour at a time runs beside them.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from tests.support.builders import make_flag, store_all
 RATE = 200  # evaluations a second
 CONNECTIONS = 32
 QUIET_SECONDS, NOISY_SECONDS = 4, 8
-LATE_SECONDS = 2  # how long to wait for the last evaluations; those without an answer count with their latency so far
+LATE_SECONDS = 2  # the wait for the last evaluations; those without an answer count with their latency so far
 LIST_FLAGS, CHANGED_FLAGS = 1_500, 1_000
 WANTED_RATIO = 3
 _PASSWORD = "a password for the bench"
@@ -110,7 +110,7 @@ def _neighbours(client: httpx.Client, data: Path) -> list[Noise]:
     headers = {"authorization": f"Bearer {writes.token}"}
     flags = client.get(f"{writes.path}/flags", headers=headers).json()
     toggles = [request("POST", f"{writes.path}/flags/{each['id']}/toggle", token=writes.token) for each in flags]
-    # A short run has evaluations of one minute only, which show the cost of a request.
+    # A short run evaluates for one minute only, which shows the cost of a request.
     for _ in range(200):
         body = {"environment": "production", "context": {"user_id": "ada"}}
         client.post("/sdk/v1/evaluate", json=body, headers={"x-sdk-key": summaries.sdk_key})
@@ -141,7 +141,7 @@ def _neighbours(client: httpx.Client, data: Path) -> list[Noise]:
 
 
 def _bounded(client: httpx.Client, lists: Place, other: Place) -> list[Noise]:
-    """Neighbours whose requests are limited, and whose traces in memory and on disk are."""
+    """Return neighbours whose requests, memory and disk use are limited."""
     headers = {"authorization": f"Bearer {lists.token}"}
     flags = [each["id"] for each in client.get(f"{lists.path}/flags", headers=headers).json()[:200]]
     path, enable = f"{lists.path}/bulk-actions", {"flags": flags, "action": "enable"}
@@ -189,9 +189,9 @@ def _bounded(client: httpx.Client, lists: Place, other: Place) -> list[Noise]:
 
 
 def _at_the_budget(client: httpx.Client, data: Path) -> list[Noise]:
-    """Neighbours with conditions that use up the budget, for texts that are worst for them and differ each time.
+    """Return neighbours whose conditions use up the budget, with worst-case texts that differ each time.
 
-    Each has an account of its own, so that none uses up the requests of another.
+    Each has a separate account, so that none uses up the requests of another.
     """
     asking, explaining, drafting, playing = (
         _make_place(client, data, f"conditions-{number}", 1) for number in range(4)
@@ -279,7 +279,7 @@ async def _store_flags(data: Path, place: Place, size: int, description: str | N
 
 
 async def _time_evaluations(port: int, evaluate: bytes, seconds: float) -> list[float]:
-    """The latency of each evaluation, in seconds, counted from when it was due."""
+    """Return the latency of each evaluation, in seconds, counted from its scheduled start."""
     free: asyncio.Queue[Connection] = asyncio.Queue()
     for _ in range(CONNECTIONS):
         free.put_nowait(await Connection.open(port))
@@ -289,7 +289,7 @@ async def _time_evaluations(port: int, evaluate: bytes, seconds: float) -> list[
         connection = await free.get()
         try:
             assert await connection.exchange(evaluate) == 200
-        finally:  # also when it took too long
+        finally:  # even if it took too long
             latencies.append(time.perf_counter() - due)
         free.put_nowait(connection)
 
@@ -310,7 +310,7 @@ async def _time_evaluations(port: int, evaluate: bytes, seconds: float) -> list[
 
 @contextmanager
 def _noise(port: int, noise: Noise) -> Iterator[Any]:
-    """A process that generates load until the block ends; yields the number of its answers."""
+    """Run a process that generates load until the block ends; yield the number of its answers."""
     context = multiprocessing.get_context("spawn")
     answered = context.Value("i", 0)
     process = context.Process(target=_make_noise, args=(port, noise, answered), daemon=True)
@@ -326,7 +326,7 @@ def _noise(port: int, noise: Noise) -> Iterator[Any]:
 
 
 def _make_noise(port: int, noise: Noise, answered: Any) -> None:
-    # The clock of the evaluations is on the same core, and must not wait for this process.
+    # The client that times evaluations is on the same core, and must not wait for this process.
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     asyncio.run(_work(port, noise, answered))
 

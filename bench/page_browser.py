@@ -1,4 +1,4 @@
-"""A person at a dashboard without a cache, and what their page transfers, for `bench.pages`."""
+"""A person at a dashboard without a cache, and the traffic of their page, for `bench.pages`."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,9 +17,9 @@ ELEMENTS = "document.querySelectorAll('*').length"
 
 @dataclass
 class Traffic:
-    """The requests of a page, those of them to the API, and the bytes that it has transferred, as they were compressed.
+    """The requests of a page, those to the API, and the transferred bytes, compressed.
 
-    `all` has their headers, too.
+    `all` includes their headers.
     """
 
     requests: int = 0
@@ -30,7 +30,7 @@ class Traffic:
     _scripts: set[str] = field(default_factory=set)
 
     def watch(self, devtools: CDPSession) -> None:
-        """Count from now on."""
+        """Start to count."""
         devtools.on("Network.requestWillBeSent", self._sent)
         devtools.on("Network.responseReceived", self._began)
         devtools.on("Network.dataReceived", self._came)
@@ -54,7 +54,7 @@ class Traffic:
 
 @asynccontextmanager
 async def opened(browser: Browser, url: str, token: str) -> AsyncIterator[tuple[Person, Traffic]]:
-    """A signed-in person without a cache, and what their page transfers."""
+    """Open a browser without a cache for a signed-in person; yield it with the traffic of its page."""
     async with Person(browser, url) as person:
         person.email = EMAIL
         person.context.set_default_timeout(PATIENCE_MILLISECONDS)

@@ -22,7 +22,7 @@ _EVALUATIONS, _USERS = 600, 200
 
 @dataclass(frozen=True)
 class Place:
-    """What is measured: the project and its production."""
+    """The project that is measured, and its production environment."""
 
     project_id: str
     environment_id: str
@@ -30,7 +30,7 @@ class Place:
 
 
 async def fill(data: Path, flags: int) -> Place:
-    """Create it in a data directory that does not exist yet."""
+    """Create the data in a directory that does not exist yet."""
     settings = Settings.load({"FLAGSTAFF_DATA_DIR": str(data)})
     flagstaff = Flagstaff(settings)
     await flagstaff.start()

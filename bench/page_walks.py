@@ -1,4 +1,4 @@
-"""Longer ways through the dashboard, for `bench.pages`: following a history, and from nothing to an evaluation."""
+"""Longer walks through the dashboard, for `bench.pages`: following a history, and the first steps."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ TEN_MINUTES = 600
 
 
 async def follow(browser: Browser, url: str, token: str, flags: int, place: Place, seconds: float) -> None:
-    """Follow a history during evaluations, and print what that transfers."""
+    """Follow a history during evaluations, and print its traffic."""
     here = f"/projects/{place.project_id}/environments/{place.environment_id}"
     async with opened(browser, url, token) as (person, traffic), httpx.AsyncClient(base_url=url) as client:
         await person.page.goto(f"{here}/history")
@@ -39,13 +39,13 @@ async def follow(browser: Browser, url: str, token: str, flags: int, place: Plac
 
 
 class Walk:
-    """A newcomer, whose clicks and fields are counted."""
+    """A new user, whose clicks and fields are counted."""
 
     def __init__(self, page: Page) -> None:
         self._page, self.clicks, self.fields = page, 0, 0
 
     async def click(self, role: Any, name: str) -> None:
-        """Click on what has a role and a name."""
+        """Click on the element with a role and a name."""
         await self._page.get_by_role(role, name=name, exact=True).click()
         self.clicks += 1
 
@@ -56,7 +56,7 @@ class Walk:
 
 
 async def walk(browser: Browser, url: str) -> None:
-    """Walk from an empty server to the first evaluation, and print the way's length."""
+    """Walk from an empty server to the first evaluation, and print the number of steps."""
     async with Person(browser, url) as person:
         newcomer, page = Walk(person.page), person.page
         await page.goto("/")

@@ -1,8 +1,8 @@
-"""What the dashboard's pages cost a browser: `python -m bench.pages`.
+"""The cost of the dashboard's pages for a browser: `python -m bench.pages`.
 
-Opens pages of projects with many flags in a real Chromium, each without a cache, and prints how many elements they
-have, what they transfer, when the largest part is painted, and how long a typical interaction takes, as its driver
-sees it. Then it follows a history for a while, and walks from an empty server to the first evaluation.
+Opens pages of projects with many flags in a real Chromium, each without a cache, and prints the number of elements, the
+traffic, when the largest part is painted, and the time of a typical interaction as its driver sees it. Then it follows
+a history for a while, and walks from an empty server to the first evaluation.
 """
 
 import argparse
@@ -38,7 +38,7 @@ Act = Callable[[Page], Awaitable[Any]]
 
 @dataclass(frozen=True)
 class Measured:
-    """A page, by its path; what is on it once it is there; and an interaction, with what is there after it."""
+    """A page and its path, an element of the loaded page, and an interaction with an element that appears after it."""
 
     name: str
     path: str
@@ -48,7 +48,7 @@ class Measured:
 
 
 def pages_of(place: Place, flag_id: str) -> list[Measured]:
-    """What is measured, in a project."""
+    """Return the measured pages of a project."""
     project = f"/projects/{place.project_id}"
     here = f"{project}/environments/{place.environment_id}"
     one = "text=/^1 of /"
@@ -114,7 +114,7 @@ async def measure(browser: Browser, url: str, token: str, flags: int, measured: 
 
 
 async def wait_until_counted(client: httpx.AsyncClient, environment: str, flag_key: str) -> None:
-    """Wait until the server has rolled up what was recorded at once here, but comes minute by minute in life."""
+    """Wait until the server has rolled up records, which were all written at once here."""
     async with asyncio.timeout(COUNTED_SECONDS):
         took = 1.0
         while took > ROLLED_UP_SECONDS:
@@ -126,7 +126,7 @@ async def wait_until_counted(client: httpx.AsyncClient, environment: str, flag_k
 
 
 async def measure_all(server: FlagstaffServer, flags: int, place: Place, seconds: float, browser: Browser) -> None:
-    """Measure the pages of a project, and following its history if it is one of those sizes."""
+    """Measure the pages of a project, and how much following its history transfers if it has one of those sizes."""
     async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
         token = (await client.post("/auth/login", json=ACCOUNT)).raise_for_status().json()["token"]
         client.headers["authorization"] = f"Bearer {token}"
@@ -140,7 +140,7 @@ async def measure_all(server: FlagstaffServer, flags: int, place: Place, seconds
 
 
 async def run(core: int, folder: Path, counts: list[int], seconds: float) -> None:
-    """Measure everything, each number of flags on a server of its own."""
+    """Measure each number of flags on a separate server."""
     chromium = find_or_install()
     if chromium is None:
         raise NotReadyError(MISSING)
@@ -152,7 +152,7 @@ async def run(core: int, folder: Path, counts: list[int], seconds: float) -> Non
         )
         for flags in counts:
             data = folder / str(flags)
-            with redirect_stdout(sys.stderr):  # the log of the requests that create it
+            with redirect_stdout(sys.stderr):  # the log of the requests that create the data
                 place = await fill(data, flags)
             with FlagstaffServer(core, data, Switches()) as server:
                 server.wait_until_it_answers("/ready")

@@ -1,4 +1,4 @@
-"""A minimal HTTP client, which discards bodies so as not to be the bottleneck."""
+"""A minimal HTTP client, which discards bodies so that it is not the bottleneck."""
 
 import asyncio
 import json

@@ -6,7 +6,7 @@
 Their packages need releases of NumPy that exclude each other, and one needs an old Python, so they are no dependencies
 of this project: make a virtual environment for each, with this project, and with `gbstats==0.8.0`, or `savvi==0.3.1`
 and `matplotlib`, in it.
-A look happens as often as in `bench.guards`, on the same users, drawn from the same seeds.
+The tests look as often as in `bench.guards`, at the same users, drawn from the same seeds.
 """
 
 import argparse
@@ -20,12 +20,12 @@ from bench.guards import ALPHA, LOOK_EVERY, RAMP, Traffic, fixed, power_of, ramp
 Counts = Sequence[Sequence[Sequence[int]]]
 """By step and by arm, without the flag and with it: the users, and those of them with the event."""
 Look = Callable[[Counts], bool]
-"""Whether the implementation refutes that the flag is harmless."""
+"""Whether the implementation rejects the hypothesis that the flag is harmless."""
 _EVENTS_LEAST = 150
 
 
 def growthbook(_shares: Sequence[float]) -> Look:
-    """The sequential t-test of two proportions: two-sided, of totals over all steps, at its default tuning.
+    """Return the sequential t-test of two proportions: two-sided, of totals over all steps, with its default tuning.
 
     It is asymptotic, so it is not asked before there are some events.
     """
@@ -43,7 +43,7 @@ def growthbook(_shares: Sequence[float]) -> Look:
 
 
 def multinomial(shares: Sequence[float]) -> Look:
-    """The multinomial test of the users with an event against the shares: two-sided, a test for each step.
+    """Return the multinomial test of the users with an event against the shares: two-sided, one for each step.
 
     The odds of the steps are multiplied, which keeps the bound on false alarms.
     """
@@ -65,7 +65,7 @@ def multinomial(shares: Sequence[float]) -> Look:
 
 
 def run(generator: random.Random, traffic: Traffic, look: Look, steps: int, ratio: float = 1.0) -> int | None:
-    """After how many users the implementation raises an alarm, if it does."""
+    """Return after how many users the implementation raises an alarm, if it does."""
     counts = [[[0, 0], [0, 0]] for _ in range(steps)]
     for number, (step, has_flag, rate) in enumerate(traffic(generator), 1):
         arm = counts[step][has_flag]

@@ -1,6 +1,6 @@
-"""`python -m bench.releases`: what events cost, how soon a guard turns a flag off, and a release with a million users.
+"""`python -m bench.releases`: the cost of events, the time until a guard turns a flag off, and a large release.
 
-Servers are real processes on all cores, and everything is on loopback.
+The large release has a million users. Servers are real processes on all cores, and everything is on loopback.
 """
 
 import argparse
@@ -68,7 +68,7 @@ _BATCH = 5_000
 
 
 async def main() -> None:
-    """Measure, and print a table of each."""
+    """Measure, and print a table for each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--users", type=int, default=1_000_000, help="users, and events, of the large release")
     options = parser.parse_args()
@@ -90,7 +90,7 @@ async def main() -> None:
 
 
 async def _cost(data: Path, kind: str) -> tuple[str, str, str, str]:
-    """The processor time of a server for each event of requests with a hundred, until all are stored; and the bytes."""
+    """Return a server's processor time per event of requests with a hundred, until all are stored, and the bytes."""
     async with _one_server(data) as (server, ada):
         project = await ada.create_project()
         await create_metric(ada, project)
@@ -123,7 +123,7 @@ def _bodies(event: Json) -> Iterator[Json]:
 
 
 async def _busy(stores: Sequence[Store]) -> list[tuple[str, str, str, str, str]]:
-    """Two releases beside each other, of which one doubles the rate of errors from 2 %."""
+    """Run two releases at the same time, one of which doubles the rate of errors from 2 %."""
     async with AsyncExitStack() as stack:
         servers = [await stack.enter_async_context(ServerProcess(each, ENVIRON, command=COMMAND)) for each in stores]
         callers = [await stack.enter_async_context(RemoteCaller(each.url)) for each in servers]
@@ -174,7 +174,7 @@ async def _busy(stores: Sequence[Store]) -> list[tuple[str, str, str, str, str]]
 
 
 async def _decide(stores: Sequence[Store]) -> tuple[str, str]:
-    """How long it takes from the response to the event that decides until no instance serves the flag."""
+    """Return the time from the response to the deciding event until no instance serves the flag."""
     async with AsyncExitStack() as stack:
         servers = [await stack.enter_async_context(ServerProcess(each, ENVIRON, command=COMMAND)) for each in stores]
         callers = [await stack.enter_async_context(RemoteCaller(each.url)) for each in servers]
@@ -222,13 +222,13 @@ def _counted(results: Json) -> int:
 
 
 def _exposed(results: Json) -> int:
-    """The users with the flag."""
+    """Return the users with the flag."""
     users: int = results["metrics"][0]["arms"][1]["users"]
     return users
 
 
 async def _large(data: Path, users: int) -> list[tuple[str, str, str]]:
-    """A release of many users and events, which another process has stored: counting them, and the page."""
+    """Run a release with many users and events, which another process has stored: its counting, and its page."""
     async with _one_server(data) as (_, ada):
         project = await ada.create_project()
         environment = await ada.get_environment(project)
@@ -260,7 +260,7 @@ async def _large(data: Path, users: int) -> list[tuple[str, str, str]]:
 
 
 async def _store_users(store: Store, project_id: UUID, environment_id: UUID, users: int) -> None:
-    """An evaluation and an event of each of many users, written to the history as an instance writes them."""
+    """Write an evaluation and an event of each of many users to the history, as an instance writes them."""
     database = Database(None, store.data_directory)
     try:
         project = await SnapshotSource(database).load_project(project_id)
@@ -284,7 +284,7 @@ async def _store_users(store: Store, project_id: UUID, environment_id: UUID, use
 
 
 async def _time_evaluations(caller: RemoteCaller, sdk_key: str) -> list[float]:
-    """The milliseconds of evaluations that arrive at a steady rate, each from when it was due."""
+    """Return the milliseconds of evaluations that arrive at a steady rate, each from its scheduled start."""
     took: list[float] = []
 
     async def ask(due: float) -> None:
@@ -308,7 +308,7 @@ async def _one_server(data: Path) -> AsyncIterator[tuple[ServerProcess, RemoteCa
 
 
 def _processor_seconds(pid: int) -> float:
-    """The processor time that a process has used, with its threads."""
+    """Return the processor time that a process has used, including its threads."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
@@ -324,7 +324,7 @@ async def _until_stored(data: Path, count: int) -> None:
 
 
 def _size(data: Path) -> int:
-    """The bytes of the history's file that are in use."""
+    """Return the bytes in use in the history's file."""
     with closing(sqlite3.connect(data / "history.sqlite")) as connection:
         (pages,), (free,), (size,) = (
             connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "freelist_count", "page_size")

@@ -1,4 +1,4 @@
-"""The servers under load, each one process on the same core."""
+"""The servers that are measured, each of them one process on the same core."""
 
 import os
 import subprocess
@@ -20,7 +20,10 @@ _CHECKOUT = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class Switches:
-    """What Flagstaff does in addition to evaluating. The limits are so high that they count but never refuse."""
+    """The features of Flagstaff that are on besides evaluating.
+
+    The limits are so high that they count but never refuse.
+    """
 
     limiter: bool = True
     history: bool = True

@@ -1,8 +1,8 @@
 """How far one client exceeds a limit of 200 a minute on several servers: `python -m bench.shared_limits`.
 
-Starts servers that share the limits through a Valkey of their own, and sends a client's evaluations to them: evenly and
-unevenly, at a steady rate and as fast as they are answered. Prints how many were allowed, as the median of several
-clients and as the worst of them. The limit is counted before the SDK key is looked at, so no key is needed.
+Starts servers that share the limits through a separate Valkey, and sends a client's evaluations to them: evenly and
+unevenly, at a steady rate and as fast as they are answered. Prints the number of allowed evaluations, as the median and
+the maximum of several clients. The limit is checked before the SDK key, so no key is needed.
 """
 
 import argparse
@@ -30,7 +30,7 @@ _addresses = (f"192.0.{number // 250}.{number % 250 + 1}" for number in count())
 
 
 async def _send(ports: Sequence[int], parts: Sequence[int], per_second: float | None) -> int:
-    """How many of a new client's requests are allowed."""
+    """Return how many of a new client's requests are allowed."""
     connections = [await Connection.open(port) for port in ports]
     try:
         return await _send_over(connections, parts, per_second)

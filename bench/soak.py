@@ -2,7 +2,7 @@
 
 Applications evaluate, a person changes a flag several times a second, and a dashboard requests summaries. It prints a
 line for each minute and finally compares the last minute with the first. The exit status is 1 if evaluations have
-become slower, or memory larger, than allowed.
+become slower, or memory has grown, by more than is allowed.
 """
 
 import argparse
@@ -59,7 +59,7 @@ class Place:
 
 
 class Connection:
-    """A connection to the server that speaks just enough HTTP, so that the client hardly adds to what it measures."""
+    """A connection to the server with a minimal HTTP client, so that the client hardly adds to the measured time."""
 
     def __init__(self, url: str, headers: dict[str, str]) -> None:
         self._address = urlsplit(url)
@@ -67,7 +67,7 @@ class Connection:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def call(self, method: str, path: str, body: Any = None) -> bytes:
-        """The body of the answer. Raises RuntimeError unless it is a success."""
+        """Return the body of the answer. Raises RuntimeError unless it is a success."""
         if self._streams is None:
             self._streams = await asyncio.open_connection(self._address.hostname, self._address.port)
         reader, writer = self._streams
@@ -158,12 +158,12 @@ class Soak:
 
 
 def percentile(seconds: list[float], share: float) -> float:
-    """In milliseconds."""
+    """Return a percentile in milliseconds."""
     return sorted(seconds)[min(int(len(seconds) * share), len(seconds) - 1)] * 1000 if seconds else float("nan")
 
 
 def row(number: int, minute: Minute) -> str:
-    """A minute's figures in a line."""
+    """Return a line with the figures of a minute."""
     evaluations, changes, summaries = minute.evaluations, minute.changes, minute.summaries
     return (
         f"minute {number:2}: {len(evaluations):6,} evaluations, p50 {percentile(evaluations, 0.5):5.2f} ms, "
@@ -187,7 +187,7 @@ def has_held(first: Minute, last: Minute) -> bool:
 
 
 async def make_place(server: FlagstaffServer, flags: int) -> Place:
-    """Register, and make a project with flags in `production`: all in a rollout, with a rule each."""
+    """Register, and create a project with flags in `production`: all in a rollout, with a rule each."""
     newcomer = Connection(server.url, {})
     await newcomer.call("POST", "/auth/register", ACCOUNT)
     token = json.loads(await newcomer.call("POST", "/auth/login", ACCOUNT))["token"]

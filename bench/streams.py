@@ -1,8 +1,8 @@
 """Open streams of changes: `python -m bench.streams --streams 10000`.
 
 Opens the streams of Unleash's clients on one server, toggles a flag several times, and prints the memory per stream,
-how long it takes from the toggle's response until all have the change, and how quickly evaluations are answered
-meanwhile, beside a run without streams.
+the time from the toggle's response until all have the change, and the latency of evaluations meanwhile, beside a run
+without streams.
 """
 
 import argparse
@@ -32,7 +32,7 @@ _ACCOUNT = {"email": "bench@example.com", "password": "a password for the bench"
 
 
 class _Client(asyncio.Protocol):
-    """One client, which notes when it was told of each change."""
+    """A client that records when it received each change."""
 
     def __init__(self, request: bytes, connected: "asyncio.Future[None]") -> None:
         self._request = request
@@ -70,7 +70,7 @@ async def _open(url: str, sdk_key: str, number: int) -> _Client:
 
 
 async def _make_project(api: httpx.AsyncClient) -> tuple[str, str, str]:
-    """A new project's SDK key, an environment's, and the path of a flag."""
+    """Create a project; return its SDK key, an environment's, and the path of a flag."""
     await api.post("/auth/register", json=_ACCOUNT)
     token = (await api.post("/auth/login", json=_ACCOUNT)).json()["token"]
     api.headers["authorization"] = f"Bearer {token}"
@@ -154,7 +154,7 @@ def main() -> int:
         data = Path(folder) / "data"
         data.mkdir(mode=0o700)
         room = str(streams + 1_000)
-        # As behind a proxy, which may open all of them.
+        # as behind a proxy, which may open all of them
         settings = {"FLAGSTAFF_MAX_CONNECTIONS": room, "FLAGSTAFF_TRUSTED_PROXIES": "127.0.0.1/32"}
         with FlagstaffServer(cores.server, data, Switches(), settings) as server:
             server.wait_until_it_answers("/ready")

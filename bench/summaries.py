@@ -1,7 +1,7 @@
 """Summaries of a large history during evaluations: `python -m bench.summaries`.
 
-A thousand flags over ninety days, evaluated in every minute of the last two and in every hour before. Prints how long
-each kind of summary takes, and the evaluations' latency with and without them.
+A thousand flags over ninety days, evaluated in every minute of the last two and in every hour before. Prints the time
+of each kind of summary, and the evaluations' latency with and without them.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ TODAY = int(datetime.now(UTC).timestamp()) // 60 // DAY * DAY
 
 
 def make_rows(day: int) -> Iterator[dict[str, Any]]:
-    """The counts of a day, counted from the oldest."""
+    """Yield the counts of a day; the oldest day is 0."""
     start = TODAY - (DAYS - day) * DAY
     minutes = 60 if day >= DAYS - BUSY_DAYS else 1
     for number in range(FLAGS):
@@ -44,13 +44,13 @@ def make_rows(day: int) -> Iterator[dict[str, Any]]:
 
 
 def make_counts(parts: int) -> bytes:
-    """Counts of so many parts."""
+    """Return counts for this number of parts."""
     kinds = [(*kind, {part: random.randrange(1, 5000) for part in range(parts)}) for kind in KINDS]
     return msgspec.msgpack.encode(kinds)
 
 
 async def fill(data: Path, environment_id: UUID) -> None:
-    """Write the counts, and print what they take."""
+    """Write the counts, and print the time and the size."""
     database, file = Database(None, data), data / HISTORY_FILE
     try:
         async with database.write_history() as connection:
@@ -68,7 +68,7 @@ async def fill(data: Path, environment_id: UUID) -> None:
 
 
 async def evaluate(connections: list[Connection], seconds: float) -> list[float]:
-    """Evaluate steadily; how long each took."""
+    """Evaluate at a steady rate; return the time of each evaluation."""
     ends_at, took = time.perf_counter() + seconds, []
 
     async def repeat(connection: Connection) -> None:

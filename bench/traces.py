@@ -1,4 +1,4 @@
-"""What traces cost an evaluation: `python -m bench.traces` prints processor time per request, by the share of them.
+"""The cost of traces for an evaluation: `python -m bench.traces` prints processor time per request by sampled share.
 
 The servers take turns on one core. Spans go to a process that reads and drops them.
 """
@@ -29,7 +29,7 @@ class _Sink(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        """Read and drop what was sent."""
+        """Read and drop the request."""
         self.rfile.read(int(self.headers["content-length"]))
         self.send_response(200)
         self.send_header("content-length", "0")
@@ -72,7 +72,7 @@ def main() -> None:
                     sdk_key=flags.sdk_key,
                 )
                 measured[share] = (cpu_seconds(server.pid) - before) / load.requests * 1e6
-            for share in SHARES if turn else ():  # the first turn warms up
+            for share in SHARES if turn else ():  # the first turn is a warm-up
                 microseconds[share].append(measured[share])
                 ratios[share].append(measured[share] / measured[None])
         for share, server in servers.items():

@@ -1,4 +1,4 @@
-"""`python -m bench.webhooks`: messages to webhooks: how fast and how late they arrive, and what they cost others.
+"""`python -m bench.webhooks`: messages to webhooks: their rate, their delay, and their cost for other requests.
 
 Receivers are real ones in this process. Servers are real processes on all cores, and everything is on loopback.
 """
@@ -35,7 +35,7 @@ _MANY = 10
 
 
 class TimedReceiver(Receiver):
-    """A receiver that notes when each change came first."""
+    """A receiver that records when each change first came."""
 
     def __init__(self, *, answers: bool = True) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class TimedReceiver(Receiver):
 
 
 async def main() -> None:
-    """Measure, and print a table of each."""
+    """Measure, and print a table for each."""
     with tempfile.TemporaryDirectory(prefix="flagstaff-bench-") as folder:
         rows = [("1 instance, SQLite", *await _deliver([Store(None, Path(folder) / "one")], Path(folder)))]
         with PostgresServer() as postgres:
@@ -63,7 +63,7 @@ async def main() -> None:
 
 
 async def _deliver(stores: Sequence[Store], folder: Path | None) -> tuple[str, str, str, str, str]:
-    """Messages a second of many at once, and the delays of single ones between the response and their arrival."""
+    """Measure the rate of many messages, and the delays of single ones between the response and their arrival."""
     async with AsyncExitStack() as stack:
         receiver = await stack.enter_async_context(TimedReceiver())
         servers = [await stack.enter_async_context(ServerProcess(each, ENVIRON, command=COMMAND)) for each in stores]
@@ -98,7 +98,7 @@ async def _deliver(stores: Sequence[Store], folder: Path | None) -> tuple[str, s
 
 
 async def _toggle(data: Path) -> list[tuple[str, str, str, str]]:
-    """Toggles without a webhook and with many, in turns on one server."""
+    """Measure toggles without a webhook and with many, in turns on one server."""
     times: dict[str, list[float]] = {"no webhook": [], f"{_MANY} webhooks": []}
     async with _one_server(data) as caller, TimedReceiver() as receiver:
         environment = await _make_environment(caller)
@@ -114,13 +114,13 @@ async def _toggle(data: Path) -> list[tuple[str, str, str, str]]:
                 began = time.perf_counter()
                 (await caller.post(f"{flag_path(flag)}/toggle")).raise_for_status()
                 times[what].append(time.perf_counter() - began)
-                await asyncio.sleep(TOGGLE_SECONDS)  # a person does not toggle faster; messages are sent meanwhile
+                await asyncio.sleep(TOGGLE_SECONDS)  # people do not toggle faster; messages are sent meanwhile
     medians = {what: statistics.median(each) * 1000 for what, each in times.items()}
     return [(what, "", f"{each:.2f}", f"{each / medians['no webhook']:.3f}") for what, each in medians.items()]
 
 
 async def _evaluate(data: Path) -> list[tuple[str, str, str, str]]:
-    """Evaluations alone, beside changes, and beside changes of which receivers are told that never answer."""
+    """Measure evaluations alone, beside changes, and beside changes that go to receivers that never answer."""
     rows = []
     async with _one_server(data) as caller, TimedReceiver(answers=False) as receiver:
         environment = await _make_environment(caller)
@@ -141,7 +141,7 @@ async def _evaluate(data: Path) -> list[tuple[str, str, str, str]]:
 
 
 async def _time_evaluations(caller: RemoteCaller, sdk_key: str) -> list[float]:
-    """The milliseconds of evaluations that arrive at a steady rate, each from when it was due."""
+    """Return the milliseconds of evaluations that arrive at a steady rate, each from its scheduled start."""
     took: list[float] = []
 
     async def evaluate(due: float) -> None:
@@ -185,7 +185,7 @@ async def _until(receiver: TimedReceiver, count: int) -> None:
 
 
 def _size(data: Path | None) -> int:
-    """The bytes of the configuration's file that are in use."""
+    """Return the bytes in use in the configuration's file."""
     if data is None:
         return 0
     with closing(sqlite3.connect(data / "flagstaff.sqlite")) as connection:

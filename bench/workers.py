@@ -61,7 +61,7 @@ def _children(pid: int) -> Sequence[int]:
 
 
 def _mib(pid: int, kind: str) -> float:
-    """The memory of these kinds that a process uses."""
+    """Return the memory of these kinds that a process uses."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith(kind)) / 1024
 

@@ -21,7 +21,7 @@ from tests.support.stores import Store, make_postgresql_template, postgresql_sto
 
 KINDS = ("sqlite", "postgresql")
 HERE = Path(__file__).parent
-# Tests that start servers and wait for them, those that wait most first.
+# Folders of tests that start servers and wait for them, the longest waits first.
 WAITING = (
     "processes",
     "cli",
@@ -34,17 +34,17 @@ WAITING = (
 )
 BROWSERS = "e2e"
 
-# What is imported and collected is never freed. Scanning it again and again takes a tenth of the processor time.
+# Imported and collected objects are never freed. Scanning them repeatedly takes a tenth of the processor time.
 gc.disable()
 _COLLECT_AFTER_ALLOCATIONS = 20_000
 
-# HTTPX looks for this package, which nothing here uses, at every request to an application. A search of all folders of
-# packages takes a tenth of such a request's processor time.
+# HTTPX looks for this package, which nothing here uses, at every request to an application. Searching all package
+# folders takes a tenth of such a request's processor time.
 sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
 
 share_statements()
 
-# A busy machine must not fail a test.
+# A test must not fail because the machine is busy.
 hypothesis.settings.register_profile(
     "flagstaff", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
@@ -52,20 +52,20 @@ hypothesis.settings.load_profile("flagstaff")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the second database where a test needs one, and order what is left.
+    """Leave out the second database where a test does not need it, and order the remaining tests.
 
-    A test runs on both databases unless it is marked `one_database`: its result comes before a statement of its own, as
-    when a request is refused by its form, for want of a token, or by a limit. No database sees the value then, and if
-    the check is lost, the test fails on SQLite as well. CONTRIBUTING.md says which tests need both.
+    A test marked `one_database` runs on SQLite only: the request is refused before it executes a statement of its own,
+    for example because of its form, a missing token, or a limit. The database never sees the value, and if the check
+    were lost, the test would fail on SQLite as well. CONTRIBUTING.md says which tests need both databases.
 
-    Begin with the tests that wait, while other processes of the run use the cores; at the end, they would not.
+    Tests that wait come first, so that other processes of the run can use the cores meanwhile.
 
-    Each process of the run begins with its share of the tests, and takes others' last ones when it has no more. The
-    tests with a browser take longest. They begin the second share, so that usually only one process runs such tests.
+    Each process of the run begins with its share of the tests, and takes over tests of others when it has none left.
+    The tests with a browser take longest. They begin the second share, so that usually only one process runs them.
 
-    In CI a test that fails runs once more, and the summary shows its failure. A machine that others share can pause a
-    process for seconds, which makes about one of some thousand tests fail. A test that fails for a fault of the code
-    fails again. Elsewhere no test is repeated, so that a race is seen by those who can look into it.
+    In CI a failed test runs once more, and the summary shows its failure. A shared machine can pause a process for
+    seconds, which makes about one test in several thousand fail. A test that fails because of a bug fails again.
+    Elsewhere no test is repeated, so that whoever runs the tests sees a race and can look into it.
     """
     needless = {item for item in items if item.get_closest_marker("one_database") and _is_on_postgresql(item)}
     config.hook.pytest_deselected(items=list(needless))
@@ -91,12 +91,12 @@ def _is_on_postgresql(item: pytest.Item) -> bool:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Prepare what the end of `tmp_path` expects of every test; pytest-retry does not for the second run."""
+    """Prepare the attribute that the teardown of `tmp_path` expects; pytest-retry omits it for the second run."""
     item.stash.setdefault(tmppath_result_key, {})
 
 
 def pytest_collection_finish() -> None:
-    """Keep garbage collection off all that exists before the first test."""
+    """Exclude all objects that exist before the first test from garbage collection."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER_ALLOCATIONS)
@@ -105,14 +105,14 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """The PostgreSQL server of this session, shared by its tests. Do not stop it; take `outage_postgres` for that."""
+    """The PostgreSQL server that the tests of this session share. Do not stop it; use `outage_postgres` for that."""
     with PostgresServer() as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def outage_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
-    """Another server with a migrated template, which tests may stop and start; its databases are `outage_store`s."""
+    """Another server with a migrated template, which tests may stop and start. Its databases are `outage_store`s."""
     with PostgresServer() as server:
         asyncio.run(make_postgresql_template(server, tmp_path_factory.mktemp("outage-template")))
         yield server
@@ -143,7 +143,7 @@ def data_directory(tmp_path: Path) -> Path:
 
 @pytest.fixture(params=["sqlite_template", "postgres_template"], ids=KINDS)
 def template(request: pytest.FixtureRequest) -> Path | PostgresServer:
-    """The template that a store of each kind is cloned from."""
+    """The template from which a store of each kind is cloned."""
     return request.getfixturevalue(request.param)
 
 
@@ -159,7 +159,7 @@ async def store(template: Path | PostgresServer, data_directory: Path) -> AsyncI
 
 @pytest.fixture
 async def outage_store(outage_postgres: PostgresServer, data_directory: Path) -> AsyncIterator[Store]:
-    """A migrated, empty database on the server that may be stopped. The server is running at each test's start."""
+    """A migrated, empty database on the server that may be stopped. The server is running when each test starts."""
     async with postgresql_store(outage_postgres, data_directory) as made:
         yield made
         outage_postgres.start()
@@ -173,7 +173,7 @@ def bare_server(request: pytest.FixtureRequest) -> PostgresServer | None:
 
 @pytest.fixture
 async def bare_store(bare_server: PostgresServer | None, data_directory: Path) -> AsyncIterator[Store]:
-    """A database of each kind without a table."""
+    """A database of each kind without tables."""
     if bare_server is None:
         yield Store(None, data_directory)
         return

@@ -1,8 +1,8 @@
-"""The contracts of the house, for import-linter: subjects stand above one another, and so do the layers in them.
+"""The import contracts, for import-linter: subjects stand above one another, and so do the layers in them.
 
-A module's layer is in its name: `flags_routes` (routes and their schemas), `flags_service` (use cases), `flags_store`
-(SQL), and `flags` (values). A helper of another name belongs to the highest layer that it imports, and to the use cases
-if that is a store.
+The name of a module contains its layer: `flags_routes` (routes and their schemas), `flags_service` (use cases),
+`flags_store` (SQL), and `flags` (values). Other modules belong to the highest layer that they import, or to the use
+cases if that is a store.
 """
 
 from fnmatch import fnmatch
@@ -29,7 +29,7 @@ def read_imports(graph: ImportGraph) -> Imports:
 
 
 class SubjectsContract(Contract):
-    """Every folder is a subject in a list; no import leads up in it, within one layer, and none leads up a layer."""
+    """Every folder is listed as a subject; within a layer, no import leads to a higher subject or layer."""
 
     subjects = fields.ListField(subfield=fields.StringField())
     stores = fields.ListField(subfield=fields.StringField())
@@ -82,7 +82,7 @@ class SubjectsContract(Contract):
 
 
 class LibrariesContract(Contract):
-    """Libraries that only some modules import. A place is `library, library: pattern pattern`."""
+    """Restricts libraries to some modules. The form of a place is `library, library: pattern pattern`."""
 
     places = fields.ListField(subfield=fields.StringField())
 
@@ -108,7 +108,7 @@ class LibrariesContract(Contract):
 
 
 class PureContract(Contract):
-    """The values of resources, such as `flags` beside `flags_store`, and more modules, reach no library indirectly."""
+    """The values of resources, such as `flags` beside `flags_store`, and other pure modules do not reach libraries."""
 
     also = fields.ListField(subfield=fields.StringField())
     but = fields.ListField(subfield=fields.StringField())

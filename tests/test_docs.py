@@ -1,4 +1,4 @@
-"""The documentation is correct: links work, and names, settings, errors and metrics match the code."""
+"""Checks of the documentation: links work, and names, settings, errors and metrics match the code."""
 
 import re
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def prose(paper: Path) -> str:
 
 
 def anchors(paper: Path) -> set[str]:
-    """The anchors of a page's headings."""
+    """Return the anchors of a page's headings."""
     headings = _HEADING.findall(prose(paper))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

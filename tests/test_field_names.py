@@ -1,4 +1,4 @@
-"""The dashboard has words for every field that the audit trail records, or does not show it."""
+"""The dashboard has words for every field that the audit trail records, or hides the field."""
 
 import re
 from dataclasses import fields
@@ -13,7 +13,7 @@ SOURCES = Path(__file__).parents[1] / "dashboard" / "src"
 
 
 def words() -> set[str]:
-    """The fields that texts name, and those that changes leave out."""
+    """Return the fields that texts name, and those that changes leave out."""
     left_out = re.search(r"UNSPOKEN = new Set\(\[(.*?)\]\)", (SOURCES / "lib" / "changes.ts").read_text(), re.DOTALL)
     assert left_out is not None
     named = set(re.findall(r'"(\w+)"', left_out[1]))

@@ -1,4 +1,4 @@
-"""The list of limits: each row names a setting that exists, has its default, and has a test here."""
+"""Checks of the list of limits: each row names an existing setting, has its default, and has a test here."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ LIST = ROOT / "docs/reference/limits.md"
 _row = re.compile(r"^\| `([a-z0-9-]+)` \| (.+) \| (.+) \| (.+) \|$", re.MULTILINE)
 _setting = re.compile(r"FLAGSTAFF_[A-Z_]+")
 
-# The tests that use up what a row is about, and see what happens at the bound.
+# Tests that reach the bound of a row and check what happens there.
 TESTS: dict[str, list[str]] = {
     "connections": [
         "processes/test_connection_limits.py::test_the_bounds_are_settings_and_a_closed_connection_makes_room"
@@ -320,7 +320,7 @@ TESTS: dict[str, list[str]] = {
 
 
 def rows() -> dict[str, tuple[str, str, str]]:
-    """The rows of the list: bound, setting and what happens, by their names."""
+    """Return the rows of the list: bound, setting and what happens, by their names."""
     found = _row.findall(LIST.read_text(encoding="utf-8"))
     assert len(found) == len({name for name, *_ in found}), "a row is there twice"
     return {name: (bound, setting, happens) for name, bound, setting, happens in found}
@@ -328,7 +328,7 @@ def rows() -> dict[str, tuple[str, str, str]]:
 
 @cache
 def functions(path: str) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
-    """The functions of a file of tests, by name."""
+    """Return the functions of a file of tests, by name."""
     tree = ast.parse((ROOT / "tests" / path).read_text(encoding="utf-8"))
     return {each.name: each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)}
 

@@ -1,4 +1,4 @@
-"""Only locked packages are installed: every lock file is complete."""
+"""Checks of the lock files: they are complete, so only locked packages are installed."""
 
 import json
 import re
@@ -26,13 +26,13 @@ each_hashed = pytest.mark.parametrize("path", HASHED, ids=lambda path: path.name
 
 
 def requirements(path: Path) -> dict[str, list[str]]:
-    """The requirements in a lock file of Python packages, each with its options."""
+    """Return the requirements in a lock file of Python packages, each with its options."""
     lines = path.read_text().replace("\\\n", " ").splitlines()
     return {name.strip(): options.split() for name, _, options in (line.partition("  ") for line in lines)}
 
 
 def names(path: Path) -> dict[str, str]:
-    """A lock file's packages, each with its version."""
+    """Return a lock file's packages, each with its version."""
     pinned = [Requirement(each) for each in requirements(path)]
     return {each.name: str(each.specifier).removeprefix("==") for each in pinned}
 
@@ -85,7 +85,7 @@ def test_the_constraints_hold_whatever_the_wheel_brings() -> None:
                 assert needed.specifier.contains(pinned[name], prereleases=True), (package, needed)
                 waiting |= {(name, wanted) for wanted in ("", *needed.extras)} - seen
     for package in {package for package, _ in seen} - {"flagstaff"}:
-        assert version(package) == pinned[package]  # what the tests run with
+        assert version(package) == pinned[package]  # the packages that the tests run
 
 
 def test_an_isolated_build_takes_the_locked_versions() -> None:

@@ -1,4 +1,4 @@
-"""The dashboard for Grafana and the alerts for Prometheus name what Flagstaff exports."""
+"""The dashboard for Grafana and the alerts for Prometheus use only metrics that Flagstaff exports."""
 
 import json
 import re
@@ -19,7 +19,7 @@ _OF_HISTOGRAM = re.compile(r"_bucket$")
 
 
 def documented() -> set[str]:
-    """The metrics in the reference, which another test compares with the server."""
+    """Return the metrics in the reference, which another test compares with the server."""
     text = (ROOT / "docs" / "reference" / "metrics.md").read_text()
     return set(re.findall(r"`((?:flagstaff|process)_\w+)`", text))
 

@@ -1,4 +1,4 @@
-"""With the dashboard's settings, npm installs only what its lock file allows, and renewing the file leaves no gap."""
+"""With the dashboard's settings, npm installs only what its lock file allows, and a renewed file is complete."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def project(folder: Path, integrity: str | None) -> Path:
 
 
 def settings(folder: Path, registry: Registry) -> dict[str, str]:
-    """The test's own registry and cache, without the settings of the user who runs it."""
+    """Return the test's own registry and cache, without the settings of the user who runs it."""
     own = {"registry": registry.url, "cache": str(folder.parent / "cache"), "userconfig": str(folder.parent / "none")}
     return {f"npm_config_{name}": value for name, value in own.items()}
 

@@ -1,6 +1,6 @@
-"""What stands in `packaging/` names settings that exist and the version of the project; its parts fit together.
+"""`packaging/` names settings that exist and the version of the project, and its parts fit together.
 
-`make check-packages` runs it all with real tools.
+`make check-packages` runs its contents with real tools.
 """
 
 import json
@@ -24,7 +24,7 @@ SETTINGS = {row.variable: row.default for row in Settings.rows()}
 FILES = sorted(
     path
     for path in [ROOT / "Containerfile", ROOT / "compose.yaml", *PACKAGING.rglob("*")]
-    if path.is_file() and path.suffix != ".md"  # tests/test_docs.py looks at those
+    if path.is_file() and path.suffix != ".md"  # tests/test_docs.py checks those
 )
 # A server needs ten seconds after its drain: docs/operations.md.
 STOP_SECONDS = 10
@@ -59,7 +59,7 @@ def test_the_settings_are_accepted(environ: str) -> None:
 
 
 def compose_settings() -> dict[str, str]:
-    """Those of the first instance, with what `new-secrets` would make."""
+    """Return the settings of the first instance, with the values that `new-secrets` would create."""
     made = {"SITE": "flags.example.com", "POSTGRES_PASSWORD": "a" * 64, "VALKEY_PASSWORD": "b" * 64}
     made["FLAGSTAFF_SECRET_KEY"] = "c" * 64
 
@@ -72,7 +72,7 @@ def compose_settings() -> dict[str, str]:
 
 
 def chart_settings() -> dict[str, str]:
-    """Those that the chart's template sets literally, and those of its values."""
+    """Return the settings that the chart's template sets literally, and those of its values."""
     template = (CHART / "templates" / "deployment.yaml").read_text()
     literal = dict(re.findall(r'- name: (FLAGSTAFF_\w+)\n +value: "?([^"{\n]+)"?\n', template))
     assert literal["FLAGSTAFF_PORT"] == "8000"

@@ -1,4 +1,4 @@
-"""The delays that the simulation draws from: those that were measured."""
+"""The measured delays that the simulation draws from."""
 
 import json
 import random
@@ -17,21 +17,21 @@ class Delays:
     toggle: Sequence[float]
     """A toggle with a single instance, as the client sees it."""
     reload: Sequence[float]
-    """An instance loads a changed environment from PostgreSQL."""
+    """The time in which an instance loads a changed environment from PostgreSQL."""
     read: Sequence[float]
-    """It reads the leases of all instances."""
+    """The time in which it reads the leases of all instances."""
     send: Sequence[float]
-    """It sends a notification: a transaction of its own."""
+    """The time in which it sends a notification, in a separate transaction."""
     delivery: Sequence[float]
-    """The same, until another session has received it."""
+    """The time until another session has received the notification."""
     message: Sequence[float]
-    """One more message in a row, for PostgreSQL and the session that receives it."""
+    """The additional time for one more message, for PostgreSQL and the session that receives it."""
     toggles: dict[int, Sequence[float]]
-    """Toggles with several instances on one machine of two cores, to compare with."""
+    """Toggles with several instances on one machine with two cores, for comparison."""
 
     @classmethod
     def load(cls) -> Self:
-        """Those in `measured.json`, which `bench.simulation.measure` writes."""
+        """Read `measured.json`, which `bench.simulation.measure` writes."""
         measured = json.loads(_FILE.read_text())
         toggles = {int(count): _seconds(taken) for count, taken in measured["toggles"].items()}
         names = ("reload", "read", "send", "delivery", "message")
@@ -39,12 +39,12 @@ class Delays:
 
 
 def draw(chance: random.Random, sample: Sequence[float]) -> float:
-    """One of the measured durations."""
+    """Draw one of the measured durations."""
     return sample[int(chance.random() * len(sample))]
 
 
 def percentile(sorted_sample: Sequence[float], percent: float) -> float:
-    """The nearest-rank percentile of a sorted sample."""
+    """Return the nearest-rank percentile of a sorted sample."""
     return sorted_sample[min(len(sorted_sample) - 1, int(len(sorted_sample) * percent / 100))]
 
 

@@ -1,6 +1,6 @@
-"""Measures the delays that the simulation begins with, and toggles to compare it with.
+"""Measures the delays that the simulation starts with, and toggles to compare it with.
 
-`python -m bench.simulation.measure` writes `measured.json`. It takes about a minute, with a PostgreSQL of its own.
+`python -m bench.simulation.measure` writes `measured.json`. It takes about a minute, with a separate PostgreSQL.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ _ENVIRON["FLAGSTAFF_EVALUATE_RATE_LIMIT"] = "off"
 
 
 async def _times(work: Callable[[], Awaitable[object]], times: int = _TIMES) -> list[float]:
-    """How long something takes, in milliseconds, sorted."""
+    """Return the sorted durations of a step, in milliseconds."""
     taken = []
     for number in range(_WARM_UP + times):
         began = time.perf_counter()
@@ -46,7 +46,7 @@ async def _times(work: Callable[[], Awaitable[object]], times: int = _TIMES) -> 
 
 
 async def _delays(store: Store, project: UUID, environment: UUID) -> dict[str, list[float]]:
-    """What a toggle consists of, one at a time while nothing else runs."""
+    """Measure the parts of a toggle, one at a time while nothing else runs."""
     assert store.database_url is not None
     database = Database(store.database_url, store.data_directory)
     source = SnapshotSource(database)
@@ -92,7 +92,7 @@ async def _delays(store: Store, project: UUID, environment: UUID) -> dict[str, l
 
 
 async def _toggles(servers: Sequence[ServerProcess], flag: str, token: str, evaluate: bytes) -> list[float]:
-    """How long toggles take at the first of some servers, all of which have the project in memory."""
+    """Measure toggles at the first of several servers, all of which have loaded the project."""
     for server in servers:
         reader = await Connection.open(server.port)
         assert await reader.exchange(evaluate) == 200

@@ -25,32 +25,32 @@ Steps = Generator[simpy.Event, Any, None]
 
 @dataclass(frozen=True)
 class Setting:
-    """What is simulated. Delays are seconds."""
+    """The parameters of a simulation. Delays are in seconds."""
 
     instances: int
     shared_cores: int | None = None
     """The cores that everything shares, as in the measurement; None: each instance has its own."""
     database_cores: int = 8
     round_trip: float = 0.0
-    """Of the network, for each query, in addition to what was measured on one machine."""
+    """Network delay of each query, in addition to the delays that were measured on one machine."""
     toggle_queries: int = 12
-    """The queries, one after the other, of a toggle."""
+    """The number of sequential queries of a toggle."""
     slow_factor: float = 1.0
-    """How many times as long one of the instances takes to load."""
+    """The factor by which one of the instances is slower to load."""
     stopped_at: float | None = None
-    """When one of the instances is paused for good."""
+    """The time at which one of the instances is paused for good."""
 
 
 @dataclass(frozen=True)
 class Toggle:
-    """A toggle: when its request came, and durations from there in seconds."""
+    """A toggle: the time of its request, and durations from then in seconds."""
 
     at: float
     response: float
     spread: float
     """From the commit until the last instance that answered served the change."""
     is_confirmed: bool
-    """Whether every instance with a lease had confirmed it in time; otherwise its response was a 503."""
+    """Whether every instance with a lease confirmed it in time; otherwise its response was a 503."""
 
 
 class Fleet:
@@ -103,7 +103,7 @@ class Fleet:
         self.toggles.append(Toggle(began, self._now.now - began, max(0.0, served - committed), not missing))
 
     def _hear_and_load(self, instance: int) -> Generator[simpy.Event, Any, float]:
-        """An instance is notified of the change and loads it; returns when."""
+        """Notify an instance of the change, and let it load the change; return when."""
         yield self._now.timeout(max(0.0, self._draw("delivery") - self._draw("send")) + self._setting.round_trip / 2)
         if self._is_stopped(instance):
             yield self._now.event()
@@ -124,7 +124,7 @@ class Fleet:
         answered.add(instance)
 
     def _send(self, instance: int) -> Steps:
-        """A transaction that notifies: in one order with all others, and delivered to every instance."""
+        """Run a transaction that notifies: it waits for all earlier ones, and is delivered to every instance."""
         yield self._now.timeout(self._setting.round_trip / 2)
         with self._commits.request() as turn:
             yield turn
@@ -135,7 +135,7 @@ class Fleet:
         self._now.process(self._use(self._database, self._draw("message") * max(0, self._setting.instances - 2)))
 
     def _work(self, instance: int, seconds: float, queries: int = 0) -> Steps:
-        """What takes so long on one idle machine: half of it at the instance, half in PostgreSQL."""
+        """Run work that was measured on one idle machine: half of it at the instance, half in PostgreSQL."""
         yield from self._use(self._core(instance), seconds / 2)
         yield self._now.timeout(queries * self._setting.round_trip)
         yield from self._use(self._database, seconds / 2)
@@ -150,7 +150,10 @@ class Fleet:
         return instance == 1 and at is not None and self._now.now >= at
 
     def _has_lapsed(self, instance: int) -> bool:
-        """Whether its lease has, as seen by the others: on average, they saw its latest renewal when it stopped."""
+        """Return whether its lease has lapsed for the others.
+
+        On average, they saw its latest renewal when it stopped.
+        """
         at = self._setting.stopped_at
         return at is not None and instance == 1 and self._now.now >= at + LEASE_SECONDS
 

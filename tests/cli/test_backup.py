@@ -67,7 +67,7 @@ def launched(*arguments: str, store: Store) -> Iterator[subprocess.Popen[bytes]]
 
 
 async def until(condition: Callable[[], Awaitable[bool]], process: subprocess.Popen[bytes]) -> None:
-    """Wait for what a process does."""
+    """Wait until the output of a process meets a condition."""
     async with asyncio.timeout(120):
         while not await condition():
             assert process.poll() is None, "it ended too soon"
@@ -75,14 +75,14 @@ async def until(condition: Callable[[], Awaitable[bool]], process: subprocess.Po
 
 
 def has_content(folder: Path, pattern: str) -> bool:
-    """Whether something has been written to a file."""
+    """Return whether a file has content."""
     return any(path.stat().st_size for path in folder.glob(pattern))
 
 
 async def serve_and_check(store: Store, load: Load, token: str, began: float) -> None:
-    """Assert that a server on a store has everything that was answered before `began`, over the API and evaluate."""
+    """Assert that the API and evaluate of a server on a store return everything acknowledged before `began`."""
     async with ServerProcess(store, UNLIMITED) as server, RemoteCaller(server.url) as caller:
-        caller.headers["authorization"] = token  # it is signed with the secret key of the backup
+        caller.headers["authorization"] = token  # the store is signed with the secret key of the backup
         await load.assert_writes_are_there(caller)
         safe = {user for user, answered in load.evaluated.items() if answered < began - UNSAVED_SECONDS}
         assert safe
@@ -188,7 +188,7 @@ async def test_without_room_no_backup_is_left(store: Store, tmp_path: Path) -> N
     await fill_history(store)
     folder = tmp_path / "full"
     folder.mkdir()
-    # Beyond this bound the kernel refuses writes as it does on a full disk.
+    # Beyond this size the kernel refuses writes, as it does on a full disk.
     bounds = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1024 * 1024, bounds[1]))
     try:
@@ -240,10 +240,10 @@ async def test_a_restore_that_is_killed_has_changed_nothing_and_can_be_repeated(
 
 
 async def is_being_written(store: Store) -> bool:
-    """Whether a transaction has reached the history."""
+    """Return whether a transaction has reached the history."""
     if store.database_url is None:
         return has_content(store.data_directory, "history.sqlite-journal")
-    connection = await asyncpg.connect(store.database_url)  # not under our own name, which a restore would refuse
+    connection = await asyncpg.connect(store.database_url)  # a restore refuses connections with our name
     try:
         query = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO history.segments%'"
         return bool(await connection.fetchval(query))

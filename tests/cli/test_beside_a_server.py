@@ -42,7 +42,7 @@ async def test_accounts_are_created_and_tokens_ended_while_a_server_runs(store: 
 async def test_a_database_of_another_revision_is_not_migrated_while_a_server_runs_on_it(store: Store) -> None:
     environ = store.environ
     async with ServerProcess(store):
-        # What a newer version's command line finds while an older server runs.
+        # The state that the command line of a newer version finds while an older server runs.
         await migrate(store.database_url, store.data_directory, "0001")
         refused = run_flagstaff(
             "users", "create", "ada@example.com", "--password-stdin", environ=environ, stdin=PASSWORD

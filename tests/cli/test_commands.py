@@ -1,4 +1,4 @@
-"""The command line, in this process: its help, its refusals, and its effect on a folder."""
+"""The command line, in this process: its help, its error messages, and the files that it writes."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str, stdin: str | None = None) -> Result:
-    """Run a command; what it raises is raised here."""
+    """Run a command, and raise its exceptions here."""
     return CliRunner().invoke(app, arguments, input=stdin, catch_exceptions=False, env={"COLUMNS": "200"})
 
 

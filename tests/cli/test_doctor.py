@@ -39,7 +39,7 @@ def examine(environ: dict[str, str], *arguments: str, status: int = 0) -> dict[s
 
 
 def examine_and_log(environ: dict[str, str]) -> dict[str, Any]:
-    """The same in a separate process, which fails and does not mix its log with its findings."""
+    """Do the same in a separate process that fails, whose log must not mix with its findings."""
     outcome = run_flagstaff("doctor", "--json", environ=environ)
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr
     assert "database_unavailable" in outcome.stderr

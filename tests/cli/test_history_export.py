@@ -1,4 +1,4 @@
-"""`flagstaff history export`: the files have each evaluation once, whatever interrupts it."""
+"""`flagstaff history export`: the files contain each evaluation once, even after interruptions."""
 
 # ruff: noqa: ASYNC230, ASYNC240 - nothing else runs on the loop of these tests
 

@@ -1,4 +1,4 @@
-"""Databases of PostgreSQL in which Flagstaff cannot work: it says what is wrong, and what to do, in one line."""
+"""PostgreSQL databases in which Flagstaff cannot work: one line says what is wrong and what to do."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from tests.support.stores import Store, execute
 
 @pytest.fixture
 async def latin(postgres: PostgresServer, data_directory: Path) -> AsyncIterator[Store]:
-    """A database that cannot hold every text."""
+    """A database whose encoding cannot hold every text."""
     name = f"latin_{uuid4().hex}"
     await execute(postgres, f"CREATE DATABASE {name} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
     yield Store(postgres.url(name), data_directory)

@@ -1,4 +1,4 @@
-"""The wheel alone serves: no checkout, an empty folder, its migrations in it."""
+"""The wheel serves on its own: without a checkout, in an empty folder, with the migrations that it contains."""
 
 import os
 import subprocess
@@ -15,14 +15,14 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(*command: str | Path, environ: Mapping[str, str] = os.environ) -> str:
-    """What a command prints, which must succeed."""
+    """Run a command that must succeed, and return its output."""
     outcome = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=120, check=False)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     return outcome.stdout
 
 
 def imported_from(environ: Mapping[str, str]) -> Path:
-    """The package's file that a process with this environment imports."""
+    """Return the file from which a process with this environment imports the package."""
     return Path(run(sys.executable, "-c", "import flagstaff; print(flagstaff.__file__)", environ=environ).strip())
 
 
@@ -32,11 +32,11 @@ async def test_the_wheel_serves_from_an_empty_folder(tmp_path: Path) -> None:
     site = tmp_path / "site"
     run(sys.executable, "-m", "zipfile", "-e", wheel, site)
     assert not list(site.glob("tests*"))
-    # Compiled code makes it a wheel for one platform, and for this and all later versions of Python.
+    # Compiled code limits the wheel to one platform, and to this and all later versions of Python.
     is_compiled = (site / "flagstaff" / "evaluation" / "_loops.abi3.so").is_file()
     assert is_compiled is ("-cp311-abi3-" in wheel.name) is not wheel.name.endswith("-py3-none-any.whl")
     assert is_compiled is (loops.WHY_NOT_COMPILED is None)
-    environ = {"PYTHONPATH": str(site)}  # it goes before the checkout, which is installed as editable
+    environ = {"PYTHONPATH": str(site)}  # it precedes the checkout, which is installed as editable
     assert imported_from(environ) == site / "flagstaff" / "__init__.py"
     store = Store(None, tmp_path / "data")
     async with ServerProcess(store, environ, command=COMMAND) as server, RemoteCaller(server.url) as caller:

@@ -1,4 +1,4 @@
-"""The history in ClickHouse, against its engine: each evaluation is there exactly once, whatever failed in between."""
+"""The history in ClickHouse, tested against its engine: each evaluation is there exactly once, even after failures."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -50,7 +50,7 @@ async def environment(database: Database) -> Environment:
 
 @pytest.fixture
 async def sink(database: Database, clock: Clock, engine: ClickHouseEngine) -> AsyncIterator[Sink[ExportBatch]]:
-    """An instance that sends blocks of 100, and gives up on an answer after two seconds."""
+    """An instance that sends blocks of 100, and waits two seconds for an answer."""
     deliveries = ExportBatches(database, clock, "first", evaluations=100)
     sender = Sender(ClickHouse(engine.url, TABLE, timeout_seconds=2))
 
@@ -74,7 +74,7 @@ async def record(database: Database, clock: Clock, environment: Environment, cou
 
 
 async def run_until_sent(sink: Sink[ExportBatch], count: int) -> None:
-    """Let the sink run as in a server."""
+    """Let the sink run as it does in a server."""
     task = asyncio.create_task(sink.run())
     try:
         async with asyncio.timeout(60):
@@ -184,7 +184,7 @@ async def test_two_instances_at_once_send_everything_once(
 ) -> None:
     await record(database, clock, environment, 450)
     sender = Sender(ClickHouse(engine.url, TABLE))
-    eager = ExportBatches(database, lambda: clock.advance(days=1), "eager", evaluations=100)  # it is always its turn
+    eager = ExportBatches(database, lambda: clock.advance(days=1), "eager", evaluations=100)  # it always has the turn
 
     async def send(delivery: ExportBatch) -> None:
         parts = [(each.project_id, each.environment_id, each.environment, each.segments) for each in delivery.parts]

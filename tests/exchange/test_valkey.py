@@ -25,7 +25,7 @@ WAIT_SECONDS = 20
 
 @pytest.fixture(scope="module")
 def valkey() -> Iterator[ValkeyServer]:
-    """A server for tests that leave it running and do not look at all its keys."""
+    """A server for tests that leave it running and do not read all of its keys."""
     with ValkeyServer() as server:
         yield server
 
@@ -58,7 +58,7 @@ class Instances:
                 await asyncio.sleep(0.01)
 
     async def until_told(self) -> None:
-        """Wait until every instance has begun and ended an exchange."""
+        """Wait until every instance has begun and finished an exchange."""
         before = [share.exchanges for share in self.shares]
         async with asyncio.timeout(WAIT_SECONDS):
             for share, window, exchanges in zip(self.shares, self.windows, before, strict=True):
@@ -67,7 +67,7 @@ class Instances:
                     await asyncio.sleep(0.01)
 
     async def until_all_know(self, key: str, total: int) -> None:
-        """Wait until every instance knows so many hits; a hit that is forgiven makes it ask again."""
+        """Wait until every instance knows this number of hits. A forgiven hit makes it ask again."""
         async with asyncio.timeout(WAIT_SECONDS):
             while any(window._windows[key].total != total for window in self.windows):
                 for window in self.windows:
@@ -91,7 +91,7 @@ async def instances(url: str, count: int, **options: int | str) -> AsyncIterator
 
 
 async def spread(together: Instances, client: str, parts: list[int], *, per_second: float, total: int) -> int:
-    """How many of the client's hits are allowed; each instance gets its part of them."""
+    """Return how many of the client's hits are allowed; each instance gets its part of them."""
     turns = [number for number, part in enumerate(parts) for _ in range(part)]
     allowed, began = 0, time.monotonic()
     for index in range(total):
@@ -110,7 +110,7 @@ async def test_three_instances_allow_a_client_as_much_as_one_within_5_percent(
 ) -> None:
     async with instances(valkey.url, 3, secret=f"{parts} {per_second}") as together:
         await together.until_joined()
-        # Of three clients, because a machine that stops the process for a moment lets more through.
+        # Three clients, because more hits are allowed if the machine stops the process for a moment.
         allowed = [
             await spread(together, f"192.0.2.{number}", parts, per_second=per_second, total=300) for number in range(3)
         ]
@@ -118,7 +118,7 @@ async def test_three_instances_allow_a_client_as_much_as_one_within_5_percent(
 
 
 async def test_bursts_on_three_instances_stay_within_5_percent_too(valkey: ValkeyServer) -> None:
-    # Of three bursts, because a machine that stops the processes for a moment lets more through.
+    # Three bursts, because more hits are allowed if the machine stops the processes for a moment.
     async with instances(valkey.url, 3, secret="bursts") as together:
         await together.until_joined()
         allowed = [
@@ -206,20 +206,20 @@ async def test_a_server_that_is_killed_and_comes_back_leaves_local_limits_and_no
         with structlog.testing.capture_logs() as logs:
             own_valkey.kill()
             await together.until_alone()
-            await asyncio.sleep(1.5)  # it tries again meanwhile
+            await asyncio.sleep(1.5)  # it keeps trying
             for window in together.windows:
                 assert hits(window, "192.0.2.1", 100) == 100
                 assert hits(window, "192.0.2.2", 300) == 200
             own_valkey.start()
             await together.until_joined()
         assert [each["event"] for each in logs] == ["limits_not_shared"] * 3 + ["limits_shared_again"] * 3
-        for window in together.windows:  # nobody is told what the others counted alone
+        for window in together.windows:  # no instance learns what the others counted while they were alone
             assert hits(window, "192.0.2.1", 1) == 1
         await together.until_told()
         totals = [window._windows["192.0.2.1"].total for window in together.windows]
         assert all(161 <= total <= 163 for total in totals)
         allowed = await spread(together, "192.0.2.3", [1, 1, 1], per_second=400, total=400)
-        assert 200 <= allowed <= 260  # each alone would allow all of them
+        assert 200 <= allowed <= 260  # each instance alone would allow all of them
 
 
 @pytest.mark.parametrize("seconds", [0.2, 2.5])
@@ -238,9 +238,9 @@ async def test_a_server_that_hangs_is_not_waited_for(own_valkey: ValkeyServer, s
             own_valkey.resume()
         await together.until_joined()
         allowed = await spread(together, "192.0.2.3", [1, 1], per_second=400, total=400)
-        assert 200 <= allowed <= 260  # each alone would allow all of them
+        assert 200 <= allowed <= 260  # each instance alone would allow all of them
         total = together.windows[0]._windows["192.0.2.1"].total
-        assert total <= seconds / 0.05 + 1  # none of its own hits came back as another's
+        assert total <= seconds / 0.05 + 1  # no instance received its own hits as another's
 
 
 async def test_data_that_is_flushed_is_no_outage_and_no_jump(own_valkey: ValkeyServer) -> None:
@@ -299,16 +299,16 @@ async def test_a_flood_of_addresses_holds_the_event_loop_only_for_moments(valkey
         await together.until_joined()
         hits(together.windows[0], "hard", 200)
         longest = 0.0
-        with without_collections():  # 200,000 objects take a while, whatever is done with them
+        with without_collections():  # scanning 200,000 objects takes a while
             for _ in range(200):
                 began = time.thread_time()
                 await asyncio.sleep(0.002)
                 longest = max(longest, time.thread_time() - began)
         together.windows[1].hit("hard")
         await together.until_told()
-        assert together.windows[1].hit("hard")  # it went before the flood
+        assert together.windows[1].hit("hard")  # it is sent before the other keys
         assert together.shares[0].waiting > 100_000
-    assert longest < 0.05  # three to five milliseconds on a machine that does nothing else
+    assert longest < 0.05  # three to five milliseconds on an idle machine
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`make test-faults`: each fault once, or at random for some minutes."""
+"""`make test-faults`: each fault once, or random faults for some minutes."""
 
 import argparse
 import asyncio
@@ -20,7 +20,7 @@ MODES = ("serve", "refuse")
 
 
 def main() -> None:
-    """Run, print a table, and fail if anything was wrong."""
+    """Run, print a table, and fail if a round found a problem."""
     asked = _parse()
     seed = asked.seed if asked.seed is not None else random.randrange(1_000_000)
     is_right = True

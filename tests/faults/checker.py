@@ -1,8 +1,8 @@
 """Decides after a run whether an evaluation saw a state older than a change that was confirmed before it began.
 
-The changes of one flag are made one after the other, but for those of one turn, which ask for the same and may be made
-at the same time. A change whose outcome is unknown may be effective or not until the next one that was made: both
-states are allowed. A write that changed nothing is held to the same as one that changed something.
+The changes of one flag are made one after the other. Only the changes of one turn, which ask for the same state, may be
+made at the same time. A change whose outcome is unknown may or may not be effective until the next confirmed change:
+both states are allowed. A write that changed nothing must meet the same conditions as one that changed something.
 """
 
 from bisect import bisect_left
@@ -16,7 +16,7 @@ from tests.faults.histories import Evaluation, Outcome, Toggle
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """An evaluation, and the latest change that it should have seen; None where a mark alone is wrong."""
+    """An evaluation, and the latest change that it should have seen; None if only a mark is wrong."""
 
     evaluation: Evaluation
     toggle: Toggle | None
@@ -41,10 +41,10 @@ def find_violations(
     *,
     marks_allowed: bool,
 ) -> list[Violation]:
-    """All violations, in the order of the evaluations.
+    """Return all violations, in the order of the evaluations.
 
-    `others` are writes that were to change no flag, and have the revision that they found. `marks_allowed` excuses
-    answers that are marked as stale; otherwise there may be none.
+    `others` are writes that asked for no change of a flag, with the revision that they found. With `marks_allowed`,
+    answers may be marked as stale; without it, a mark is a violation.
     """
     by_flag = defaultdict(list)
     for toggle in sorted(toggles, key=lambda each: each.started):

@@ -1,4 +1,4 @@
-"""Clients that evaluate and toggle without pause, and write down each answer with its times."""
+"""Clients that evaluate and toggle continuously, and record each answer with its times."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ class Answer:
 
     @property
     def keeps_alive(self) -> bool:
-        """Whether the connection can have another request."""
+        """True if the connection can carry another request."""
         return bool(self.status) and self.headers.get("connection") != "close"
 
     def number(self, header: str) -> int | None:
@@ -74,7 +74,7 @@ class Connection:
 
 
 class Evaluator:
-    """Evaluates at one instance. An answer that takes long is still waited for, while the next request is sent."""
+    """Evaluates at one instance. It waits for slow answers while it sends the next request."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Evaluator:
         pause_seconds: float,
         keeps_alive: bool = True,
     ) -> None:
-        """`keeps_alive` is whether a connection has more than one request."""
+        """`keeps_alive` says whether a connection carries more than one request."""
         self._history = history
         self._instance = instance
         self._port = port
@@ -99,7 +99,7 @@ class Evaluator:
         self._free: list[Connection] = []
 
     async def run(self, is_over: Callable[[], bool]) -> None:
-        """Evaluate until it is over, and then wait for all answers."""
+        """Evaluate until `is_over()`, and then wait for all answers."""
         waiting: set[asyncio.Task[bool]] = set()
         while not is_over():
             task = asyncio.create_task(self._evaluate())
@@ -117,7 +117,7 @@ class Evaluator:
             connection.close()
 
     async def _evaluate(self) -> bool:
-        """Evaluate once; False if the instance cannot be reached."""
+        """Evaluate once; return False if the instance cannot be reached."""
         try:
             connection = self._free.pop() if self._free else await Connection.open(self._port)
         except OSError:
@@ -156,7 +156,7 @@ class Evaluator:
         return bool(answer.status)
 
     def _next_user(self) -> tuple[int, str]:
-        """A user that is in no rollout of 1% of the flags that a rule switches."""
+        """Return a user who is in no rollout of 1% of the flags that a rule switches."""
         while True:
             number = next(self._numbers)
             user = f"{self._name}-{number}"
@@ -165,12 +165,12 @@ class Evaluator:
 
 
 class Toggler:
-    """Toggles one flag, one request after the other, at the instances in turn."""
+    """Toggles one flag, one request after the other, at each instance in turn."""
 
     def __init__(
         self, history: History, flag: str, path: str, token: str, ports: dict[int, int], *, pause_seconds: float
     ) -> None:
-        """`ports` are those of the instances, by number."""
+        """`ports` are the ports of the instances, by number."""
         self._history = history
         self._flag = flag
         self._path = path
@@ -180,7 +180,7 @@ class Toggler:
         self._connections: dict[int, Connection] = {}
 
     async def run(self, is_over: Callable[[], bool]) -> None:
-        """Toggle until it is over."""
+        """Toggle until `is_over()`."""
         while not is_over():
             for instance in self._ports:
                 await self._toggle(instance)
@@ -216,9 +216,10 @@ class Toggler:
 async def count_allowed(
     ports: Sequence[int], sdk_key: str, address: str, *, most: int, pause_seconds: float = 0.0
 ) -> int:
-    """How many evaluations an address gets from instances in turn before one refuses; not many more than `most`.
+    """Count the evaluations that an address gets from the instances in turn before one refuses.
 
-    An instance that refuses is asked no more. After each turn there is a pause.
+    The result does not exceed `most` by much. An instance that has refused is not asked again. There is a pause after
+    each turn.
     """
     headers = {"X-SDK-Key": sdk_key, "Content-Type": "application/json", "X-Forwarded-For": address}
     connections = [await Connection.open(port) for port in ports]
@@ -236,7 +237,7 @@ async def count_allowed(
 
 
 def outcome_of(answer: Answer) -> Outcome:
-    """What the answer to a change says; docs/operations.md has the rule for 503."""
+    """Return what the answer says about a change; docs/operations.md has the rule for 503."""
     if answer.status in (200, 201):
         return Outcome.MADE
     if 400 <= answer.status < 500 or "retry-after" in answer.headers:
@@ -245,7 +246,7 @@ def outcome_of(answer: Answer) -> Outcome:
 
 
 def address_of(client: str) -> str:
-    """An address of the network 10.0.0.0/8, always the same for a name."""
+    """Return an address in the network 10.0.0.0/8, always the same one for a name."""
     return str(IPv4Address("10.0.0.0") + int.from_bytes(client.encode(), "big") % 0xFFFFFB)
 
 

@@ -9,7 +9,7 @@ _FOLDERS = ("/usr/lib", "/usr/local/lib")
 
 
 def find_faketime() -> Path | None:
-    """The library, installed where that is possible (root and apt); None if there is none."""
+    """Return the library, which is installed if possible (with root and apt), or None."""
     found = _find()
     if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
         for command in (["update"], ["install", "--yes", "--no-install-recommends", "libfaketime"]):

@@ -1,4 +1,4 @@
-"""Decides after a run whether the evaluation history has every answered evaluation exactly once."""
+"""Decides after a run whether the evaluation history contains every answered evaluation exactly once."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from flagstaff.history.store.pages import list_evaluations
 from tests.faults.histories import Evaluation
 
 _PAGE = 1000
-LOST_NANOSECONDS = 1_000_000_000  # what a SIGKILL may lose: docs/operations.md
+LOST_NANOSECONDS = 1_000_000_000  # what a SIGKILL may lose, according to docs/operations.md
 
 
 def find_miscounts(
@@ -23,10 +23,10 @@ def find_miscounts(
     kills: Mapping[int, Sequence[int]],
     dropped: Mapping[int, int],
 ) -> list[str]:
-    """What is wrong, in words.
+    """Return the errors in the counts, in words.
 
-    `recorded` has how often each user is in the history, `kills` when each instance was killed, and `dropped` how many
-    evaluations each instance says it has dropped.
+    `recorded` says how often each user is in the history, `kills` when each instance was killed, and `dropped` how many
+    evaluations each instance reports as dropped.
     """
     problems = []
     answered: set[str] = set()
@@ -52,7 +52,7 @@ def find_miscounts(
 async def find_recorded_users(
     url: str, folder: Path, environment_id: UUID, prefix: str, since: datetime
 ) -> Counter[str]:
-    """How often each user whose id begins so is in the evaluation history of a database since a time."""
+    """Return how often each user whose id has this prefix is in a database's evaluation history since a time."""
     found: Counter[str] = Counter()
     database = Database(url, folder)
     try:

@@ -45,7 +45,7 @@ class Crashed(Restarted):
 
 
 class Stalled(Nemesis):
-    """All processes of PostgreSQL are stopped (SIGSTOP) and continue, as when its disk hangs."""
+    """Stops all processes of PostgreSQL (SIGSTOP) and lets them continue, as when its disk hangs."""
 
     victims = EVERY_INSTANCE
 
@@ -64,7 +64,7 @@ class Stalled(Nemesis):
 
 
 class FailedOver(Nemesis):
-    """SIGKILL of PostgreSQL, while a synchronous replica takes its place."""
+    """SIGKILL of PostgreSQL, after which a synchronous replica takes its place."""
 
     victims = EVERY_INSTANCE
 
@@ -77,7 +77,7 @@ class FailedOver(Nemesis):
 
     async def prepare(self, fleet: Fleet) -> None:
         self._replica = await asyncio.to_thread(Replica.of, fleet.postgres)
-        # A commit returns when the replica has applied it, so that the replica has everything that was confirmed.
+        # A commit returns when the replica has applied it, so the replica has every confirmed change.
         for setting in ("synchronous_standby_names = '*'", "synchronous_commit = remote_apply"):
             await execute(fleet.postgres, f"ALTER SYSTEM SET {setting}")
         await execute(fleet.postgres, "SELECT pg_reload_conf()")
@@ -94,7 +94,7 @@ class FailedOver(Nemesis):
 
 
 class SessionsTerminated(Nemesis):
-    """pg_terminate_backend of all sessions of the instances, several times."""
+    """Calls pg_terminate_backend for all sessions of the instances, several times."""
 
     victims = EVERY_INSTANCE
 

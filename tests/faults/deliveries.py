@@ -1,4 +1,4 @@
-"""Messages to a webhook under faults: every change at least once, in order, and a repeated one with the same id."""
+"""Messages to a webhook under faults: every change at least once, in order, and repeated messages with the same id."""
 
 import asyncio
 from itertools import pairwise
@@ -9,17 +9,17 @@ from tests.faults.fleet import Fleet
 from tests.support.api import Json, created, project_path
 from tests.support.receiver import Message
 
-ARRIVED_SECONDS = 90.0  # a turn lasts for 30 after its holder has died, and a busy machine is slow
+ARRIVED_SECONDS = 90.0  # a turn ends 30 seconds after its holder has died, and a busy machine is slow
 
 
 async def make_webhook(fleet: Fleet) -> None:
-    """Make a webhook of the project that is sent each toggle."""
+    """Create a webhook of the project that receives each toggle."""
     body = {"url": fleet.receiver.url, "events": ["flag.toggled"]}
     created(await fleet.owner.post(f"{project_path(fleet.project)}/webhooks", json=body))
 
 
 async def find_missing(fleet: Fleet) -> list[str]:
-    """What is wrong with the messages about all toggles so far, once they have had time to arrive."""
+    """Return the errors in the messages about all toggles so far, after waiting for the messages."""
     project_id = UUID(fleet.project["id"])
     query = "SELECT id FROM changes WHERE project_id = $1 AND action = 'flag.toggled' ORDER BY id"
     began = monotonic()
@@ -32,9 +32,9 @@ async def find_missing(fleet: Fleet) -> list[str]:
 
 
 def find_wrong(numbers: list[str], messages: list[Message]) -> list[str]:
-    """What is wrong with messages about changes with these numbers, in words.
+    """Return the errors in the messages about the changes with these numbers, in words.
 
-    A change that a database has lost in a failover may have been told before, so others are not looked at.
+    Other changes are ignored: a change that the database lost in a failover may have been sent before.
     """
     ids: dict[str, str] = {}
     problems = [

@@ -1,4 +1,4 @@
-"""Clients that send the same write at the same time at two instances, and again when both have answered."""
+"""Clients that send the same write to two instances at the same time, and again when both have answered."""
 
 import asyncio
 import json
@@ -18,19 +18,19 @@ _ELSEWHERE = "elsewhere.test"
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A request by which a flag is on or off, or which changes nothing if `flag` is None.
+    """A request that turns a flag on or off, or that changes nothing if `flag` is None.
 
-    `make` returns the method, the path, the body and further headers for a turn and what it asks for.
+    `make` returns the method, the path, the body and further headers for a turn and the wanted state.
     """
 
     name: str
     flag: str | None
     make: Callable[[int, bool], tuple[str, str, Json, dict[str, str]]]
-    is_known: bool = True  # whether what it asks for is known before its answer
+    is_known: bool = True  # whether the wanted state is known before the answer
 
 
 async def make_writes(owner: RemoteCaller, project: Json, environment: Json) -> tuple[list[Write], list[Toggle]]:
-    """Every kind of write that may find its value there, and the creation of the flags, which are on."""
+    """Return every kind of write that may find its value already there; also create the flags, which are on."""
     base, known = environment_path(environment), []
 
     async def create(key: str, **values: Any) -> Json:
@@ -46,7 +46,7 @@ async def make_writes(owner: RemoteCaller, project: Json, environment: Json) -> 
     rules = []
     for key, rule_type, value in ((_BY_RULE, "email_domain", DOMAIN), (_BY_SEGMENT, "segment", "equal")):
         flag = await create(key, rollout_percentage=1)
-        known.pop()  # it is on when it has its rule
+        known.pop()  # the flag is on when it has its rule
         started = time.monotonic_ns()
         answer = await owner.post(f"{flag_path(flag)}/rules", json={"rule_type": rule_type, "rule_value": value})
         rules.append(f"{flag_path(flag)}/rules/{created(answer)['id']}")
@@ -89,12 +89,12 @@ def _created(flag: str, started: int, revision: str) -> Toggle:
 
 
 class Equals:
-    """Sends some writes in turn, each at two instances at once and then once more."""
+    """Sends some writes in turn, each to two instances at once and then once more."""
 
     def __init__(
         self, history: History, writes: Sequence[Write], token: str, ports: dict[int, int], *, pause_seconds: float
     ) -> None:
-        """`ports` are those of two instances, by number."""
+        """`ports` are the ports of two instances, by number."""
         self._history = history
         self._writes = writes
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
@@ -102,7 +102,7 @@ class Equals:
         self._pause_seconds = pause_seconds
 
     async def run(self, is_over: Callable[[], bool]) -> None:
-        """Write until it is over."""
+        """Write until `is_over()`."""
         enabled = False
         while not is_over():
             for write in self._writes:

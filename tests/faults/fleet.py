@@ -36,14 +36,15 @@ ENVIRON = {
     "FLAGSTAFF_SECRET_KEY": "k" * 32,
     "FLAGSTAFF_TRUSTED_PROXIES": "127.0.0.0/8",
 }
-_RECEIVING = {"FLAGSTAFF_WEBHOOK_NETWORKS": "127.0.0.0/8"}  # which the previous release does not know
+_RECEIVING = {"FLAGSTAFF_WEBHOOK_NETWORKS": "127.0.0.0/8"}  # a setting that the previous release does not know
 
 
 @dataclass
 class Fleet:
-    """The instances and what they stand on. `postgres` is the server that the proxy aims at.
+    """The instances, with their PostgreSQL, Valkey and proxy.
 
-    The links of the proxy are numbered as the instances; `valkey_link` has those to Valkey.
+    `postgres` is the server that the proxy connects to. The links of the proxy have the numbers of the instances;
+    `valkey_link` returns those to Valkey.
     """
 
     postgres: PostgresServer
@@ -61,11 +62,11 @@ class Fleet:
     kills: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def delete_postgres(self) -> None:
-        """Delete the server, which may have taken the place of the first."""
+        """Delete the server, which may be the replica that replaced the first one."""
         self.postgres.delete()
 
     async def kill(self, instance: int) -> None:
-        """Kill an instance (SIGKILL), and note when."""
+        """Kill an instance (SIGKILL), and record when."""
         self.kills[instance].append(monotonic_ns())
         await self.instances[instance].kill()
 
@@ -86,20 +87,20 @@ class Fleet:
                     await asyncio.sleep(0.05)
 
     async def until_limits_are_shared(self, seconds: float, instances: int = INSTANCES) -> None:
-        """Wait until every instance shares its limits with so many (1: none does); raises TimeoutError."""
+        """Wait until every instance shares its limits with this many instances (1: with none); raises TimeoutError."""
         async with asyncio.timeout(seconds):
             for each in range(INSTANCES):
                 while await self.metric(each, "flagstaff_limits_instances") != instances:
                     await asyncio.sleep(0.05)
 
     async def metric(self, instance: int, name: str) -> int:
-        """A figure of an instance; it is at most a second old."""
+        """Return a metric of an instance, at most a second old."""
         async with RemoteCaller(self.instances[instance].url) as caller:
             lines = (await caller.get("/metrics")).text.splitlines()
         return int(float(next(line.split()[1] for line in lines if line.startswith(f"{name} "))))
 
     async def recorded_users(self, prefix: str, since: datetime) -> Counter[str]:
-        """How often each user whose id begins so is in the evaluation history since a time."""
+        """Return how often each user whose id has this prefix is in the evaluation history since a time."""
         return await find_recorded_users(
             self.postgres.url(DATABASE), self.folder, UUID(self.environment["id"]), prefix, since
         )
@@ -121,9 +122,10 @@ async def _is_ready(caller: RemoteCaller) -> bool:
 async def open_fleet(
     folder: Path, environ: dict[str, str], *, faketime: Path | None, has_cables: bool = False
 ) -> AsyncIterator[Fleet]:
-    """Start everything. `environ` is added to the instances' settings; `faketime` is a library that moves clocks.
+    """Start everything.
 
-    `has_cables` puts cables between the instances and PostgreSQL, where that is possible.
+    `environ` is added to the instances' settings, and `faketime` is a library that changes clocks. With `has_cables`,
+    cables are put between the instances and PostgreSQL if the machine allows it.
     """
     async with AsyncExitStack() as stack:
         postgres = stack.enter_context(PostgresServer())
@@ -140,7 +142,7 @@ async def open_fleet(
             clock_files.append(place / "clock")
             values = {**ENVIRON, **_RECEIVING, **environ, **_clock(clock_files[-1], faketime)}
             values["FLAGSTAFF_VALKEY_URL"] = f"valkey://127.0.0.1:{proxy.ports[valkey_link(number)]}/0"
-            # A process that was forked has its libraries already.
+            # A forked process already has its libraries.
             command = COMMAND if faketime else None
             instances.append(await stack.enter_async_context(ServerProcess(store, values, command=command)))
         owner = await stack.enter_async_context(RemoteCaller(instances[0].url))
@@ -168,7 +170,10 @@ async def open_fleet(
 
 
 def _clock(file: Path, faketime: Path | None) -> dict[str, str]:
-    """The variables that let a file say by how much a process's wall clock is wrong; its monotonic clock stays true."""
+    """Return variables with which a file sets the error of a process's wall clock.
+
+    Its monotonic clock stays correct.
+    """
     if faketime is None:
         return {}
     file.write_text("+0\n")

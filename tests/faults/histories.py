@@ -1,11 +1,14 @@
-"""What the clients of a run did and saw. Times are `time.monotonic_ns()` of the one machine that all clients run on."""
+"""Records of what the clients of a run did and received.
+
+Times are `time.monotonic_ns()` of the one machine that all clients run on.
+"""
 
 from dataclasses import dataclass, field
 from enum import Enum
 
 
 class Outcome(Enum):
-    """What a client knows of its change after the answer."""
+    """The result of a change, as far as the client knows it after the answer."""
 
     MADE = "made"
     REFUSED = "refused"  # and nothing was changed
@@ -14,10 +17,10 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Toggle:
-    """A change of one flag. `enabled` and `revision` are what a change that was made says of itself.
+    """A change of one flag.
 
-    Those of one `turn` ask for the same, and may be made at the same time. What they ask for is in `enabled`, if it is
-    known without an answer.
+    `enabled` and `revision` are the values in the answer to a change that was made. The changes of one `turn` ask for
+    the same state, and may be made at the same time. `enabled` is the wanted state, if it is known without an answer.
     """
 
     flag: str
@@ -34,7 +37,7 @@ class Toggle:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """An evaluation of all flags; `on` are the keys of those that were on, `stale` is what marks an old answer."""
+    """An evaluation of all flags; `on` has the keys of those that were on, and `stale` the mark of an old answer."""
 
     instance: int
     user: str
@@ -47,16 +50,16 @@ class Evaluation:
 
     @property
     def is_normal(self) -> bool:
-        """Whether it was answered, and without a mark."""
+        """True if the evaluation was answered without a mark."""
         return self.status == 200 and self.stale is None
 
 
 @dataclass
 class History:
-    """Everything that happened, in the order in which it ended."""
+    """All events of a run, in the order in which they ended."""
 
     toggles: list[Toggle] = field(default_factory=list)
     evaluations: list[Evaluation] = field(default_factory=list)
     others: list[Toggle] = field(default_factory=list)
-    """Writes that were to change nothing, which have the revision that they found."""
+    """Writes that asked for no change, with the revision that they found."""
     problems: list[str] = field(default_factory=list)

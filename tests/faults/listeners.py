@@ -1,4 +1,4 @@
-"""Clients with an open stream, as Unleash's SDKs have: each must hear of every change, or be told to connect again."""
+"""Clients with an open stream, as Unleash's SDKs have: each must learn of every change, or be told to reconnect."""
 
 import asyncio
 import re
@@ -13,7 +13,7 @@ _REVISION = re.compile(r'"eventId":\s*(\d+)')
 
 
 class Listener:
-    """A stream from one instance, which is opened again whenever it ends. `revision` is the newest that it was told."""
+    """A stream from one instance, which is reopened whenever it ends. `revision` is the newest that it has received."""
 
     def __init__(self, instance: int, url: str, sdk_key: str) -> None:
         self.instance = instance
@@ -39,7 +39,7 @@ class Listener:
 
 @asynccontextmanager
 async def listening(urls: Sequence[str], sdk_key: str) -> AsyncIterator[list[Listener]]:
-    """A listener at each instance while the block lasts."""
+    """Run a listener at each instance during the block."""
     listeners = [Listener(number, url, sdk_key) for number, url in enumerate(urls)]
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(each.run()) for each in listeners]
@@ -51,7 +51,7 @@ async def listening(urls: Sequence[str], sdk_key: str) -> AsyncIterator[list[Lis
 
 
 async def find_unaware(listeners: Sequence[Listener], revision: int) -> list[str]:
-    """Which listeners do not hear of a revision soon, in words: they would keep an old state."""
+    """Return the listeners that do not receive a revision soon, in words: they would keep an old state."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_HEARD_WITHIN_SECONDS):
             while any(each.revision < revision for each in listeners):

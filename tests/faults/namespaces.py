@@ -1,7 +1,7 @@
-"""Network namespaces: a cable to each link of the proxy that can be unplugged, so that packets vanish.
+"""Network namespaces, with a cable for each link of the proxy that can be unplugged, so that packets are lost.
 
-A proxy that stops reading still acknowledges what it is sent. Without a cable nothing is acknowledged, and neither side
-is told, as in a real partition.
+A proxy that stops reading still acknowledges the data that it receives. Without a cable nothing is acknowledged, and
+neither side is notified, as in a real partition.
 """
 
 import ctypes
@@ -25,13 +25,13 @@ class Cable:
     address: str
 
     def set(self, state: str) -> None:
-        """Plug it in (`up`) or unplug it (`down`)."""
+        """Plug the cable in (`up`) or unplug it (`down`)."""
         _ip("-n", self.name, "link", "set", "inside", state)
 
 
 @contextmanager
 def lay_cables(count: int) -> Iterator[list[Cable]]:
-    """So many cables; none where this needs rights or tools that are missing (root, iproute2)."""
+    """Lay this number of cables, or none without the rights or tools for them (root, iproute2)."""
     cables: list[Cable] = []
     try:
         if os.geteuid() == 0 and shutil.which("ip"):
@@ -46,7 +46,7 @@ def lay_cables(count: int) -> Iterator[list[Cable]]:
 
 @contextmanager
 def inside(name: str) -> Iterator[None]:
-    """Sockets that this thread makes in the block belong to a namespace, also afterwards."""
+    """Create sockets of this thread in a namespace; they stay in it after the block."""
     own = os.open(_OWN, os.O_RDONLY)
     try:
         _enter(Path("/run/netns") / name)
@@ -60,7 +60,7 @@ def inside(name: str) -> Iterator[None]:
 
 def _lay(number: int) -> Cable:
     name, outside = _name(number), f"fs{os.getpid()}-{number}"
-    network = f"198.18.{os.getpid() % 256}."  # of the range for benchmarks
+    network = f"198.18.{os.getpid() % 256}."  # in the range for benchmarks
     _ip("netns", "add", name)
     _ip("link", "add", outside, "type", "veth", "peer", "name", "inside", "netns", name)
     _ip("address", "add", f"{network}{4 * number + 1}/30", "dev", outside)

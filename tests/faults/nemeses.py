@@ -1,4 +1,4 @@
-"""All nemeses by name, and how they are drawn."""
+"""All nemeses by name, and how a random one is chosen."""
 
 from collections.abc import Callable
 from random import Random
@@ -12,13 +12,13 @@ from tests.faults.valkey_nemeses import ValkeyKilled, ValkeyPartitioned, ValkeyP
 
 
 class NoFault(Nemesis):
-    """Nothing happens, for figures to compare with."""
+    """No fault, as a baseline for the figures."""
 
     seconds = 4
     victims = EVERY_INSTANCE
 
     def __init__(self, random: Random) -> None:
-        """Nothing is drawn."""
+        """Accept the same argument as other nemeses."""
 
     def __str__(self) -> str:
         return "no fault"
@@ -54,7 +54,7 @@ NEMESES: dict[str, Callable[[Random], Nemesis]] = {"none": NoFault, **_OF_INSTAN
 
 
 class Together(Nemesis):
-    """A fault of instances, during which one of the database or of Valkey comes and goes."""
+    """A fault of instances, during which one of the database or of Valkey begins and ends."""
 
     victims = EVERY_INSTANCE
 
@@ -80,7 +80,7 @@ class Together(Nemesis):
 
 
 def draw(random: Random) -> Nemesis:
-    """Any nemesis; every third time two together."""
+    """Choose a random nemesis; every third one combines two."""
     if random.randrange(3):
         return random.choice([*_OF_INSTANCES.values(), *_OF_THE_DATABASE.values(), *_OF_VALKEY.values()])(random)
     one, other = random.choice(list(_OF_INSTANCES)), random.choice(list(_OF_THE_DATABASE))

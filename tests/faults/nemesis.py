@@ -1,4 +1,4 @@
-"""What all faults have in common."""
+"""The interface of all faults."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection
@@ -8,14 +8,14 @@ from tests.faults.fleet import INSTANCES, Fleet
 
 
 class Nemesis(ABC):
-    """A fault that starts and is healed. What is random in it is drawn when it is made.
+    """A fault that starts and is healed. Its random values are chosen when it is created.
 
-    `victims` are the instances that it is aimed at, all of them for a fault of the database.
+    `victims` are the instances that it affects: all of them for a fault of the database.
 
-    `cuts` says that the victims reach the database not at all, and the others as usual.
+    `cuts` says that the victims cannot reach the database at all, while other instances can.
 
-    `detected_seconds` and `recovered_seconds` are set by those that do not show in the answers of the victims, and
-    `check` says what was wrong while they lasted.
+    Faults that do not show in the victims' answers set `detected_seconds` and `recovered_seconds`. `check` returns the
+    errors that were seen during the fault.
     """
 
     seconds: float
@@ -27,30 +27,30 @@ class Nemesis(ABC):
 
     @abstractmethod
     def __str__(self) -> str:
-        """What happens, for the table."""
+        """Describe the fault for the table."""
 
     async def prepare(self, fleet: Fleet) -> None:  # noqa: B027  # most need nothing
-        """Make what the fault needs, before the clients start."""
+        """Create what the fault needs, before the clients start."""
 
     @abstractmethod
     async def start(self, fleet: Fleet) -> None:
-        """Bring the fault about."""
+        """Start the fault."""
 
     async def check(self, fleet: Fleet) -> list[str]:  # noqa: ARG002
-        """What is wrong shortly before the end, in words."""
+        """Return the errors that are present shortly before the end, in words."""
         return []
 
     async def note_recovery(self, fleet: Fleet) -> None:  # noqa: B027  # most need nothing
-        """Wait for what the answers do not show; raises TimeoutError."""
+        """Wait for recovery that the answers do not show; raises TimeoutError."""
 
     @abstractmethod
     async def heal(self, fleet: Fleet) -> None:
-        """End it."""
+        """End the fault."""
 
 
 EVERY_INSTANCE = tuple(range(INSTANCES))
 
 
 def draw_victims(random: Random, most: int = 1) -> list[int]:
-    """One instance, or several."""
+    """Choose one instance, or several."""
     return sorted(random.sample(EVERY_INSTANCE, random.randint(1, most)))

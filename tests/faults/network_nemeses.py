@@ -1,4 +1,4 @@
-"""Partitions between instances and PostgreSQL. proxy_process.py has the states of a link."""
+"""Partitions between instances and PostgreSQL. proxy_process.py lists the states of a link."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ STATES = ("dropped", "half_open", "refused", "reset", "slow")
 
 
 class Partitioned(Nemesis):
-    """One or two instances lose PostgreSQL, or get it slowly."""
+    """One or two instances cannot reach PostgreSQL, or reach it slowly."""
 
     def __init__(self, state: str, random: Random) -> None:
         self.seconds = random.uniform(5, 12)
@@ -35,9 +35,9 @@ class Partitioned(Nemesis):
 
 
 class Unplugged(Nemesis):
-    """The network between one or two instances and PostgreSQL is unplugged: packets vanish, and nobody is told.
+    """The network between one or two instances and PostgreSQL is unplugged: packets are lost, and nobody is notified.
 
-    Without cables, their links drop everything.
+    Without cables, the links of the proxy drop everything.
     """
 
     cuts = True
@@ -64,7 +64,7 @@ class Unplugged(Nemesis):
 
 
 class Flapping(Nemesis):
-    """Partitions of any kind that come and go, each for a moment."""
+    """Partitions of any kind that begin and end, each of them short."""
 
     def __init__(self, random: Random) -> None:
         self.seconds = random.uniform(8, 15)

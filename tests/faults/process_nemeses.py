@@ -48,7 +48,7 @@ class Paused(Nemesis):
 
 
 class PausedAndForgotten(Paused):
-    """The same, and PostgreSQL ends the sessions of the instance that cannot notice."""
+    """The same, and PostgreSQL ends the sessions of the paused instance, which cannot notice."""
 
     def __str__(self) -> str:
         return f"SIGSTOP for {self.seconds:.0f} s, sessions ended"
@@ -59,7 +59,7 @@ class PausedAndForgotten(Paused):
 
 
 class ClockJumped(Nemesis):
-    """The wall clock jumps, and back. The monotonic clock stays true, as Linux promises."""
+    """The wall clock jumps, and jumps back. The monotonic clock stays correct, as Linux promises."""
 
     def __init__(self, random: Random) -> None:
         self.seconds = random.uniform(3, 6)
@@ -84,7 +84,7 @@ class ClockJumped(Nemesis):
 
 
 class DiskFull(Nemesis):
-    """No file can grow, neither the spool's nor the log, while PostgreSQL is cut off and the spool is needed."""
+    """No file can grow, neither the spool nor the log, while PostgreSQL is cut off and the spool is needed."""
 
     def __init__(self, random: Random) -> None:
         self.seconds = random.uniform(4, 6)

@@ -1,4 +1,4 @@
-"""The proxy between the instances and PostgreSQL or Valkey, seen from the tests: a link for each instance to each."""
+"""The tests' side of the proxy between the instances and PostgreSQL or Valkey: each instance has a link to each."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ _ROOT = Path(__file__).parents[2]
 
 
 class Proxy:
-    """The process with the links; proxy_process.py says which states a link has."""
+    """The process with the links; proxy_process.py lists the states of a link."""
 
     def __init__(self, target: int, links: int, cables: Sequence[Cable] = ()) -> None:
         """The first links listen at the ends of the cables."""
@@ -38,20 +38,20 @@ class Proxy:
         await kill(self._process)
 
     async def change(self, link: int, state: str, *, seconds: float = 0) -> None:
-        """Put a link into a state; `seconds` is the delay of a slow one."""
+        """Put a link into a state; `seconds` is the delay of a slow link."""
         await self._command(link=link, state=state, seconds=seconds if state == "slow" else 0)
 
     async def cut(self, link: int) -> None:
-        """Reset the connections of a link; new ones pass."""
+        """Reset the connections of a link; new ones are accepted."""
         await self._command(link=link, cut=True)
 
     async def aim(self, port: int, links: Iterable[int]) -> None:
-        """Let links connect to another target from now on."""
+        """Connect links to another target from now on."""
         for link in links:
             await self._command(link=link, target=port)
 
     async def _command(self, **command: Any) -> None:
-        # A caller that is cancelled must not leave the answer to the next one.
+        # If a caller is cancelled, its answer must not be left to the next caller.
         await asyncio.shield(self._exchange(command))
 
     async def _exchange(self, command: dict[str, Any]) -> None:

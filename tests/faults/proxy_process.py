@@ -4,12 +4,12 @@ The first links listen at the addresses in network namespaces, if any are given.
 JSON, and then answers each line `{"link": 0, "state": "dropped", …}` with `true`.
 The states of a link:
 
-- open: everything passes.
-- dropped: nothing passes in either direction, and no end is told: what is sent arrives when the link opens again.
-- half_open: what the instance sends arrives, but no answer comes back.
+- open: everything is passed on.
+- dropped: nothing is passed on, and neither side is notified. Data that was sent arrives when the link opens again.
+- half_open: what the instance sends is passed on, but no answer is.
 - refused: connections are reset, and new ones refused.
-- reset: connections are reset, and new ones, too, as soon as they are accepted.
-- slow: each piece waits for `seconds` first.
+- reset: connections are reset, and new ones as soon as they are accepted.
+- slow: each piece is delayed by `seconds`.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ class Link:
             self.port = listener.getsockname()[1]
 
     async def change(self, state: str, seconds: float) -> None:
-        """Take another state."""
+        """Change to another state."""
         self._seconds = seconds
         self._resets = state == "reset"
         for name, is_shut in (("there", state == "dropped"), ("back", state in ("dropped", "half_open"))):
@@ -81,7 +81,7 @@ class Link:
             self._writers.discard(writer)
             return
         self._writers.add(target_writer)
-        if writer.is_closing():  # it was cut while the other side was connected
+        if writer.is_closing():  # the link was cut while the other side was connecting
             _reset(target_writer)
         for name, source, sink in (("there", reader, target_writer), ("back", target_reader, writer)):
             task = asyncio.create_task(self._pump(self._gates[name], source, sink))

@@ -1,4 +1,4 @@
-"""A release under faults: each step once and in order, none lost, and its guard acts once."""
+"""A release under faults: each step is applied once and in order, none is lost, and its guard acts once."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ from tests.support.api import Json, created, environment_path, flag_path, projec
 
 STEPS = 8
 METRIC = "released-errors"
-DONE_SECONDS = 120.0  # what waits to be written is counted after it, and a busy machine is slow
+DONE_SECONDS = 120.0  # waiting records are counted later, and a busy machine is slow
 _FLAG = "released"
 _FIRST_SHARE = 50
 _REPORTED_AT_ONCE = 100
@@ -25,7 +25,7 @@ _PAUSE_SECONDS = 0.2
 
 
 async def make_released_flag(fleet: Fleet) -> Json:
-    """Make the flag that is released in each round, and the metric that its guard watches."""
+    """Create the flag that is released in each round, and the metric that its guard watches."""
     metric = {"key": METRIC, "name": "Errors", "kind": "binary", "better": "down"}
     created(await fleet.owner.post(f"{project_path(fleet.project)}/metrics", json=metric))
     body = {"name": _FLAG, "key": _FLAG, "enabled": False}
@@ -34,7 +34,7 @@ async def make_released_flag(fleet: Fleet) -> Json:
 
 
 async def begin_release(fleet: Fleet, flag: Json, name: str) -> Json:
-    """Begin to release the flag to half of the users, to a few more every second, with a guard that only tells."""
+    """Release the flag to half of the users, and to a few more every second, with a guard that only notifies."""
     steps: list[Json] = [{"after_seconds": 0, "changes": {"enabled": True, "rollout_percentage": _FIRST_SHARE}}]
     steps += [
         {"after_seconds": 1, "changes": {"rollout_percentage": _FIRST_SHARE + place}} for place in range(1, STEPS)
@@ -44,14 +44,14 @@ async def begin_release(fleet: Fleet, flag: Json, name: str) -> Json:
 
 
 async def end_release(fleet: Fleet, flag: Json, release: Json) -> None:
-    """Cancel the release, so that the next round can have one."""
+    """Cancel the release, so that the next round can create one."""
     answer = await fleet.owner.post(f"{flag_path(flag)}/releases/{release['id']}/cancel")
     assert answer.status_code == 200, answer.text
 
 
 @dataclass
 class Reporter:
-    """Reports an error of each user that was found to have the flag, at the instances in turn, until one accepts it."""
+    """Reports an error of each user who has the flag, to the instances in turn, until one accepts it."""
 
     history: History
     sdk_key: str
@@ -60,7 +60,7 @@ class Reporter:
     _waiting: list[str] = field(default_factory=list)
 
     async def run(self, is_over: Callable[[], bool]) -> None:
-        """Report until it is over, and then what is left."""
+        """Report until `is_over()`, and then report the rest."""
         for port in cycle(self.ports):
             found = self.history.evaluations[self._seen :]
             self._seen += len(found)
@@ -73,7 +73,7 @@ class Reporter:
             await asyncio.sleep(_PAUSE_SECONDS)
 
     async def _report(self, port: int, users: Sequence[str]) -> bool:
-        """Report errors of users; whether they were accepted. The same id counts once, however often it is sent."""
+        """Report errors of users; return whether they were accepted. Repeated ids count once."""
         events = [{"metric": METRIC, "user_id": user, "id": user} for user in users]
         body = json.dumps({"environment": "production", "events": events}).encode()
         headers = {"X-SDK-Key": self.sdk_key, "Content-Type": "application/json", "X-Forwarded-For": "198.19.0.1"}
@@ -93,7 +93,7 @@ class Reporter:
 
 
 async def find_misreleased(fleet: Fleet, release: Json) -> list[str]:
-    """What is wrong with a release, once its steps have had time to be applied and its guard to act."""
+    """Return the errors of a release, after waiting for its steps and its guard."""
     began = monotonic()
     while True:
         problems = await _find_wrong(fleet, UUID(release["id"]))
@@ -130,7 +130,7 @@ async def _find_wrong(fleet: Fleet, release_id: UUID) -> list[str]:
 
 
 def find_wrong_steps(applied: Sequence[int], actions: Sequence[str], shares: Sequence[int]) -> list[str]:
-    """What is wrong with the applied steps of a release, its audit trail and the changes of its flag, in words."""
+    """Return the errors in the applied steps of a release, its audit trail and the changes of its flag, in words."""
     problems = []
     if list(applied) != list(range(STEPS)):
         problems.append(f"the steps {list(applied)} were applied, and not {STEPS}, each once and in order")

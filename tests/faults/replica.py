@@ -7,7 +7,7 @@ from tests.support.postgres import PostgresServer
 
 
 class Replica(PostgresServer):
-    """Begins as a copy of a running server, and follows it until it is promoted."""
+    """A copy of a running server, which follows it until it is promoted."""
 
     def __init__(self, primary: PostgresServer) -> None:
         super().__init__()
@@ -15,7 +15,7 @@ class Replica(PostgresServer):
 
     @classmethod
     def of(cls, primary: PostgresServer) -> Self:
-        """A running replica; `delete` ends it."""
+        """Start a replica; `delete` ends it."""
         return cls(primary).__enter__()
 
     def _initialise(self) -> None:

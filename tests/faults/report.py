@@ -25,7 +25,7 @@ HEAD = " ".join(f"{name:{'<' if name == 'fault' else '>'}{width}}" for name, wid
 
 
 def row(played: Round) -> str:
-    """A round in one line, without what was wrong."""
+    """Return a line about a round, without its errors."""
     history = played.history
     made = [each for each in history.toggles if each.outcome is Outcome.MADE and each.ended > played.began]
     times = [(each.ended - each.started) / 1e6 for each in made]
@@ -49,7 +49,7 @@ def row(played: Round) -> str:
 
 
 def complaints(played: Round) -> Iterable[str]:
-    """What was wrong, with the first violations of each instance and how long they lasted."""
+    """Return the errors of a round, with the first violations of each instance and how long they lasted."""
     found = played.violations
     for instance in sorted({each.evaluation.instance for each in found}):
         mine = [each for each in found if each.evaluation.instance == instance]
@@ -61,7 +61,7 @@ def complaints(played: Round) -> Iterable[str]:
 
 
 def seconds_to_detect(played: Round) -> float | None:
-    """From the beginning of the fault to the first answer of a victim that was refused or marked, if there was one."""
+    """Return the time from the start of the fault to a victim's first refused or marked answer, if there was one."""
     if played.nemesis.detected_seconds is not None:
         return played.nemesis.detected_seconds
     ends = [each.ended for each in _affected(played)]
@@ -69,7 +69,7 @@ def seconds_to_detect(played: Round) -> float | None:
 
 
 def seconds_to_recover(played: Round) -> float | None:
-    """From the end of the fault until the last victim answers as usual; 0 if it did earlier."""
+    """Return the time from the end of the fault until the last victim answers normally; 0 if it did so earlier."""
     longest = played.nemesis.recovered_seconds
     for instance in played.nemesis.victims:
         wrong = [each.ended for each in _affected(played) if each.instance == instance]

@@ -1,4 +1,4 @@
-"""One round: clients work, a fault comes and goes, and what happened is checked."""
+"""One round: clients run, a fault starts and ends, and the recorded events are checked."""
 
 import asyncio
 import time
@@ -24,10 +24,10 @@ _STEADY_SECONDS = 1.5
 _WRITTEN_SECONDS = 20.0
 _BACKLOG_SECONDS = 90.0  # while evaluations wait: a machine that is busy with other work writes them slowly
 _EVALUATORS = 2  # for each instance
-_CUT_OFF_SECONDS = 6.0  # docs/operations.md promises five; the rest is for a machine that other tests keep busy
-_LIMIT_ERROR = 0.1  # of a limit that is shared, under load; docs/operations.md has what is usual
+_CUT_OFF_SECONDS = 6.0  # docs/operations.md promises five; the rest is for a machine that is busy with other tests
+_LIMIT_ERROR = 0.1  # of a shared limit, under load; docs/operations.md has the usual error
 _LIMIT_ATTEMPTS = 3
-_LIMIT_PAUSE_SECONDS = 0.05  # the error depends on the client's speed, and on that of a machine which is busy
+_LIMIT_PAUSE_SECONDS = 0.05  # the error depends on the speed of the client, and so on how busy the machine is
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Pace:
 
 @dataclass
 class Round:
-    """What happened in a round, and what was wrong in words; `began` and `healed` are times of the fault."""
+    """The events of a round, and its errors in words; `began` and `healed` are times of the fault."""
 
     nemesis: Nemesis
     began: int
@@ -53,9 +53,9 @@ class Round:
 
 @dataclass
 class Arena:
-    """A fleet with the flags that are toggled: one by all instances in turn, and one by each alone.
+    """A fleet with the flags that are toggled: one by all instances in turn, and one by each instance alone.
 
-    `writes` are made at two instances at once. `released` is a flag that has a release in each round.
+    Each of `writes` is sent to two instances at once. `released` is a flag that has a release in each round.
     """
 
     fleet: Fleet
@@ -67,7 +67,7 @@ class Arena:
 
     @classmethod
     async def of(cls, fleet: Fleet) -> "Arena":
-        """Make the flags."""
+        """Create the flags, and return them with the fleet."""
         flags, known = {}, []
         for key in ("turns", *(f"only-{each}" for each in EVERY_INSTANCE)):
             started = time.monotonic_ns()
@@ -99,7 +99,7 @@ class Arena:
                 problems = await nemesis.check(fleet)
                 await nemesis.heal(fleet)
                 healed = time.monotonic_ns()
-                with suppress(TimeoutError):  # `_limited` says what is wrong
+                with suppress(TimeoutError):  # `_limited` describes the error
                     await nemesis.note_recovery(fleet)
                 ready_seconds = await self._until_ready()
                 await asyncio.sleep(_STEADY_SECONDS)
@@ -155,10 +155,10 @@ class Arena:
         return None
 
     async def _counted(self, history: History, prefix: str, since: datetime, dropped: list[int]) -> list[str]:
-        """What is wrong with the evaluation history, once it has had time to be written."""
+        """Return the errors in the evaluation history, after waiting for it to be written."""
         began = time.monotonic()
         while True:
-            waited = time.monotonic() - began  # before the history is read, which may take long
+            waited = time.monotonic() - began  # taken before the history is read, which may take long
             waiting = sum([await self.fleet.metric(each, "flagstaff_history_waiting") for each in EVERY_INSTANCE])
             recorded = await self.fleet.recorded_users(prefix, since)
             now = await self._dropped()
@@ -172,10 +172,10 @@ class Arena:
         return [await self.fleet.metric(each, "flagstaff_history_dropped_total") for each in EVERY_INSTANCE]
 
     async def _limited(self) -> list[str]:
-        """What is wrong with the limit on evaluations from one address, at all instances together.
+        """Return the errors in the limit on evaluations from one address, over all instances together.
 
-        A count during which an instance could not tell the others its hits says nothing: the instances log it, and
-        each limits alone then. It is repeated, with another address.
+        A count is invalid if an instance could not share its hits during it: the instance logs this, and then limits on
+        its own. The count is repeated with another address.
         """
         key, ports = self.fleet.project["sdk_key"], [each.port for each in self.fleet.instances]
         for attempt in range(_LIMIT_ATTEMPTS):
@@ -202,7 +202,7 @@ def highest_revision(toggles: list[Toggle]) -> int:
 
 
 def latest(toggles: list[Toggle]) -> list[Toggle]:
-    """The latest change of each flag that was made, and what came after it."""
+    """Return the latest change of each flag that was made, and the changes after it."""
     found: dict[str, list[Toggle]] = {}
     for each in sorted(toggles, key=lambda each: each.started):
         if each.outcome is Outcome.MADE:
@@ -213,7 +213,7 @@ def latest(toggles: list[Toggle]) -> list[Toggle]:
 
 
 def find_dear_cuts(toggles: list[Toggle], victims: Collection[int], began: int, healed: int) -> list[str]:
-    """What a partition has cost: changes at its victims that took long, and later ones elsewhere that were unclear."""
+    """Return the effects of a partition on changes: slow changes at its victims, and later unclear ones elsewhere."""
     slow = [
         f"a change at instance {each.instance}, which was cut off, took {seconds:.1f} s"
         for each in toggles
@@ -229,7 +229,7 @@ def find_dear_cuts(toggles: list[Toggle], victims: Collection[int], began: int, 
 
 
 def not_live_everywhere(toggles: list[Toggle]) -> list[str]:
-    """What is wrong with the last change: it must be in effect in all instances."""
+    """Return the errors about the last change, which must be in effect in all instances."""
     made = [each for each in toggles if each.outcome is Outcome.MADE]
     last = max(made, key=lambda each: each.started)
     if last.live_on == f"{INSTANCES}/{INSTANCES}":

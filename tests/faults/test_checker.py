@@ -1,4 +1,4 @@
-"""The checker finds what it must find, and nothing else. Times are small numbers."""
+"""Tests of the checker: it finds every violation, and nothing else. Times are small numbers."""
 
 import json
 from collections import Counter

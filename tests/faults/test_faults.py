@@ -1,4 +1,4 @@
-"""The faults that told most about the promise, in short. `make test-faults` has all of them."""
+"""A short selection of the faults that found most bugs. `make test-faults` has all of them."""
 
 from pathlib import Path
 from random import Random

@@ -1,4 +1,4 @@
-"""The proxy does what its states say, to plain connections."""
+"""Tests of the proxy: each state has its described effect on plain connections."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Faults of Valkey, without which each instance limits alone. No request waits for it."""
+"""Faults of Valkey, without which each instance limits on its own. No request waits for Valkey."""
 
 import asyncio
 import time
@@ -11,12 +11,12 @@ from tests.faults.nemesis import EVERY_INSTANCE, Nemesis
 from tests.faults.network_nemeses import STATES
 
 _DETECTED_WITHIN_SECONDS = 15
-_ANSWERED_WITHIN_SECONDS = 60  # three times the limit, one after the other
+_ANSWERED_WITHIN_SECONDS = 60  # three times the limit, one request after the other
 _RECOVERED_WITHIN_SECONDS = 30
 
 
 class ValkeyGone(Nemesis):
-    """What all of them have in common: each instance notices, and limits alone."""
+    """The base of these faults: each instance notices that Valkey is gone, and limits on its own."""
 
     victims = EVERY_INSTANCE
 
@@ -92,7 +92,7 @@ class ValkeyPaused(ValkeyGone):
 
 
 class ValkeyPartitioned(ValkeyGone):
-    """The instances lose Valkey, in any of the ways of a link but a slow one, which only delays exchanges."""
+    """The instances lose Valkey, in one of the states of a link except slow, which only delays exchanges."""
 
     def __init__(self, random: Random) -> None:
         super().__init__(random)

@@ -1,7 +1,7 @@
-"""Builds the programs of this folder into build/sdks, with the tools that there are; prints which are missing.
+"""Builds the programs of this folder into build/sdks with the installed tools, and prints which tools are missing.
 
-`python -m tests.interop.build` builds all of them, and with names of TOOLS only these. CI=true makes a missing tool an
-error.
+`python -m tests.interop.build` builds all of them; with names of TOOLS it builds only those. With CI=true, a missing
+tool is an error.
 """
 
 import os
@@ -21,7 +21,7 @@ TOOLS = {"go": "go", "java": "mvn", "rust": "cargo", "edge": "cargo"}
 
 
 def main(names: list[str]) -> None:
-    """Build what can be built."""
+    """Build the programs for which there are tools."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     missing = []
     for name in names or TOOLS:
@@ -46,7 +46,7 @@ def build_java() -> None:
 
 
 def build_rust() -> None:
-    """One binary for each protocol, from the locked versions."""
+    """Build one binary for each protocol, from the locked versions."""
     folder = FOLDER / "rust"
     shutil.copytree(SOURCES / "rust", folder, dirs_exist_ok=True)
     lock = folder / "Cargo.lock"
@@ -56,7 +56,7 @@ def build_rust() -> None:
 
 
 def with_registry(locked: str, folder: Path) -> str:
-    """A lock file for Cargo: ours has no addresses, so each package gets that of the registry that Cargo is set to."""
+    """Return the lock file with the address of Cargo's registry for each package, which our file lacks."""
     (folder / "Cargo.lock").unlink(missing_ok=True)
     run("cargo", "generate-lockfile", "--quiet", folder=folder)
     found = re.search(r'^source = ".+"$', (folder / "Cargo.lock").read_text(), re.MULTILINE)
@@ -65,7 +65,7 @@ def with_registry(locked: str, folder: Path) -> str:
 
 
 def build_edge() -> None:
-    """Unleash Edge, without its storage in S3. This takes about twenty minutes, once."""
+    """Build Unleash Edge, without its storage in S3. This takes about twenty minutes, once."""
     pages = swagger_pages(FOLDER / "swagger-ui.zip")
     environ = {**CARGO, "CARGO_PROFILE_DEV_DEBUG": "0", "SWAGGER_UI_DOWNLOAD_URL": pages.as_uri()}
     options = ["--locked", "--no-default-features", "--debug", "--quiet", "--root", str(FOLDER / "edge")]
@@ -73,14 +73,14 @@ def build_edge() -> None:
 
 
 def swagger_pages(file: Path) -> Path:
-    """The pages about Edge's own API, which its build would download. Nobody opens them here, so this one is empty."""
+    """Write an archive with an empty page about Edge's own API, which its build would download; return the file."""
     with ZipFile(file, "w") as archive:
         archive.writestr("swagger-ui/dist/swagger-initializer.js", "")
     return file
 
 
 def tell(line: str) -> None:
-    """Say what is done, before the tools say anything."""
+    """Print a message before the output of the tools."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

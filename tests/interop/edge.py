@@ -15,10 +15,10 @@ _START_SECONDS = 30
 
 
 class EdgeProcess:
-    """An Edge that asks for its flags every second. The context manager starts it on entry, and ends it on exit."""
+    """An Edge that fetches its flags every second. The context manager starts it on entry, and ends it on exit."""
 
     def __init__(self, upstream: str, folder: Path, mode: str, keys: Sequence[str] = ()) -> None:
-        """`mode` is `strict` or `dynamic`; `keys` are those that it has from the beginning; `folder` is for its log."""
+        """`mode` is `strict` or `dynamic`; `keys` are its keys at the start; `folder` is for its log."""
         require("edge", EDGE)
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"

@@ -1,4 +1,7 @@
-"""Flagstaff's flags as one would make them in Unleash's own server. Shares nothing with the translation for SDKs."""
+"""Flagstaff's flags as a person would create them in Unleash's own server.
+
+This module shares no code with the translation for SDKs.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -24,7 +27,7 @@ STICKINESS = {"default": "userId", "user_id": "userId", "company": "company"}
 
 
 def constraint(condition: Json) -> Json:
-    """The constraint that stands for a condition."""
+    """Return the constraint that is equivalent to a condition."""
     operator, values = condition["operator"], condition["values"]
     found = {
         "contextName": _NAMES.get(condition["attribute"], condition["attribute"]),
@@ -36,7 +39,10 @@ def constraint(condition: Json) -> Json:
 
 
 def strategies(flag: Json, segments: Mapping[str, int]) -> list[Json]:
-    """The activation strategies of a flag: one for each rule, and one for the rollout. `segments` are their ids."""
+    """Return the activation strategies of a flag: one for each rule, and one for the rollout.
+
+    `segments` has the ids of its segments.
+    """
     found = [
         {
             **_share(flag, rule["rollout_percentage"], rule["variant"]),
@@ -52,14 +58,14 @@ def strategies(flag: Json, segments: Mapping[str, int]) -> list[Json]:
 
 
 def dependencies(flag: Json) -> Iterator[Json]:
-    """What a feature depends on."""
+    """Yield the dependencies of a feature."""
     for each in flag["prerequisites"]:
         named = {"variants": each["variants"]} if each["variants"] else {}
         yield {"feature": each["flag_key"], "enabled": each["enabled"], **named}
 
 
 def _share(flag: Json, percentage: int, variant: str | None) -> Json:
-    """A strategy for a share of the users, who get a variant, or one by its weight."""
+    """Return a strategy for a share of the users, who all get one variant or are divided among variants by weight."""
     stickiness, group = STICKINESS[flag["stickiness"]], flag["bucketing_key"] or flag["key"]
     variants = [_variant(each, stickiness) for each in flag["variants"] if variant in (None, each["key"])]
     if variant is not None:
@@ -71,7 +77,7 @@ def _share(flag: Json, percentage: int, variant: str | None) -> Json:
 
 
 def _variant(variant: Json, stickiness: str) -> Json:
-    # Unleash's server wants a variable one, which gets what the others leave.
+    # Unleash's server requires one variable variant, which gets the remaining users.
     kind = "variable" if variant["key"] == "c" else "fix"
     own = {"name": variant["key"], "weight": variant["weight"], "weightType": kind, "stickiness": stickiness}
     return {**own, "payload": payload(variant["value"])}
@@ -84,7 +90,7 @@ def payload(value: Any) -> Json:
 
 
 def _match(rule: Json) -> Iterator[Json]:
-    """What a rule's type demands."""
+    """Yield the constraint that is equivalent to the type of a rule."""
     ends: list[tuple[str, str]] = []
     match rule["rule_type"]:
         case "user_id":

@@ -1,4 +1,4 @@
-"""Random flags as Flagstaff's API takes them, and users, the same in each run."""
+"""Random flags in the form of Flagstaff's API, and random users, the same in each run."""
 
 from collections.abc import Sequence
 from random import Random
@@ -21,7 +21,7 @@ _VALUES: Sequence[Sequence[Any]] = (
 
 
 def make_condition(random: Random) -> Json:
-    """A condition that Unleash's server can express, or one with a regular expression."""
+    """Return a condition that Unleash's server can express, or one with a regular expression."""
     match random.randrange(9):
         case 0:
             return _condition("plan", random.choice(("in", "not_in")), random.sample(PLANS[:4], 2))
@@ -29,7 +29,7 @@ def make_condition(random: Random) -> Json:
             ignores_case = random.random() < 0.5
             operator = random.choice(("starts_with", "ends_with", "contains"))
             return _condition("plan", operator, ["go", "LD"], case_insensitive=ignores_case)
-        case 2:  # every user has a plan: for users without the attribute, Unleash's server means something else
+        case 2:  # every user has a plan: Unleash's server decides differently for users without the attribute
             return _condition("plan", "contains", ["ol", "-"], negate=True)
         case 3:
             operator = random.choice(("eq", "gt", "gte", "lt", "lte"))
@@ -48,7 +48,7 @@ def make_condition(random: Random) -> Json:
 
 
 def make_flag(random: Random, key: str, parents: Sequence[Json]) -> Json:
-    """A flag with the rules that its creation does not take, under `rules`, the first to be asked first."""
+    """Return a flag whose rules, which cannot be created with it, are under `rules`, first rule first."""
     values = random.choice(_VALUES)
     weights = random.choice(((1000, 0, 0), (500, 250, 250), (333, 333, 334), (1, 0, 999)))
     has_variants = random.random() < 0.5
@@ -74,7 +74,7 @@ def make_flag(random: Random, key: str, parents: Sequence[Json]) -> Json:
 
 
 def make_context(random: Random) -> Json:
-    """A user as an application passes it to Unleash's SDKs."""
+    """Return a user as an application passes it to Unleash's SDKs."""
     user_id = random.choice((*IDS, "zoë", *(str(random.randrange(10_000)) for _ in range(14))))
     properties = {
         "plan": random.choice(PLANS),
@@ -91,7 +91,7 @@ def make_context(random: Random) -> Json:
 
 
 def hashes(flag: Json) -> bool:
-    """Whether a flag divides its users."""
+    """Return whether a flag divides its users."""
     shares = [flag["rollout_percentage"], *(rule["rollout_percentage"] for rule in flag["rules"])]
     return bool(flag["variants"]) or any(share not in (0, 100) for share in shares)
 

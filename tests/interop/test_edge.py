@@ -40,7 +40,7 @@ async def ask(edge: EdgeProcess, path: str, key: str) -> httpx.Response:
 
 
 async def until_it_has_flags(edge: EdgeProcess, key: str) -> None:
-    """Wait until an Edge has fetched the flags of a key. It is ready before that."""
+    """Wait until an Edge has fetched the flags of a key. It reports that it is ready before that."""
 
     async def has() -> bool:
         answer = await ask(edge, FEATURES, key)

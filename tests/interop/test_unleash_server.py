@@ -1,4 +1,4 @@
-"""The same flags in Flagstaff and in Unleash's own server, asked by the same released clients for the same users.
+"""The same flags in Flagstaff and in Unleash's own server, evaluated by the same released clients for the same users.
 
 Run with `make test-sdks`. docs/unleash-sdks.md has the results.
 """
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 FLAGS, PARENTS, USERS, AT_ONCE = 60, 15, 2_000, 50
 KINDS = {"server": SERVER_KEY, "browser": BROWSER_KEY}
-# What only Unleash's server sends, by where it stands; docs/unleash-sdks.md says what it is for.
+# Fields that only Unleash's server sends, by their parent; docs/unleash-sdks.md says what they are for.
 ONLY_IN_UNLEASH = {
     "": {"meta"},
     "meta": {"etag", "queryHash", "revisionId"},
@@ -43,7 +43,10 @@ ONLY_IN_UNLEASH = {
 
 
 class Pair(NamedTuple):
-    """Both servers with the same flags, which `left_out` are in part for SDKs, and Flagstaff's SDK keys by kind."""
+    """Both servers with the same flags, and Flagstaff's SDK keys by kind.
+
+    `left_out` has the keys of the flags that are off for some users in SDKs.
+    """
 
     here: ServerProcess
     there: UnleashServer
@@ -75,7 +78,7 @@ async def pair(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) 
 async def make_here(
     server: ServerProcess, flags: Sequence[Json], segments: Mapping[str, Sequence[Json]]
 ) -> tuple[dict[str, str], set[str]]:
-    """Make flags by Flagstaff's API; return its SDK keys and which flags it says are off for some users in SDKs."""
+    """Create flags by Flagstaff's API; return its SDK keys, and the flags that are off for some users in SDKs."""
     async with RemoteCaller(server.url) as caller:
         await caller.sign_up()
         project = await caller.create_project()
@@ -99,7 +102,7 @@ async def make_here(
 
 
 async def make_there(server: UnleashServer, flags: Sequence[Json], segments: Mapping[str, Sequence[Json]]) -> None:
-    """Make the equivalents of flags by the API of Unleash's server."""
+    """Create the equivalents of flags by the API of Unleash's server."""
     ids = {key: await server.create_segment(key, list(map(constraint, each))) for key, each in segments.items()}
     for flag in flags:
         await server.create_feature(flag["key"], strategies(flag, ids), is_on=flag["enabled"])
@@ -110,14 +113,14 @@ async def make_there(server: UnleashServer, flags: Sequence[Json], segments: Map
 
 
 def questions() -> Iterator[list[Json]]:
-    """The users, some at once."""
+    """Yield the users, several at once."""
     random = Random(2026)
     for _ in range(0, USERS, AT_ONCE):
         yield [make_context(random) for _ in range(AT_ONCE)]
 
 
 def reason(pair: Pair, flag: Json, context: Json, here: Result, *, is_local: bool) -> str:
-    """Why the results for a user may differ, as the guide has it; an empty text if they must not."""
+    """Return why the results for a user may differ, in the words of the guide; empty if they must be equal."""
     families = [flag, *(pair.flags[each["flag_key"]] for each in flag["prerequisites"])]
     dividing = [each for each in families if hashes(each)]
     known = {"userId": context.get("userId"), **context["properties"]}
@@ -167,7 +170,7 @@ def results(answers: Sequence[tuple[bool, str | None, Json | None]]) -> list[Res
 def compare(
     pair: Pair, answers: Iterator[tuple[tuple[str, Json], Result, Result]], found: Counter[str], *, is_local: bool
 ) -> None:
-    """Count the results that are equal, and those that differ by their reason."""
+    """Count the equal results, and the different ones by their reason."""
     for (key, context), here, there in answers:
         why = "equal" if here == there else reason(pair, pair.flags[key], context, here, is_local=is_local)
         assert why, (pair.flags[key], context, here, there)
@@ -176,7 +179,7 @@ def compare(
 
 
 def report(client: str, found: Counter[str]) -> None:
-    """Print what the guide has; the flags must be on and off, and nearly all results be compared."""
+    """Print the table of the guide; the flags must be on and off, and nearly all results be compared."""
     total = USERS * FLAGS
     print(f"\n{client}: {dict(found)}")  # noqa: T201
     assert found["equal"] > 0.9 * total
@@ -194,13 +197,13 @@ async def test_the_flags_are_sent_in_the_same_form(pair: Pair) -> None:
 
 
 async def features(url: str, key: str) -> Any:
-    """What SDKs are sent."""
+    """Return the features that SDKs receive."""
     async with httpx.AsyncClient(headers={"authorization": key, "unleash-client-spec": "5.2.0"}) as client:
         return (await client.get(f"{url}/client/features")).raise_for_status().json()
 
 
 def fields(document: Any, where: str = "") -> defaultdict[str, defaultdict[str, set[str]]]:
-    """The types of the values of each member, by the name of the object that they stand in."""
+    """Return the types of the values of each field, by the name of the object that contains it."""
     found: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for each in document if isinstance(document, list) else [document]:
         for name, value in each.items() if isinstance(each, dict) else ():

@@ -22,7 +22,7 @@ OBJECTS = {"go": "map[colour:blue]", "java": "{colour=blue}", "rust": '{"colour"
 
 
 def shown(language: str, way: str, kind: str | None) -> str:
-    """How a program writes a flag's value."""
+    """Return a flag's value as a program prints it."""
     value = VALUES[kind] if kind else True
     if way == "unleash" and kind:
         return f"Some({json.dumps(as_text(value))})" if language == "rust" else as_text(value)
@@ -38,7 +38,7 @@ def compiled(*command: str, folder: Path) -> None:
 
 
 async def go(place: Shop, way: str, kind: str | None, folder: Path) -> str:
-    """What the program in Go prints."""
+    """Return the output of the program in Go."""
     for name in ("go.mod", "go.sum"):
         shutil.copy(SOURCES / "go" / name, folder)
     (folder / "main.go").write_text(place.program("go", way, kind).code)
@@ -47,13 +47,13 @@ async def go(place: Shop, way: str, kind: str | None, folder: Path) -> str:
 
 
 async def java(place: Shop, way: str, kind: str | None, folder: Path) -> str:
-    """What the program in Java prints."""
+    """Return the output of the program in Java."""
     (folder / "Main.java").write_text(place.program("java", way, kind).code)
     return await printed("java", "-cp", str(FOLDER / "java" / "dependency" / "*"), "Main.java", folder=folder)
 
 
 async def rust(place: Shop, way: str, kind: str | None, folder: Path) -> str:
-    """What the program in Rust prints. Its libraries were compiled for the others."""
+    """Return the output of the program in Rust. Its libraries were compiled for the other programs."""
     name = f"usage_{way}_{kind}"
     source = FOLDER / "rust" / "src" / "bin" / f"{name}.rs"
     source.write_text(place.program("rust", way, kind).code)

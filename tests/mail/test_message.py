@@ -1,4 +1,4 @@
-"""The content of a mail, which nothing in an address or a link can extend."""
+"""The content of a mail. No address or link can add anything to it."""
 
 from datetime import UTC, datetime
 from email import message_from_bytes, message_from_string
@@ -18,7 +18,7 @@ MOMENT = datetime(2026, 11, 20, 10, 0, 0, tzinfo=UTC)
 LINK = "https://flags.example.com/reset-password?token=abc-DEF_123"
 
 
-# On Python 3.11.7 and 3.12.1 the email package decodes such a word, line breaks included, when it writes an address.
+# On Python 3.11.7 and 3.12.1 the email package decodes such a word, including line breaks, when it writes an address.
 ENCODED_WORDS = [
     "=?us-ascii?q?v=40t=2eexample=0d=0aSubject=3a=20Invoice=0d=0a=0d=0aPay=20now?=@x.example",
     "=?utf-8?b?dkB0LmV4YW1wbGUNCkJjYzogZXZlQGV4YW1wbGUuY29t?=@x.example",
@@ -75,7 +75,7 @@ class Links(HTMLParser):
         "ada",
         "",
         "ada@exa..mple.com",
-        "ada@exa\N{ACCOUNT OF}mple.com",  # in the domain name system: exaa/cmple.com
+        "ada@exa\N{ACCOUNT OF}mple.com",  # the domain name system reads it as exaa/cmple.com
         "a,b@example.com",
         '"x@example.com',
         "<x>@example.com",

@@ -1,4 +1,4 @@
-"""Mails as files, without a mail server."""
+"""Mails that are written to files when there is no mail server."""
 
 import asyncio
 import stat

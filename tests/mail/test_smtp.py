@@ -25,7 +25,7 @@ CERTIFICATE = Path(__file__).with_name("localhost.pem")  # self-signed, for thes
 
 
 class Inbox:
-    """The mails that a server received; `rejections` are its first answers to a recipient."""
+    """The mails that a server has received; `rejections` are its first answers to a recipient."""
 
     def __init__(self, *rejections: str) -> None:
         self.mails: list[Message] = []
@@ -106,7 +106,7 @@ def only_ada(
 
 
 async def send(mail: Mail, server: SmtpServer, **options: Any) -> list[Any]:
-    """Send a mail with short pauses; returns the log, which never holds an address or a password."""
+    """Send a mail with short pauses; return the log, which must never contain an address or a password."""
     with capture_logs() as entries:
         await SmtpMailer(server, backoff_seconds=0.001, **options).send(mail)
     assert "@" not in str(entries)

@@ -1,1 +1,1 @@
-"""Checks of `packaging/` with real tools, which `make check-packages` installs; not part of `make test`."""
+"""Checks of `packaging/` with real tools, which `make check-packages` installs. They are not part of `make test`."""

@@ -1,7 +1,7 @@
-"""podman with runc, which builds images and runs containers, with a storage of its own in `build/containers`.
+"""podman with runc, which builds images and runs containers and has its own storage in `build/containers`.
 
-No image can be pulled where the tests run, so `base` makes the one that others begin with from Debian's packages, and
-`images/` has stand-ins for PostgreSQL, Valkey and Caddy.
+No image can be pulled where the tests run. `base` makes the base image of the others from Debian's packages, and
+`images/` has replacements for PostgreSQL, Valkey and Caddy.
 """
 
 import os
@@ -29,10 +29,10 @@ _STAND_INS = {
 _FOLDER = ROOT / "build" / "containers"
 _IMAGES = Path(__file__).parent / "images"
 _PACKAGES = "python3,python3-venv,python3-pip,python3-dev,ca-certificates"
-# Where the machine reaches registries by its own certificates or settings, steps must as well.
+# Build steps need the certificates and settings with which the machine reaches registries.
 _PASSED_ON = re.compile(r"PIP_(CERT|INDEX_URL|DEFAULT_TIMEOUT)|.*_(CERTS?|PROXY)|SSL_CERT_FILE", re.IGNORECASE)
 _CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
-# Not every machine allows a container to raise its limits, or has systemd and version 2 of cgroups.
+# Some machines do not allow a container to raise its limits, or have no systemd or version 2 of cgroups.
 _CONTAINERS = """
 [containers]
 default_ulimits = ["nofile=16384:16384", "nproc=4096:4096"]
@@ -50,7 +50,7 @@ runroot = "{folder}/run"
 
 
 class Engine:
-    """podman, once it is installed; leaves the test out where it cannot be."""
+    """Installs podman on entry; skips the test if podman cannot be installed."""
 
     def __init__(self) -> None:
         wanted = {"podman": "podman", "runc": "runc", "mmdebstrap": "mmdebstrap", "netavark": "netavark"}
@@ -69,7 +69,7 @@ class Engine:
         }
 
     def __call__(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run podman. With `check`, a failure fails the test with what podman said."""
+        """Run podman. With `check`, a failure fails the test and shows podman's message."""
         done = subprocess.run(
             [self._podman, *arguments], env=self.environ, capture_output=True, text=True, timeout=900, check=False
         )
@@ -77,12 +77,12 @@ class Engine:
         return done
 
     def build_image(self) -> None:
-        """Build Flagstaff's image from the checkout, as packaging/README.md does."""
+        """Build Flagstaff's image from the checkout, as packaging/README.md says."""
         self.build_base()
         self("build", "--format", "docker", "--file", str(ROOT / "Containerfile"), "--tag", IMAGE, str(ROOT))
 
     def build_base(self) -> None:
-        """Make the image that stands in for the one that the Containerfile begins with, under its name."""
+        """Build the replacement for the base image of the Containerfile, under its name."""
         if self("image", "exists", _PYTHON, check=False).returncode == 0:
             return
         folder = _FOLDER / "base"
@@ -101,7 +101,7 @@ class Engine:
         archive.unlink()
 
     def build_stand_ins(self) -> None:
-        """Make the images of the other services of compose.yaml, under their names."""
+        """Build the images of the other services of compose.yaml, under their names."""
         self.build_base()
         for name, image in _STAND_INS.items():
             if self("image", "exists", image, check=False).returncode == 0:
@@ -139,7 +139,7 @@ def _add_program(name: str, folder: Path) -> None:
 
 
 def main() -> None:
-    """Build all images: `python -m tests.packages.engine`. It takes minutes the first time, too long for a test."""
+    """Build all images: `python -m tests.packages.engine`. The first build takes minutes, too long for a test."""
     engine = Engine()
     engine.build_image()
     engine.build_stand_ins()

@@ -1,4 +1,4 @@
-"""The Caddyfile works: two instances on PostgreSQL are restarted one after the other behind Caddy."""
+"""Tests of the Caddyfile: two instances on PostgreSQL are restarted one after the other behind Caddy."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ ENVIRON = {
 
 @asynccontextmanager
 async def caddy(folder: Path, *ports: int) -> AsyncIterator[str]:
-    """Caddy with the Caddyfile, without TLS; yields its URL. Its log is in the folder."""
+    """Run Caddy with the Caddyfile, without TLS; yield its URL. Its log is in the folder."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     environ = {
@@ -79,12 +79,12 @@ async def test_no_request_fails_while_instances_are_restarted_one_after_the_othe
                 assert await server.stop() == 0
             await fail_with_secrets(url)
     assert_the_log_is_discreet(tmp_path / "caddy.log")
-    # Both served, and knew the client's address.
+    # Both instances served, and knew the client's address.
     assert all('"client":"127.0.0.1"' in server.log.replace(": ", ":") for server in (first, second))
 
 
 async def fail_with_secrets(url: str) -> None:
-    """Send a request that no instance can answer, which Caddy also writes to its log of errors."""
+    """Send a request that no instance can answer, which Caddy also writes to its error log."""
     async with httpx.AsyncClient(timeout=20) as client:
         address = f"{url}/sdk/v1/flags?token={SECRET}"
         refused = await client.get(address, headers={"X-SDK-Key": SECRET, "Authorization": SECRET})
@@ -92,7 +92,7 @@ async def fail_with_secrets(url: str) -> None:
 
 
 def assert_the_log_is_discreet(log: Path) -> None:
-    """No query and no header of a request is in it, whatever wrote the entry."""
+    """Assert that no entry contains a query or a header of a request."""
     text = log.read_text()
     assert SECRET not in text
     entries = [json.loads(line) for line in text.splitlines()]

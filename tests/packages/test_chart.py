@@ -1,4 +1,4 @@
-"""The Helm chart: helm accepts it, and each of several sets of values renders what Kubernetes accepts."""
+"""Tests of the Helm chart: helm accepts it, and Kubernetes accepts what it renders with several sets of values."""
 
 import subprocess
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.packages.tools import KUBERNETES, SCHEMAS, program
 CHART = Path(__file__).parents[2] / "packaging" / "helm" / "flagstaff"
 SETS = sorted(path.name for path in (CHART / "ci").iterdir())
 OLDEST, NEWEST = KUBERNETES
-# Kubernetes does not know this kind, whose operator brings its schema.
+# Kubernetes does not know this kind; its operator installs the schema.
 FOREIGN_KIND = "ServiceMonitor"
 
 each_set = pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_kubernetes_accepts_every_resource(name: str, kubernetes: str) -> None:
         ("existingSecret=", "existingSecret"),
         ("secretKeys.databaseUrl=", "databaseUrl"),
         ("settings.FLAGSTAFF_DATABASE_URL=postgresql://flagstaff:secret@db/flagstaff", "FLAGSTAFF_DATABASE_URL"),
-        ("settings.FLAGSTAFF_MAX_CONNECTIONS=20000", "FLAGSTAFF_MAX_CONNECTIONS"),  # it would become 2e+04
+        ("settings.FLAGSTAFF_MAX_CONNECTIONS=20000", "FLAGSTAFF_MAX_CONNECTIONS"),  # helm would write it as 2e+04
         ("publicUrl=flags.example.com", "publicUrl"),
         ("ingress.enabled=true", "ingress.hosts is empty"),
     ],

@@ -1,4 +1,4 @@
-"""compose.yaml: the library of Docker Compose accepts it, with its secrets only, and what it describes serves."""
+"""Tests of compose.yaml: Docker Compose's library accepts it only with its secrets, and the described services run."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from tests.packages.engine import Engine
 from tests.packages.tools import program
 
 ROOT = Path(__file__).parents[2]
-# Podman gives a service that names one limit a second one, which a machine without CAP_SYS_RESOURCE refuses.
+# Podman adds a second limit to a service that has one. A machine without CAP_SYS_RESOURCE refuses it.
 _LIMITS = """
 services:
   flagstaff-1: {ulimits: {nproc: 4096}}
@@ -27,7 +27,7 @@ services:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy of what Compose reads, without secrets."""
+    """A copy of the files that Compose reads, without secrets."""
     for name in ("compose.yaml", "Containerfile"):
         shutil.copy(ROOT / name, tmp_path)
     shutil.copytree(ROOT / "packaging", tmp_path / "packaging")
@@ -76,7 +76,10 @@ def test_with_them_the_instances_have_settings_that_are_accepted(checkout: Path)
 
 
 def test_two_instances_serve_behind_caddy_and_stop_in_order(checkout: Path) -> None:
-    """podman-compose starts compose.yaml as it is. Podman's timer for health takes systemd, so the test asks."""
+    """Start compose.yaml unchanged with podman-compose.
+
+    Podman's health timer needs systemd, so the test runs the check.
+    """
     engine = Engine()
     engine.build_image()
     engine.build_stand_ins()
@@ -103,7 +106,7 @@ def test_two_instances_serve_behind_caddy_and_stop_in_order(checkout: Path) -> N
 
 
 def wait_until_healthy(engine: Engine, name: str) -> None:
-    """Run the service's own check of its health until it passes."""
+    """Run the service's own health check until it passes."""
     deadline = time.monotonic() + 120
     while (checked := engine("healthcheck", "run", name, check=False)).returncode != 0:
         assert time.monotonic() < deadline, (name, checked.stdout, checked.stderr, engine("logs", name).stderr[-2000:])

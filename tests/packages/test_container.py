@@ -1,4 +1,4 @@
-"""The image that podman builds from the Containerfile runs as an unprivileged user with a read-only root."""
+"""Tests of the image that podman builds from the Containerfile: it runs unprivileged with a read-only root."""
 
 import json
 import time
@@ -13,7 +13,7 @@ import pytest
 from tests.packages.engine import IMAGE, Engine
 from tests.support.ports import free_port
 
-# As packaging/README.md runs it. The engine's own timer for health takes systemd: the tests ask instead.
+# The arguments of packaging/README.md. The engine's health timer needs systemd, so the tests run the check instead.
 _OPTIONS = ("--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
 _OPTIONS += ("--health-interval", "disable", "--env", "FLAGSTAFF_PUBLIC_URL=http://127.0.0.1:8000")
 _DRAIN_AND_FINISH_SECONDS = 11
@@ -29,7 +29,7 @@ def engine() -> Engine:
 
 @pytest.fixture
 def volume(engine: Engine) -> Iterator[str]:
-    """A named volume, which begins as the image's folder /data."""
+    """A named volume, which starts as a copy of the image's folder /data."""
     name = f"flagstaff-test-{uuid4().hex}"
     engine("volume", "create", name)
     yield f"{name}:/data"
@@ -62,13 +62,13 @@ def answers(url: str) -> bool:
 
 
 def state(engine: Engine, name: str) -> dict[str, object]:
-    """What the engine knows of a container, such as its exit code."""
+    """Return a field of the engine's state of a container, such as its exit code."""
     found: dict[str, object] = json.loads(engine("inspect", name, "--format", "{{json .State}}").stdout)
     return found
 
 
 def stop(engine: Engine, name: str) -> float:
-    """Stop a container in order; returns the seconds that it took."""
+    """Stop a container gracefully; return the seconds that it took."""
     began = time.monotonic()
     engine("stop", "--time", "15", name)
     assert state(engine, name)["ExitCode"] == 0, engine("logs", name).stderr
@@ -76,7 +76,7 @@ def stop(engine: Engine, name: str) -> float:
 
 
 def run(engine: Engine, volume: str, *command: str) -> str:
-    """What another command prints in a container, with the image's entry point or, as `sh …`, without."""
+    """Return the output of another command in a container, with the image's entry point or, as `sh …`, without."""
     entry = ("--entrypoint", command[0], IMAGE) if command[0] != "flagstaff" else (IMAGE,)
     return engine("run", "--rm", "--volume", volume, *_OPTIONS, *entry, *command[1:]).stdout
 

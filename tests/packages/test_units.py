@@ -1,4 +1,4 @@
-"""The systemd unit is valid and confined, and the server works within what the unit takes away."""
+"""Tests of the systemd unit: it is valid, and the server works within its restrictions."""
 
 import ctypes
 import os
@@ -32,7 +32,7 @@ def analyze() -> str:
 
 
 def confine() -> None:
-    """Called in the server's process: what MemoryDenyWriteExecute= and NoNewPrivileges= take away."""
+    """Apply MemoryDenyWriteExecute= and NoNewPrivileges= in the server's process."""
     libc = ctypes.CDLL(None)
     pr_set_mdwe, pr_set_no_new_privileges = 65, 38
     assert libc.prctl(pr_set_mdwe, 1, 0, 0, 0) == 0
@@ -55,7 +55,7 @@ def test_the_unit_is_confined(analyze: str) -> None:
 
 
 def test_the_server_does_all_that_it_does_within_the_unit(analyze: str, tmp_path: Path) -> None:
-    """It makes no system call that is refused, and needs neither /proc but its own nor writable code."""
+    """It makes no refused system call, and needs only its own processes in /proc and no writable code."""
     strace = find_or_install(["strace"], "strace")
     if strace is None or os.geteuid() != 0 or shutil.which("unshare") is None:
         leave_out("The server runs confined, which takes root, unshare and strace.")
@@ -82,7 +82,7 @@ def test_the_server_does_all_that_it_does_within_the_unit(analyze: str, tmp_path
         server.wait()
     called = set(re.findall(r"^\d+ +(?:<\.\.\. )?(\w+)[( ]", trace.read_text(), re.MULTILINE))
     assert {"execve", "epoll_wait", "mmap"} <= called
-    assert called - allowed(analyze) == {"fchown"}  # which SQLite calls only as root
+    assert called - allowed(analyze) == {"fchown"}  # SQLite calls it only as root
 
 
 def use(url: str, server: subprocess.Popen[bytes]) -> None:
@@ -108,7 +108,7 @@ def use(url: str, server: subprocess.Popen[bytes]) -> None:
 
 
 def allowed(analyze: str) -> set[str]:
-    """The system calls that the unit's filters allow."""
+    """Return the system calls that the unit's filters allow."""
     groups: dict[str, set[str]] = {}
     name = ""
     listed = subprocess.run(

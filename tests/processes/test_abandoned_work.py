@@ -1,4 +1,4 @@
-"""The work of a request ends when its client leaves: nobody would read the answer."""
+"""The server ends the work of a request when its client has left."""
 
 import asyncio
 import json
@@ -13,18 +13,18 @@ from tests.support.stores import Store
 
 USERS, RULES = 200, 4
 WELL_UNDER_WAY_SECONDS = 0.3
-# All of the answers take about 30 seconds of processor time.
+# All of the answers together take about 30 seconds of processor time.
 AT_MOST_SECONDS = 5
 NO_BUDGET = {"FLAGSTAFF_MAX_CONDITION_WORK": "100000000"}
 
 
 def cpu_seconds(server: ServerProcess) -> float:
-    """The processor time of the server."""
+    """Return the processor time that the server has used."""
     return time.clock_gettime(~server.pid << 3 | 2)  # the clock of a process: see clock_getcpuclockid(3)
 
 
 async def ask_and_leave(server: ServerProcess, caller: RemoteCaller, path: str, body: Json) -> None:
-    """Send a request, and close the connection once the server works on it."""
+    """Send a request, and close the connection when the server is working on it."""
     address, content = urlsplit(server.url), json.dumps(body).encode()
     head = f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: {caller.headers['authorization']}\r\n"
     head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
@@ -55,7 +55,7 @@ async def test_a_playground_ends_when_its_client_leaves(store: Store) -> None:
         await ask_and_leave(server, caller, f"{project_path({'id': environment['project_id']})}/playground", body)
 
         left_at = cpu_seconds(server)
-        # An account has one such request at a time, so this one waits for the end of the other.
+        # An account has one such request at a time, so this one waits until the other ends.
         answer = await caller.post(f"{environment_path(environment)}/answers", json={})
 
         assert answer.status_code == 200

@@ -1,4 +1,4 @@
-"""Floods of connections, and of requests on one: other clients are still served, and no running work is lost."""
+"""Floods of connections, and of requests on one: other clients are still served, and running work is not lost."""
 
 import asyncio
 import resource
@@ -22,13 +22,13 @@ MIB = 1024 * 1024
 
 @pytest.fixture
 def store(sqlite_template: Path, data_directory: Path) -> Store:
-    """SQLite only, which is enough here."""
+    """A SQLite database, which is enough here."""
     return sqlite_store(sqlite_template, data_directory)
 
 
 @asynccontextmanager
 async def flooded(server: ServerProcess) -> AsyncIterator[Callable[..., object]]:
-    """Open connections that stay open, and silent, until the end of the block."""
+    """Open connections that stay open and silent until the end of the block."""
     async with AsyncExitStack() as stack:
 
         async def connect(count: int, source: str = FLOOD) -> list[Client]:
@@ -40,9 +40,9 @@ async def flooded(server: ServerProcess) -> AsyncIterator[Callable[..., object]]
 
 
 async def ask(server: ServerProcess, sent: bytes = HEALTH, *, source: str = OTHER) -> Answer:
-    """The answer to one request on a separate connection, of which the server learns the end only later."""
+    """Return the answer to one request on a separate connection. The server learns only later that it has ended."""
     async with await Client.connect(server.port, source=source) as client:
-        # A server that refuses a connection may have closed it before it got this.
+        # A server that refuses a connection may have closed it before it received this.
         with suppress(ConnectionError):
             await client.send(sent)
         return await client.receive()
@@ -60,7 +60,7 @@ def post(path: bytes, body: bytes) -> bytes:
 
 
 async def figure(server: ServerProcess, name: str, *, on: Client | None = None) -> float:
-    """A figure of the server, asked for on this connection or on a separate one."""
+    """Return a metric of the server, requested on this connection or on a separate one."""
     if on is None:
         answer = await ask(server, METRICS)
     else:
@@ -72,7 +72,7 @@ async def figure(server: ServerProcess, name: str, *, on: Client | None = None) 
 
 async def test_a_flood_from_one_address_leaves_room_for_others_and_for_their_mail(store: Store) -> None:
     async with ServerProcess(store, open_files=256) as server, flooded(server) as connect:
-        await connect(300)  # of 256 descriptors connections get 128, and one address half of these
+        await connect(300)  # of 256 descriptors, connections get 128, and one address gets half of these
         refused = await ask(server, source=FLOOD)
         assert refused.status == 503
         assert refused.header("content-type") == "application/problem+json"
@@ -95,7 +95,7 @@ async def test_the_bounds_are_settings_and_a_closed_connection_makes_room(store:
     async with ServerProcess(store, bounds) as server, flooded(server) as connect:
         (watcher,) = await connect(1, THIRD)
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while await figure(server, "flagstaff_connections", on=watcher) != 1:  # the one of the start has ended
+            while await figure(server, "flagstaff_connections", on=watcher) != 1:  # the first connection has ended
                 await asyncio.sleep(0.1)
         first, _ = await connect(2, FLOOD)
         assert (await ask(server, source=FLOOD)).status == 503
@@ -167,7 +167,7 @@ def soft_limit(files: int) -> Iterator[None]:
 
 
 def descriptors(server: ServerProcess) -> int:
-    """One more than the highest open descriptor, below which the kernel finds the next."""
+    """Return one more than the highest open descriptor, below which the kernel finds the next one."""
     return max(int(path.name) for path in Path(f"/proc/{server.pid}/fd").iterdir()) + 1
 
 

@@ -1,4 +1,4 @@
-"""Instances whose way to PostgreSQL is cut by a real proxy: how long requests take, and what healing costs others."""
+"""Instances that a real proxy cuts off from PostgreSQL: how long requests take, and how recovery affects others."""
 
 import asyncio
 import time
@@ -49,7 +49,7 @@ class Asked:
 
 @dataclass
 class Cuttable:
-    """Two instances; the way of the second to PostgreSQL is the proxy's. Flags of Ada's, which both have loaded."""
+    """Two instances that have loaded Ada's flags. The second one reaches PostgreSQL through the proxy."""
 
     proxy: Proxy
     near: RemoteCaller
@@ -72,7 +72,7 @@ class Cuttable:
         return Asked(kind, path, answer, began, time.monotonic())
 
     async def assert_that_only_answered_changes_are_stored(self, asked: "Sequence[Asked]") -> None:
-        """Assert that what was refused with a time to retry after has changed nothing."""
+        """Assert that requests that were refused with a retry time have changed nothing."""
         answer = await self.near.get(f"{environment_path(self.environment)}/flags")
         stored = {flag["key"]: flag["enabled"] for flag in answer.json()}
         toggled = Counter(each.path for each in asked if each.kind == "toggle" and not each.answer.is_error)
@@ -106,7 +106,7 @@ async def cuttable(outage_postgres: PostgresServer, outage_store: Store) -> Asyn
 
 @asynccontextmanager
 async def asking(cuttable: Cuttable, clients: int = 4) -> AsyncIterator[list[Asked]]:
-    """Clients that ask the second instance until the block ends, and what they were answered so far."""
+    """Run clients that send requests to the second instance during the block; yield their answers so far."""
     asked: list[Asked] = []
     is_over = asyncio.Event()
 
@@ -114,7 +114,7 @@ async def asking(cuttable: Cuttable, clients: int = 4) -> AsyncIterator[list[Ask
         number = first
         while not is_over.is_set():
             asked.append(await cuttable.ask_far(number))
-            number += 9  # every client makes requests of each kind, and no flag has two
+            number += 9  # every client sends each kind of request, and each flag has only one client
             await is_set_within(is_over, 0.1 if asked[-1].is_refused else 0.01)
 
     async with asyncio.TaskGroup() as group:
@@ -146,7 +146,7 @@ async def test_each_request_at_an_instance_that_is_cut_off_is_answered_within_fi
         async with asyncio.timeout(HEALED_SECONDS):
             while any(each.is_refused for each in asked[-8:]):
                 await asyncio.sleep(0.02)
-    # What began before may have waited for a lock.
+    # A request that began before may have waited for a lock.
     slow = [each for each in asked if each.ended - max(each.began, cut) > MOST_SECONDS]
     assert not slow
     assert {each.answer.status_code for each in asked} <= {200, 201, 503}

@@ -1,6 +1,6 @@
-"""A write that finds its value already there is answered when every evaluation sees that value: on real processes.
+"""A write that finds its value already there is answered when every evaluation sees that value: with real processes.
 
-Each round sends the same PUT at the same time over two connections, and evaluates everywhere after each response.
+Each round sends the same PUT over two connections at the same time, and evaluates everywhere after each response.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ ENVIRON = {
 
 @dataclass
 class Fleet:
-    """Callers that reach every process, with a flag that is on in an environment that takes a while to load."""
+    """Callers of every process, with a flag that is on in an environment that takes a while to load."""
 
     callers: Sequence[RemoteCaller]
     project: Json
@@ -49,12 +49,12 @@ class Fleet:
         return {"project_id": self.project["id"], "id": self.flag["environment_id"]}
 
     async def answers(self) -> list[bool]:
-        """What an evaluation at each of the callers says."""
+        """Return the result of an evaluation at each of the callers."""
         answers = await asyncio.gather(*(each.evaluate(self.project["sdk_key"]) for each in self.callers))
         return [each.json()["flags"][self.flag["key"]]["enabled"] for each in answers]
 
     async def stale_answers(self, *, in_bulk: bool) -> int:
-        """How many evaluations after a 200 did not see what it says, of two equal writes at once in each round."""
+        """Return how many evaluations after a 200 miss its state; each round sends two equal writes at once."""
         write = self.set_all if in_bulk else self.set_flag
         stale = 0
 
@@ -137,7 +137,7 @@ async def test_equal_writes_at_once_at_three_instances_leave_no_answer_stale(
 async def test_a_write_that_was_not_confirmed_is_not_confirmed_by_its_repetition_until_the_other_worker_has_it(
     workers: tuple[ServerProcess, Fleet],
 ) -> None:
-    """While their parent is paused, workers on SQLite learn nothing of each other's writes, and keep their leases."""
+    """Workers on SQLite do not see each other's writes while their parent is paused, and they keep their leases."""
     server, fleet = workers
     one, other = fleet.callers
     os.kill(server.pid, signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""A database that takes no writes: evaluations are answered, it is shown, and it ends by itself."""
+"""A database that refuses writes: evaluations are answered, the problem is reported, and recovery is automatic."""
 
 import asyncio
 import resource
@@ -53,7 +53,7 @@ async def assert_a_fault_is_shown_and_ends(
             return (await metrics(caller))["flagstaff_disk_free_bytes"] < MIB
 
         async def has_room() -> bool:
-            # Not at once: a write may succeed before the disk is measured again.
+            # This takes a moment: a write may succeed before the disk is measured again.
             return (await metrics(caller))["flagstaff_disk_free_bytes"] > 0
 
         await evaluate()
@@ -90,7 +90,7 @@ async def full(folder: Path) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def small_files(server: ServerProcess) -> AsyncIterator[None]:
-    """No file of the server grows beyond a megabyte, as with a quota."""
+    """Limit the server's files to a megabyte each, like a quota."""
     _, hard = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (MIB, hard))
     yield
@@ -99,7 +99,7 @@ async def small_files(server: ServerProcess) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def read_only(server: PostgresServer) -> AsyncIterator[None]:
-    """PostgreSQL refuses writes, as a standby does, and a provider's server whose disk is full."""
+    """Make PostgreSQL refuse writes, as a standby does, or a provider's server whose disk is full."""
     await execute(server, "ALTER SYSTEM SET default_transaction_read_only = on")
     await execute(server, "SELECT pg_reload_conf()")
     yield
@@ -116,7 +116,7 @@ async def test_files_that_cannot_grow_refuse_changes_until_they_can(
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 16 MiB, where the machine allows to mount one."""
+    """A file system of 16 MiB, if the machine allows mounting one."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=16m,mode=0700", "tmpfs", str(folder)]
@@ -152,7 +152,7 @@ async def test_a_write_that_a_full_disk_refuses_at_its_end_says_that_nothing_was
                 while len(refusals) < 20:
                     answer = await caller.put(flag_path(flag), json={"description": f"{len(refusals)}" * 500})
                     if answer.status_code == 200:
-                        flag = answer.json()  # there was room left in the write-ahead log
+                        flag = answer.json()  # the write-ahead log had free space
                     else:
                         refusals.append(answer)
             for refused in refusals:

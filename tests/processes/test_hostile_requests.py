@@ -1,4 +1,4 @@
-"""Requests that no client sends, as bytes to a real server: each has one answer, and the log names the sender."""
+"""Malformed requests, as bytes to a real server: each gets one answer, and the log names the sender."""
 
 import asyncio
 import json
@@ -65,7 +65,7 @@ ODD_HEADERS: list[tuple[list[bytes], int]] = [
     ([b"X-%d: x" % number for number in range(99)], 431),
     ([b"X: " + b"x" * 64 * KIB], 431),
 ]
-# Whole heads without a token.
+# Complete heads without a token.
 ODD_HEADS: list[tuple[bytes, int]] = [
     (b"GET /health HTTP/1.1\r\nHost: [::1]:8000", 200),
     (b"GET /health HTTP/1.1\r\nHost:", 200),
@@ -110,7 +110,7 @@ ODD_CHUNKS: list[bytes] = [
 
 @pytest.fixture
 def environ() -> dict[str, str]:
-    """What a test sets."""
+    """The settings that a test chooses."""
     return {}
 
 
@@ -124,7 +124,7 @@ async def server(sqlite_template: Path, data_directory: Path, environ: dict[str,
 
 @pytest.fixture
 async def token(server: ServerProcess) -> bytes:
-    """Ada's."""
+    """Ada's token."""
     async with RemoteCaller(server.url) as caller:
         await caller.sign_up()
         return caller.headers["authorization"].encode()
@@ -189,7 +189,7 @@ async def test_trailers_do_not_identify_the_caller(server: ServerProcess, token:
     chunks = b"2\r\n{}\r\n0\r\nAuthorization: %s\r\nX-Forwarded-For: 203.0.113.66\r\nX-SDK-Key: x\r\n\r\n" % token
     for path in (b"/api/me", b"/api/projects", b"/sdk/v1/evaluate"):
         lines = (b"POST %s HTTP/1.1" % path, b"Host: flags", b"Transfer-Encoding: chunked")
-        # The request reaches the application in one read, trailers and all.
+        # The application receives the request in one read, including its trailers.
         assert (await ask(server, *lines, rest=chunks)).status == 401, path
     assert "203.0.113.66" not in server.log
     many = b"2\r\n{}\r\n0\r\n" + b"X: x\r\n" * 200 + b"\r\n"

@@ -49,7 +49,7 @@ class Pair:
 
 @pytest.fixture
 def when_cut_off() -> str:
-    """What the second instance does while it is cut off."""
+    """Return the settings for the second instance's behaviour while it is cut off."""
     return "serve"
 
 

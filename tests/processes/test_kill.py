@@ -63,7 +63,7 @@ async def test_a_request_that_was_killed_between_its_commit_and_its_response_is_
                 under_way = asyncio.create_task(caller.post(f"{flag_path(flag)}/toggle", headers=key))
                 await until_off(store)
                 await server.kill()
-                with suppress(httpx.TransportError):  # with SQLite the response may have been quicker than the kill
+                with suppress(httpx.TransportError):  # with SQLite the response may have come before the kill
                     await under_way
                     assert store.database_url is None
         await server.start()
@@ -77,7 +77,7 @@ async def test_a_request_that_was_killed_between_its_commit_and_its_response_is_
 
 @asynccontextmanager
 async def no_confirmation(store: Store) -> AsyncIterator[None]:
-    """With PostgreSQL, an instance that confirms no change, so each response waits for it for seconds."""
+    """With PostgreSQL, run an instance that confirms no change, so that each response waits for it for seconds."""
     if store.database_url is None:
         yield
         return
@@ -107,7 +107,7 @@ async def _count(store: Store, statement: str) -> int:
 
 
 def children(process_id: int) -> set[int]:
-    """The processes that a process has started, from any thread."""
+    """Return the processes that a process has started, from any thread."""
     lists = Path(f"/proc/{process_id}/task").glob("*/children")
     return {int(child) for each in lists for child in each.read_text().split()}
 

@@ -1,4 +1,4 @@
-"""SQLite's files that are missing, empty or damaged: evaluations go on, nothing is lost, and a line says what to do."""
+"""SQLite's files are missing, empty or damaged: evaluations continue, nothing is lost, and a line says what to do."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ def overwrite_header(path: Path) -> None:
 
 
 def overwrite_pages(path: Path) -> None:
-    """All but the first page, which has the header and the names of the tables."""
+    """Overwrite all pages except the first one, which has the header and the names of the tables."""
     with path.open("r+b") as file:
         file.seek(PAGE)
         file.write(os.urandom(path.stat().st_size - PAGE))
@@ -55,7 +55,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def last_line(*arguments: str, store: Store, **environ: str) -> str:
-    """The one line that a command that fails ends with."""
+    """Return the last output line of a failing command."""
     outcome = run_flagstaff(
         *arguments, environ={**store.environ, "FLAGSTAFF_PORT": "0", **environ}, stdin="a long password\n"
     )
@@ -67,7 +67,7 @@ def last_line(*arguments: str, store: Store, **environ: str) -> str:
 
 
 def examine(store: Store) -> dict[str, Any]:
-    """What `flagstaff doctor` finds, which fails."""
+    """Return the findings of `flagstaff doctor`, which must fail."""
     outcome = run_flagstaff("doctor", "--json", environ=store.environ)
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr
     return {finding["check"]: finding for finding in json.loads(outcome.stdout)}
@@ -81,7 +81,7 @@ async def serving(store: Store, **environ: str) -> AsyncIterator[tuple[ServerPro
 
 
 async def set_up(store: Store) -> tuple[Json, Json]:
-    """A project with a flag and recorded evaluations, of a server that has stopped."""
+    """Create a project with a flag and recorded evaluations on a server, and stop it."""
     async with serving(store) as (server, caller):
         await caller.sign_up()
         project = await caller.create_project()
@@ -116,7 +116,7 @@ async def until(condition: Callable[[], Any]) -> None:
 
 
 async def assert_nothing_is_dropped(caller: RemoteCaller, project: Json, *, users: int) -> None:
-    """While the history cannot be used: longer than the five attempts that a refused batch gets."""
+    """Assert that nothing is dropped while the history is unusable, for longer than a refused batch is retried."""
     for number in range(users):
         await evaluate(caller, project, f"during-{number}")
     async with asyncio.timeout(30):  # the roll-up begins after five seconds
@@ -201,7 +201,7 @@ async def test_a_configuration_that_is_gone_beside_a_history_is_never_made_anew(
     assert (found["status"], f"is {state}, but there is a history" in found["found"]) == ("FAIL", True)
     assert contents(sqlite.data_directory) == before
 
-    for path in sqlite.data_directory.glob(f"{HISTORY_FILE}*"):  # as the line says
+    for path in sqlite.data_directory.glob(f"{HISTORY_FILE}*"):  # the action that the line recommends
         path.rename(sqlite.data_directory.parent / path.name)
     assert run_flagstaff("restore", str(backup), environ=sqlite.environ).returncode == 0
     async with serving(sqlite) as (_, caller):

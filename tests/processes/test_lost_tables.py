@@ -1,6 +1,6 @@
-"""Tables of PostgreSQL that are not there any more: evaluations go on, nothing is lost, and a line says what to do.
+"""Missing tables of PostgreSQL: evaluations continue, nothing is lost, and a line says what to do.
 
-test_lost_files.py has those of SQLite.
+test_lost_files.py has the same tests for SQLite.
 """
 
 import asyncio

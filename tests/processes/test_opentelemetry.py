@@ -60,7 +60,7 @@ def receiver() -> Iterator[OtlpReceiver]:
 
 @pytest.fixture
 def sqlite_store(sqlite_template: Path, data_directory: Path) -> Store:
-    """For what has nothing to do with the database."""
+    """A store for tests that do not depend on the database."""
     return stores.sqlite_store(sqlite_template, data_directory)
 
 
@@ -73,7 +73,7 @@ async def received(receiver: OtlpReceiver, condition: Callable[[], Any]) -> None
 
 
 async def until(server: ServerProcess, condition: Callable[[dict[str, float]], Any]) -> dict[str, float]:
-    """The metrics of a server, once they meet a condition."""
+    """Return the metrics of a server when they meet a condition."""
     async with asyncio.timeout(30), RemoteCaller(server.url) as caller:
         while not condition(figures := await metrics_of(caller)):
             await asyncio.sleep(0.02)
@@ -81,13 +81,13 @@ async def until(server: ServerProcess, condition: Callable[[dict[str, float]], A
 
 
 async def metrics_of(caller: RemoteCaller) -> dict[str, float]:
-    """What /metrics returns, by names with labels."""
+    """Return the metrics that /metrics returns, by name and labels."""
     text = (await caller.get("/metrics")).text
     return read_text(text)
 
 
 def entries(server: ServerProcess) -> list[Json]:
-    """What a server has logged."""
+    """Return the log entries of a server."""
     return [json.loads(line) for line in server.log.splitlines() if line.startswith("{")]
 
 
@@ -110,7 +110,7 @@ async def new_project(server: ServerProcess, **headers: str) -> tuple[RemoteCall
     return caller, await caller.create_project()
 
 
-# What is refused.
+# Refused settings.
 
 
 def test_a_protocol_that_is_not_supported_stops_the_start(tmp_path: Path) -> None:
@@ -168,11 +168,11 @@ def test_without_the_packages_the_refusal_says_what_to_install(missing: str, wor
     assert not (tmp_path / "data").exists()
 
 
-# Nobody asks for it.
+# OpenTelemetry is off by default.
 
 
 def test_nothing_of_the_sdk_is_imported_unless_it_is_asked_for(tmp_path: Path) -> None:
-    """The framework brings OpenTelemetry's API, and imports it."""
+    """The framework requires OpenTelemetry's API and imports it, so only the SDK is checked."""
     program = """
 import asyncio, sys
 from flagstaff.cli.main import app
@@ -213,7 +213,7 @@ async def test_responses_are_the_same_bytes_with_traces_and_without(sqlite_templ
 
 
 def plain_requests() -> list[bytes]:
-    """Requests with their own id, by the fast path and by the application."""
+    """Return requests with their own id, by the fast path and by the application."""
     body = b'{"context":{"user_id":"x"}}'
     head = b"host: x\r\nx-request-id: mine\r\nauthorization: Bearer sdk_x\r\ncontent-type: application/json\r\n"
     post = b"%scontent-length: %d\r\nconnection: close\r\n\r\n%s" % (head, len(body), body)
@@ -229,7 +229,7 @@ def answer_to(port: int, request: bytes) -> bytes:
     return re.sub(rb"\r\ndate: [^\r]*", b"", answer)
 
 
-# The receiver is not well.
+# The receiver fails.
 
 
 @pytest.fixture
@@ -301,7 +301,7 @@ async def test_the_reason_names_the_cause_and_not_the_query(sqlite_store: Store)
 
 
 async def fail_twice(server: ServerProcess) -> dict[str, float]:
-    """The metrics after each signal has failed at least twice; asking for them makes spans."""
+    """Return the metrics after each signal has failed at least twice; requesting them creates spans."""
     return await until(
         server,
         lambda figures: all(
@@ -329,7 +329,7 @@ async def test_a_receiver_that_never_answers_fills_a_bounded_queue_and_does_not_
         assert receiver.requests == 2
 
 
-# It works.
+# The receiver works.
 
 
 async def test_a_request_is_one_trace_from_its_caller_to_the_database_and_the_log(
@@ -422,7 +422,7 @@ async def test_nothing_personal_is_in_a_span(store: Store, receiver: OtlpReceive
         account = caller.account["id"]
         await caller.aclose()
         await server.stop()
-        assert "GET" in {span.name for span in receiver.spans}  # nothing is at that place
+        assert "GET" in {span.name for span in receiver.spans}  # no operation has that path
         personal = "ada@", "correct horse", "hush", "a-secret-place", token, account, project["id"], project["sdk_key"]
         assert_nothing_personal(receiver, *personal)
 
@@ -434,7 +434,7 @@ async def test_a_failed_request_is_an_error_and_a_refused_one_is_not(
         (sqlite_store.data_directory / "flagstaff.sqlite").rename(sqlite_store.data_directory / "elsewhere")
         async with RemoteCaller(server.url) as caller:
             async with asyncio.timeout(30):
-                while (await caller.get("/ready")).status_code == 200:  # what it found last holds for a moment
+                while (await caller.get("/ready")).status_code == 200:  # it keeps its last result for a moment
                     await asyncio.sleep(0.02)
             assert (await caller.get("/ready", headers=SAMPLED)).status_code == 503
             assert (await caller.get("/api/me", headers=SAMPLED)).status_code == 401
@@ -538,6 +538,6 @@ async def test_the_counters_go_on_when_the_first_worker_is_replaced(
 
 
 def starts(metrics: dict[str, Any]) -> set[int]:
-    """When all counters began to count."""
+    """Return when all counters started to count."""
     counters = [metric for metric in metrics.values() if metric.WhichOneof("data") == "sum"]
     return {point.start_time_unix_nano for metric in counters for point in metric.sum.data_points}

@@ -40,7 +40,7 @@ async def test_a_database_restart_under_load_does_not_affect_evaluations(
             await load.until_well_under_way()
             async with asyncio.timeout(
                 15
-            ):  # the answer is up to a second old, and the feed connects again after a pause
+            ):  # the answer is up to a second old, and the feed pauses before it reconnects
                 while (await caller.get("/ready")).status_code != 200:
                     await asyncio.sleep(0.1)
         assert set(managed) == {200, 201, 503}
@@ -56,7 +56,7 @@ async def test_a_database_restart_under_load_does_not_affect_evaluations(
 
 
 async def until_not_ready(caller: RemoteCaller) -> httpx.Response:
-    """The answer that says why. One that the server gave a moment before is repeated for up to a second."""
+    """Return the answer that says why. The server may repeat an earlier answer for up to a second."""
     async with asyncio.timeout(10):
         while (answer := await caller.get("/ready")).status_code == 200:
             await asyncio.sleep(0.05)

@@ -1,4 +1,4 @@
-"""OFREP and Unleash's frontend API on two server processes with one PostgreSQL, also while that is away."""
+"""OFREP and Unleash's frontend API on two server processes with one PostgreSQL, also while it is unavailable."""
 
 import asyncio
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Releases on real instances, which are killed: no step is applied twice, none is lost, and no guard acts twice."""
+"""Releases on real instances that are killed: no step is applied twice, none is lost, and no guard acts twice."""
 
 import asyncio
 from collections import Counter
@@ -74,7 +74,7 @@ async def fleet(outage_store: Store) -> AsyncIterator[Fleet]:
 
 
 async def count_actions(caller: RemoteCaller, project: Json) -> Counter[tuple[str | None, str]]:
-    """How often each action stands in the audit trail, by the flag's key."""
+    """Return how often each action is in the audit trail, by the flag's key."""
     found: Counter[tuple[str | None, str]] = Counter()
     cursor = None
     while True:
@@ -110,7 +110,7 @@ async def test_schedules_are_applied_once_although_instances_are_killed_at_their
 
 
 async def until_all_serve(fleet: Fleet, wanted: Mapping[str, bool], user: str = "ada") -> None:
-    """Wait until each instance serves a user these flags as they are wanted."""
+    """Wait until each instance serves these flags in the wanted state to a user."""
     for number in range(3):
 
         async def read(number: int = number) -> Json:
@@ -134,7 +134,7 @@ async def test_a_guard_acts_once_and_no_instance_serves_the_flag_afterwards(flee
             error = {"metric": "errors", "user_id": served[-1]}
             await send_events(fleet.callers[(number + 1) % 3], fleet.sdk_key, error)
     stopped = await until_state(fleet.callers[2], release, "stopped")
-    # The state can be read as soon as it is stored; for some milliseconds, instances are still being told.
+    # The state can be read as soon as it is stored; instances are notified some milliseconds later.
     await until_all_serve(fleet, {flag["key"]: False}, served[0])
     actions = await count_actions(ada, fleet.project)
     assert (actions[flag["key"], "release.stopped"], actions[flag["key"], "flag.toggled"]) == (1, 1)
@@ -162,7 +162,7 @@ async def test_everything_is_counted_once_although_those_who_count_are_killed(fl
 
 
 def counted(results: Json) -> int:
-    """The users with an event."""
+    """Return the number of users with an event."""
     return sum(arm["users_with_events"] for arm in results["metrics"][0]["arms"])
 
 

@@ -45,12 +45,12 @@ async def test_no_request_fails_while_instances_are_restarted_one_after_the_othe
         PROXIES[kind](tmp_path, first.port, second.port) as proxy,
         RemoteCaller(f"http://127.0.0.1:{proxy.port}") as caller,
     ):
-        async with RemoteCaller(first.url) as ada:  # the proxy of these tests lets nobody register
+        async with RemoteCaller(first.url) as ada:  # the proxy of these tests does not allow registration
             await ada.sign_up()
         await caller.log_in()
         async with under_load(caller) as load:
             await load.survive_a_rolling_restart(caller, first, second)
-        for _ in range(2):  # the last evaluations are written within a second, and reading takes longer
+        for _ in range(2):  # the last evaluations are written within a second, and reading them takes longer
             missing = load.evaluated.keys() - await load.recorded_users(caller)
         assert not missing, f"{len(missing)} of {len(load.evaluated)} evaluations are not in the history"
 

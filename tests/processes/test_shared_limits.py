@@ -1,4 +1,4 @@
-"""Three server processes that share the limits through a real Valkey, which is killed and comes back."""
+"""Three server processes share the limits through a real Valkey server, which is killed and restarted."""
 
 import asyncio
 import re
@@ -15,7 +15,7 @@ from tests.support.server import ServerProcess
 from tests.support.stores import sqlite_store
 from tests.support.valkey import ValkeyServer
 
-# The limit is counted before the SDK key is looked at, so the servers need no common database.
+# The limit is checked before the SDK key, so the servers need no common database.
 ENVIRON = {
     "FLAGSTAFF_SECRET_KEY": "k" * 32,
     "FLAGSTAFF_TRUSTED_PROXIES": "127.0.0.1",
@@ -23,7 +23,7 @@ ENVIRON = {
     "FLAGSTAFF_LOG_FORMAT": "json",
 }
 
-_PAUSE_SECONDS = 0.01  # the error depends on the client's speed, and on that of a machine which is busy
+_PAUSE_SECONDS = 0.01  # the error depends on the speed of the client, and so on how busy the machine is
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ async def test_one_client_gets_its_limit_once_and_servers_stay_ready_without_val
 
 
 async def until_shared_by(client: httpx.AsyncClient, servers: list[ServerProcess], count: int) -> None:
-    """Wait until the servers' metrics say that so many instances share the limits."""
+    """Wait until the metrics of the servers say that this many instances share the limits."""
     async with asyncio.timeout(30):
         for server in servers:
             while f"flagstaff_limits_instances {count}.0\n" not in (text := await metrics(client, server)):
@@ -87,7 +87,7 @@ async def log_in(client: httpx.AsyncClient, server: ServerProcess, address: str)
 
 
 async def allowed(client: httpx.AsyncClient, servers: list[ServerProcess], address: str, turns: list[int]) -> int:
-    """How many of 300 evaluations of a client are not refused with 429, when the servers get them in these turns."""
+    """Return how many of a client's 300 evaluations are not refused with 429; the servers get them in these turns."""
     headers = {"x-forwarded-for": address, "x-sdk-key": "sdk_" + "x" * 40}
     statuses = []
     for number in range(300):

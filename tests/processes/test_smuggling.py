@@ -1,4 +1,4 @@
-"""Requests that offer another protocol: answered as ordinary ones, and nothing in their bodies is ever a request."""
+"""Requests to upgrade to another protocol get ordinary answers, and nothing in their bodies is taken for a request."""
 
 from collections.abc import AsyncIterator, Iterator
 from itertools import product
@@ -28,13 +28,13 @@ OFFERS = {
     "anything": (b"Upgrade: x", b"Connection: UPGRADE"),
     "twice": (b"Upgrade: x", b"Upgrade: y", b"Connection: x", b"Connection: upgrade"),
 }
-# Longer than what servers and proxies read at once, so that the request comes in a read of its own.
+# Longer than what servers and proxies read at once, so that the request arrives in a separate read.
 PADDINGS = {"at once": 0, "in later reads": 200_000, "in a body that is too large": 300_000}
 
 
 @pytest.fixture
 def store(sqlite_template: Path, data_directory: Path) -> Store:
-    """SQLite only: none of this reaches the database."""
+    """A SQLite database: these requests do not reach it."""
     return sqlite_store(sqlite_template, data_directory)
 
 
@@ -47,7 +47,7 @@ async def server(store: Store) -> AsyncIterator[ServerProcess]:
 
 @pytest.fixture
 async def nginx(server: ServerProcess, tmp_path: Path) -> AsyncIterator[Nginx]:
-    """An nginx in front of it, with the usual lines for WebSockets."""
+    """An nginx in front of the server, with the usual lines for WebSockets."""
     folder = tmp_path / "nginx"
     folder.mkdir()
     async with Nginx(folder, server.port) as proxy:
@@ -72,7 +72,7 @@ LAST = head(b"GET /health HTTP/1.1", b"X-Request-ID: last", b"Connection: close"
 
 
 async def answers(port: int, sent: bytes) -> list[Answer]:
-    """Every answer on a connection, up to the one to `LAST`."""
+    """Return every answer on a connection, up to the one to `LAST`."""
     received = []
     async with await Client.connect(port) as client:
         await client.send(sent)
@@ -89,7 +89,7 @@ def assert_nobody_registered(server: ServerProcess) -> None:
 
 
 def smuggling(*paths: bytes) -> Iterator[bytes]:
-    """Every way to hide a request in a body, on a connection that ends with `LAST`."""
+    """Yield every way to hide a request in a body, on a connection that ends with `LAST`."""
     for framing, padding, offer in product(FRAMINGS.values(), PADDINGS.values(), OFFERS.values()):
         for path in paths:
             yield framing(b"POST " + path + b" HTTP/1.1", b" " * padding + SMUGGLED, *offer) + LAST

@@ -1,4 +1,4 @@
-"""Starts: what the first one creates and prints, and which errors stop a start with one line."""
+"""Starts: what the first start creates and prints, and which errors stop a start with one line."""
 
 import re
 import stat

@@ -1,4 +1,4 @@
-"""SIGTERM: new connections are refused, running requests finish, and acknowledged writes survive."""
+"""SIGTERM: new connections are refused, running requests finish, and acknowledged writes are kept."""
 
 import asyncio
 import signal
@@ -134,7 +134,7 @@ async def test_a_request_that_a_stop_ends_before_its_commit_says_that_nothing_wa
         flag = await caller.create_flag(environment)
         copy = {"from": environment["id"], "to": staging["id"], "flag_keys": [flag["key"]], "dry_run": True}
         requests = {f"{flag_path(flag)}/toggle": None, f"{project_path(project)}/copy": copy}
-        if store.database_url is not None:  # readers of SQLite wait for nobody
+        if store.database_url is not None:  # readers of SQLite do not wait
             requests[f"{environment_path(environment)}/explain"] = {"context": {"user_id": "ada"}}
         async with locked(store):
             asked = [asyncio.create_task(caller.post(path, json=body)) for path, body in requests.items()]
@@ -175,7 +175,7 @@ async def execute(store: Store, statements: str) -> None:
 
 @asynccontextmanager
 async def locked(store: Store) -> AsyncIterator[None]:
-    """Let nobody write; with PostgreSQL, let nobody read flags, either."""
+    """Lock the database so that nobody can write; with PostgreSQL, nobody can read flags either."""
     if store.database_url is None:
         with closing(sqlite3.connect(store.data_directory / CONFIGURATION_FILE, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -201,7 +201,7 @@ async def connected(server: ServerProcess) -> AsyncIterator[tuple[asyncio.Stream
 
 
 async def until_received(server: ServerProcess) -> None:
-    """Make a request on a later connection, so that the server has read everything sent before it."""
+    """Send a request on a later connection, so that the server has read everything that was sent before it."""
     async with RemoteCaller(server.url) as caller:
         assert (await caller.get("/health")).status_code == 200
 
@@ -211,6 +211,6 @@ async def until_refusing(server: ServerProcess) -> None:
     async with asyncio.timeout(GRANTED_SECONDS):
         with suppress(ConnectionRefusedError):
             while True:
-                with suppress(ConnectionResetError):  # the connection was accepted just before the end
+                with suppress(ConnectionResetError):  # the connection was accepted just before the server stopped
                     async with connected(server):
                         pass

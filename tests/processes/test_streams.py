@@ -1,4 +1,4 @@
-"""Streams of two processes on one PostgreSQL: who hears of a change, and what a stop, a kill and an outage do."""
+"""Streams of two processes on one PostgreSQL: changes, stops, kills and outages."""
 
 import asyncio
 import signal
@@ -56,13 +56,13 @@ class Pair:
         return revision
 
     async def ask_for_features(self, server: ServerProcess, sdk_key: str | None = None) -> int:
-        """The status with which a process answers a client that asks for its features."""
+        """Return the status of a client's request for its features at a process."""
         async with open_client(base_url=server.url) as client:
             headers = {"authorization": sdk_key or self.sdk_key}
             return (await client.get("/unleash/api/client/features", headers=headers)).status_code
 
     async def readiness(self) -> list[int]:
-        """The statuses of both processes."""
+        """Return the statuses of /ready at both processes."""
         async with open_client() as client:
             return [(await client.get(f"{server.url}/ready")).status_code for server in self.servers]
 

@@ -1,4 +1,4 @@
-"""The first minute at a terminal: a real pseudo-terminal shows what a person needs, and a pipe gets JSON."""
+"""The first minute at a terminal: a pseudo-terminal shows text for people, and a pipe gets JSON."""
 
 import asyncio
 import os
@@ -31,7 +31,7 @@ class Screen:
     def _read(self) -> None:
         try:
             self._shown += os.read(self._descriptor, 65_536)
-        except OSError:  # Linux's answer once no process has the terminal open
+        except OSError:  # Linux returns this when no process has the terminal open
             asyncio.get_running_loop().remove_reader(self._descriptor)
         self._grown.set()
 
@@ -50,7 +50,7 @@ class Screen:
 
 @asynccontextmanager
 async def serving(folder: Path, environ: Mapping[str, str] | None = None) -> AsyncIterator[Screen]:
-    """A server with a terminal of its own, which Ctrl-C ends."""
+    """Run a server with its own terminal, and end it with Ctrl-C."""
     ours, theirs = pty.openpty()
     port = free_port()
     settings = {"FLAGSTAFF_PORT": str(port), "FLAGSTAFF_DATA_DIR": str(folder), **(environ or {})}

@@ -30,7 +30,7 @@ KILLS = int(os.environ.get("WEBHOOK_KILLS", "6"))  # `make test-faults` has fift
 
 
 async def begin(ada: RemoteCaller, receiver: Receiver) -> tuple[Json, Webhook]:
-    """A flag, in a project with a webhook that is sent its toggles, and what verifies the messages."""
+    """Create a flag whose toggles a webhook receives; return it with an object that verifies the messages."""
     await ada.sign_up()
     project = await ada.create_project()
     flag = await ada.create_flag(await ada.get_environment(project))
@@ -54,7 +54,7 @@ async def list_toggles(ada: RemoteCaller, flag: Json) -> list[str]:
 
 
 async def until_all(receiver: Receiver, numbers: list[str]) -> None:
-    """Wait for the messages about changes, and check that they came in order and without another."""
+    """Wait for the messages about changes, and check their order and that there are no others."""
     async with asyncio.timeout(60):
         while {number_of(each) for each in receiver.messages} != set(numbers):
             await asyncio.sleep(0.05)
@@ -81,7 +81,7 @@ async def test_no_change_is_lost_and_none_overtakes_another_when_the_sender_is_k
             await server.start()
         await until_all(receiver, await list_toggles(ada, flag))
     assert len({number_of(each) for each in receiver.messages}) == 5 * KILLS
-    for message in receiver.messages[-10:]:  # those of the last five minutes
+    for message in receiver.messages[-10:]:  # the changes of the last five minutes
         assert verifier.verify(message.body, message.headers) == message.json
         with pytest.raises(WebhookVerificationError):
             verifier.verify(message.body.replace(b"flag", b"flog"), message.headers)
@@ -110,13 +110,13 @@ async def test_three_instances_send_each_change_once_in_order_and_go_on_when_one
 
 
 def read_guide(language: str, port: int) -> list[str]:
-    """The blocks of docs/webhooks.md in a language, with another port for the receiver."""
+    """Return the code blocks of docs/webhooks.md in a language, with another port for the receiver."""
     guide = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text().replace("9000", str(port))
     return re.findall(rf"```{language}\n(.*?)```", guide, re.DOTALL)
 
 
 async def run(commands: str, environ: dict[str, str]) -> str:
-    """What commands print in a shell."""
+    """Return the output of commands in a shell."""
     process = await asyncio.create_subprocess_exec(
         "bash", "-euc", commands, env=environ, stdout=asyncio.subprocess.PIPE
     )
@@ -163,7 +163,7 @@ async def test_the_guide_ends_with_a_message_that_its_receivers_verify(
 
 
 async def check_receiver(url: str, secret: str) -> None:
-    """Check that a receiver accepts what is genuine, as the package of Standard Webhooks signs it, and nothing else."""
+    """Check that a receiver accepts exactly the messages that the Standard Webhooks package signs."""
     now, body = datetime.now(UTC), '{"type": "flag.toggled"}'
     headers = {"webhook-id": "msg_2", "webhook-timestamp": str(int(now.timestamp()))}
     async with open_client() as stranger:

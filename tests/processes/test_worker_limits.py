@@ -14,7 +14,7 @@ from tests.support.stores import sqlite_store
 from tests.support.workers import a_caller_of_each, worker_pids
 
 WORKERS = 3
-KEY = {"x-sdk-key": "sdk_" + "x" * 40}  # the limit is counted before the key is looked at
+KEY = {"x-sdk-key": "sdk_" + "x" * 40}  # the limit is checked before the key
 
 
 @pytest.fixture
@@ -39,13 +39,14 @@ async def test_workers_allow_a_client_its_limit_once_and_a_replaced_one_goes_on_
         while len(worker_pids(server) - before) < WORKERS:
             await asyncio.sleep(0.02)
     async with a_caller_of_each(server, WORKERS) as callers:
-        # A new worker asks the others about a client after its first request. Alone, each would allow all of them.
+        # A new worker asks the others about a client after its first request. Alone, each worker would allow all of
+        # them.
         assert await allowed(callers, "192.0.2.1", 100) <= 30
         assert 50 <= await allowed(callers, "192.0.2.2", 150) <= 80
 
 
 async def allowed(callers: list[RemoteCaller], address: str, times: int) -> int:
-    """How many evaluations of a client are not refused with 429, when the workers get them in turns."""
+    """Return how many evaluations of a client are not refused with 429, when the workers get them in turns."""
     headers = {**KEY, "x-forwarded-for": address}
     statuses = [
         (await callers[number % len(callers)].post("/sdk/v1/evaluate", headers=headers)).status_code

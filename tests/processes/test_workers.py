@@ -1,4 +1,4 @@
-"""Several workers on one port, of which some are killed or paused for real, and their parent."""
+"""Several workers on one port, some of which are killed or paused, and their parent."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ from tests.support.stores import Store
 from tests.support.workers import a_caller_of_each, is_running, worker_pids
 
 WORKERS = 2
-NOTICED_SECONDS = 2.5  # a pause is noticed within two seconds; the rest is for a machine that other tests keep busy
+NOTICED_SECONDS = 2.5  # a pause is noticed within two seconds; the rest is for a machine that is busy with other tests
 REPLACED_SECONDS = 5.0
 ENVIRON = {
     "FLAGSTAFF_WORKERS": str(WORKERS),
@@ -109,7 +109,7 @@ async def test_a_paused_worker_is_replaced_within_seconds_and_its_waiting_connec
         await until(lambda: not is_running(paused))
         assert time.monotonic() - began < NOTICED_SECONDS
         answers = await asyncio.gather(*waiting)
-        assert [answer.status_code for answer in answers] == [200] * 20  # about half of them were in its queue
+        assert [answer.status_code for answer in answers] == [200] * 20  # about half were in its queue
         assert time.monotonic() - began < NOTICED_SECONDS + REPLACED_SECONDS
     assert re.search(rf'"pid": {paused}, .*"event": "worker_killed"', server.log)
     async with a_caller_of_each(server, WORKERS, token=token) as callers:
@@ -151,7 +151,7 @@ async def test_a_killed_worker_is_replaced_and_neither_toggles_nor_counts_are_lo
             await caller.evaluate(project["sdk_key"])
         counts = [0]
         async with asyncio.timeout(20):
-            while counts[-1] < WORKERS:  # a worker's figures are a second old
+            while counts[-1] < WORKERS:  # a worker's metrics are a second old
                 counts.append(await evaluations(callers[0]))
         before = worker_pids(server)
         victim = min(before)
@@ -171,7 +171,7 @@ async def test_a_killed_worker_is_replaced_and_neither_toggles_nor_counts_are_lo
             assert answer.json()["flags"][flag["key"]]["enabled"] is stored["enabled"]
             async with asyncio.timeout(20):
                 figures = ""
-                while "flagstaff_worker_restarts_total 1.0" not in figures:  # which may be a second old
+                while "flagstaff_worker_restarts_total 1.0" not in figures:  # the metrics may be a second old
                     figures = (await caller.get("/metrics")).text
                     await asyncio.sleep(0.02)
             assert "flagstaff_workers 2.0" in figures
@@ -201,7 +201,7 @@ async def test_a_stop_finishes_the_running_requests_of_every_worker(server: Serv
         ]
         for piece in pieces:
             await piece.begun.wait()
-        for caller in callers:  # on another connection; the workers have read what was sent before
+        for caller in callers:  # on another connection; the workers have read everything that was sent before
             assert (await caller.get("/health")).status_code == 200
         server.signal(signal.SIGTERM)
         await until(lambda: is_refusing(server.port))
@@ -222,14 +222,14 @@ async def test_a_worker_that_hangs_is_killed_at_a_stop(server: ServerProcess) ->
 
 
 class Piecemeal:
-    """A body whose rest is sent later."""
+    """A body whose second part is sent later."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body
         self.begun, self.rest = asyncio.Event(), asyncio.Event()
 
     async def parts(self) -> AsyncIterator[bytes]:
-        """The first bytes, and the others once `rest` is set."""
+        """Yield the first bytes, and the other bytes when `rest` is set."""
         yield self._body[:20]
         self.begun.set()
         await self.rest.wait()
@@ -238,7 +238,7 @@ class Piecemeal:
 
 @contextmanager
 def frozen(pid: int) -> Iterator[None]:
-    """Freeze a process by a control group: even SIGKILL ends it only when it runs again."""
+    """Freeze a process with a control group: even SIGKILL takes effect only when it is thawed."""
     group = Path(f"/sys/fs/cgroup/freezer/flagstaff-{pid}")
     try:
         group.mkdir()
@@ -274,7 +274,7 @@ def is_refusing(port: int) -> bool:
 
 
 async def make_flag(server: ServerProcess) -> tuple[Json, Json, str]:
-    """A project of a new account, with a flag in production, and the account's credential."""
+    """Create an account, a project with a flag in production, and return the account's credential."""
     async with RemoteCaller(server.url) as ada:
         await ada.sign_up()
         project = await ada.create_project()
@@ -283,14 +283,14 @@ async def make_flag(server: ServerProcess) -> tuple[Json, Json, str]:
 
 
 async def evaluations(caller: RemoteCaller) -> float:
-    """How many evaluations all workers have answered."""
+    """Return how many evaluations all workers have answered."""
     figures = (await caller.get("/metrics")).text
     found = re.search(r'^flagstaff_evaluate_responses_total\{status="200"\} (\S+)$', figures, re.MULTILINE)
     return float(found[1]) if found else 0
 
 
 async def toggle_until_killed(callers: list[RemoteCaller], path: str, victim: int) -> dict[str, object]:
-    """Toggle at each worker until one was killed; return the flag of the last response."""
+    """Toggle at each worker until one is killed; return the flag of the last response."""
 
     async def toggle(caller: RemoteCaller) -> None:
         with suppress(httpx.TransportError):

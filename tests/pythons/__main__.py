@@ -1,7 +1,8 @@
-"""`make test-pythons`: Flagstaff with each Python that the machine has, and as a newcomer starts it.
+"""`make test-pythons`: Flagstaff with each Python on the machine, and on a newcomer's machine.
 
-One wheel is built, with the newest Python, and must serve with its compiled loops on each. The oldest and the newest
-also run the tests of units and, on SQLite, of the web; that of the development environment does so in `make test`.
+The newest Python builds one wheel, which must serve with its compiled loops on each version. The oldest and the newest
+version also run the unit tests and, on SQLite, the web tests. `make test` runs them with the version of the development
+environment.
 """
 
 import hashlib
@@ -30,7 +31,7 @@ assert _loops.__file__.endswith("_loops.abi3.so") and "site-packages" in _loops.
 
 
 def main() -> None:
-    """Run everything, and say how long each part took; the first failure ends it."""
+    """Run everything, and print how long each part took; the first failure ends the run."""
     every = find_interpreters()
     found = newest_of_each(every)
     print("Found", ", ".join(f"Python {each.name} ({each.path})" for each in found), flush=True)
@@ -46,7 +47,7 @@ def main() -> None:
 
 
 def _prepare(interpreter: Interpreter) -> Path:
-    """A virtual environment with the locked packages, made anew after they change; returns its Python."""
+    """Create a virtual environment with the locked packages, again after they change; return its Python."""
     folder = _ENVIRONMENTS / interpreter.name
     python, stamp = folder / "bin" / "python", folder / "locked"
     wanted = f"{interpreter} {hashlib.sha256(_LOCKED.read_bytes()).hexdigest()}"

@@ -1,4 +1,4 @@
-"""The versions of Python that the machine has and that Flagstaff promises to run with."""
+"""The Python versions on the machine that Flagstaff supports."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 _NEWEST_MINOR = 19
-# Its own file, and not one that chooses among several, or is in a virtual environment.
+# The interpreter itself: neither a launcher that chooses among versions, nor one in a virtual environment.
 _ASK = (
     "import json, sys, venv; print(json.dumps([sys.implementation.name, sys._base_executable, *sys.version_info[:3]]))"
 )
@@ -24,24 +24,24 @@ class Interpreter(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its minor version, such as 3.13."""
+        """The minor version, such as 3.13."""
         return "{}.{}".format(*self.version)
 
 
 def find_interpreters() -> list[Interpreter]:
-    """All from the oldest version that is promised, on the path or installed by pyenv, oldest first."""
+    """Return all supported interpreters on the path or installed by pyenv, oldest first."""
     oldest = _oldest_promised()
     found = {inspect(path) for path in _candidates(oldest[1])}
     return sorted(each for each in found if each is not None and each.version >= oldest)
 
 
 def newest_of_each(interpreters: Iterable[Interpreter]) -> list[Interpreter]:
-    """The newest of each minor version."""
+    """Return the newest interpreter of each minor version."""
     return list({each.name: each for each in sorted(interpreters)}.values())
 
 
 def inspect(path: Path) -> Interpreter | None:
-    """The interpreter at a path; None if there is none that runs and can make virtual environments."""
+    """Return the interpreter at a path, or None if it does not run or cannot create virtual environments."""
     try:
         answer = subprocess.run([path, "-c", _ASK], capture_output=True, timeout=30, check=True).stdout
     except (OSError, subprocess.SubprocessError):

@@ -1,4 +1,4 @@
-"""`make serve` as somebody runs it who has just cloned the repository, on a machine with little else.
+"""`make serve` in a fresh clone of the repository, on a machine with few tools.
 
 An ordinary user, a umask of 077, a path with a space, neither Node nor a C compiler, and no cache of packages.
 """
@@ -85,7 +85,7 @@ def _can_run(interpreter: Interpreter, identity: dict[str, object]) -> bool:
 
 
 def _clone(checkout: Path) -> Path:
-    """A checkout of what would be committed now."""
+    """Create a checkout of the files that would be committed now."""
     files = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -100,7 +100,7 @@ def _clone(checkout: Path) -> Path:
 
 
 def _environ(home: Path, python: Interpreter) -> dict[str, str]:
-    """The system's programs without those that the newcomer lacks, and the machine's registries."""
+    """Return the system's programs without those that the newcomer lacks, and the machine's registries."""
     programs = home / "bin"
     programs.mkdir()
     for folder in (Path("/usr/bin"), Path("/bin")):
@@ -118,7 +118,7 @@ def _environ(home: Path, python: Interpreter) -> dict[str, str]:
 
 @contextmanager
 def _make_serve(checkout: Path, environ: dict[str, str], identity: dict[str, object]) -> Iterator[tuple[str, Path]]:
-    """`make serve` in a checkout, once it is ready: its address, and the file with all that it prints."""
+    """Run `make serve` in a checkout until it is ready; yield its address, and the file with its output."""
     log = checkout.with_name("log")
     url = f"http://127.0.0.1:{environ['FLAGSTAFF_PORT']}"
     with log.open("wb") as output:
@@ -152,7 +152,7 @@ def _is_ready(url: str) -> bool:
 
 
 def _use(url: str) -> None:
-    """What somebody does first."""
+    """Do what a new user does first."""
     assert '<div id="root">' in httpx.get(f"{url}/").text
     account = {"email": "ada@example.com", "password": "password123"}
     assert httpx.post(f"{url}/auth/register", json=account).status_code == 201

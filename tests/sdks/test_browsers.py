@@ -1,4 +1,4 @@
-"""Released clients for browsers, unmodified, in Chromium, on a page of another origin than the flags."""
+"""Released clients for browsers, unmodified, in Chromium, on a page of another origin than the server."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -109,7 +109,7 @@ async def test_unleashs_client_sees_a_kill_and_another_users_flags(sqlite: Store
         await page.evaluate("([...given]) => unleash(...given)", [server.url, key, context])
         assert await page.evaluate("toggles.isEnabled('checkout')") is True
         await page.evaluate("sent")  # the counts
-        # The client's own refresh may cancel the request of a changed context, and asks for that in its place.
+        # The client's own refresh may cancel the request for a changed context, and asks for it instead.
         await page.evaluate("toggles.updateContext({ userId: 'eve' })")
         await page.wait_for_function("!toggles.isEnabled('checkout')")
         await page.evaluate("toggles.updateContext({ userId: 'ada' })")

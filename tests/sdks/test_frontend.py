@@ -24,7 +24,7 @@ def sqlite(sqlite_template: Path, data_directory: Path) -> Store:
 
 
 def payload(value: Any) -> Json | None:
-    """A variant's value as the client gets it."""
+    """Return a variant's value as the client gets it."""
     if value is None:
         return None
     kind = {str: "string", bool: "string", dict: "json"}.get(type(value), "number")
@@ -32,7 +32,7 @@ def payload(value: Any) -> Json | None:
 
 
 def questions_of(document: Any) -> Iterator[tuple[str, Json, list[Any]]]:
-    """A flag, a user and the right answer, where the client can say who the user is: attributes are texts."""
+    """Yield a flag, a user and the right answer, if the client can express the user: attributes are texts."""
     depends_on_time = {each["key"] for each in document["flags"] if "current_time" in json.dumps(each)}
     for case in document["cases"]:
         context = case["context"] or {}
@@ -51,7 +51,7 @@ def questions_of(document: Any) -> Iterator[tuple[str, Json, list[Any]]]:
 
 
 def fits_an_address(user: Json) -> bool:
-    """Whether a context can be in the address of a GET: no half of a character, and not too long."""
+    """Return whether a context fits into the address of a GET: it has no half of a character, and is not too long."""
     texts = [user["userId"], *user["properties"].values()]
     is_sound = not any(0xD800 <= ord(each) <= 0xDFFF for text in texts for each in text)
     return is_sound and len(quote(json.dumps(user))) < 4_000

@@ -1,4 +1,4 @@
-"""Released OFREP providers, unmodified, against a real server: all cases of spec/evaluation, and what happens later."""
+"""Released OFREP providers, unmodified, against a real server: all cases of spec/evaluation, and later changes."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -29,7 +29,7 @@ from tests.support.stores import Store, sqlite_store
 EMAIL, PASSWORD = "ada@example.com", "correct horse battery staple"
 KINDS = {bool: "boolean", str: "string", int: "integer", float: "float", dict: "object"}
 DEFAULTS: dict[str, Any] = {"string": "the default", "integer": -1, "float": -1.5, "object": {"default": True}}
-# Members of a context that identify the user, so that no custom attribute can have their names.
+# Members of a context that identify the user, so no custom attribute can have these names.
 IDENTIFIERS = {"targetingKey", "email", "user_email"}
 each_language = pytest.mark.parametrize("language", LANGUAGES)
 
@@ -46,7 +46,7 @@ async def make_key(flagstaff: Flagstaff, account: Account, environment: Environm
 
 
 async def store_cases(store: Store) -> dict[str, tuple[Any, str]]:
-    """Each file's document with the key of an environment that has its flags, by the file's name."""
+    """Return each file's document with the key of an environment that has its flags, by the file's name."""
     keys = {}
     async with open_service(Settings.load(store.environ)) as flagstaff:
         account = await flagstaff.identity.accounts.register(email=EMAIL, password=PASSWORD)
@@ -71,7 +71,10 @@ def contents(document: Any, environment: Environment) -> Iterator[Any]:
 
 
 def questions_of(document: Any) -> Iterator[tuple[Question, Details]]:
-    """What can be asked by the protocol, with the right answer. The time is the server's, so it is not asked about."""
+    """Yield the questions that the protocol can ask, with the right answers.
+
+    The server sets the time, so no case asks about it.
+    """
     depends_on_time = {each["key"] for each in document["flags"] if "current_time" in json.dumps(each)}
     of_type = {each["key"]: [variant["value"] for variant in each.get("variants", ())] for each in document["flags"]}
     for case in document["cases"]:
@@ -92,7 +95,7 @@ def questions_of(document: Any) -> Iterator[tuple[Question, Details]]:
 
 
 def asked(context: Json) -> dict[str, Any] | None:
-    """The context as OpenFeature's, None if that cannot say it."""
+    """Return the context in OpenFeature's form, or None if OpenFeature cannot express it."""
     custom = context.get("custom_attributes", {})
     if custom.keys() & IDENTIFIERS:
         return None
@@ -101,14 +104,14 @@ def asked(context: Json) -> dict[str, Any] | None:
 
 
 def as_read(language: str, details: Details) -> Details:
-    """What the provider makes of an answer: the one for Rust reads null inside an object as an empty text."""
+    """Return an answer as the provider returns it: the one for Rust reads null inside an object as an empty text."""
     if language != "rust":
         return details
     return details._replace(value=json.loads(json.dumps(details.value).replace("null", '""')))
 
 
 def reason(text: str) -> str:
-    """The kind of a reason, or an empty text where it depends on the flag."""
+    """Return the kind of a reason, or an empty text if it depends on the flag."""
     return "TARGETING_MATCH" if text.startswith("Matched ") else ""
 
 
@@ -116,7 +119,7 @@ def reason(text: str) -> str:
 async def test_every_case_is_answered_as_the_specification_says(sqlite: Store, language: str) -> None:
     keys = await store_cases(sqlite)
     count = 0
-    # More questions than an end user has a minute.
+    # There are more questions than an end user may ask in a minute.
     environ = {"FLAGSTAFF_BROWSER_RATE_LIMIT": "off"}
     async with ServerProcess(sqlite, environ) as server, Provider(language, server.url) as provider:
         for name, (document, key) in keys.items():

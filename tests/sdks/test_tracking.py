@@ -1,4 +1,4 @@
-"""The providers of docs/openfeature.md that send what is tracked, as they stand there, against a real server."""
+"""The tracking providers of docs/openfeature.md, run unchanged against a real server."""
 
 import asyncio
 import re
@@ -29,7 +29,7 @@ def sqlite(sqlite_template: Path, data_directory: Path) -> Store:
 
 
 def python_program(url: str, key: str) -> list[str]:
-    """The page's Python, with the address and the key, and time for the thread to send."""
+    """Return the page's program in Python, with the address and the key, and time for the thread to send."""
     define, use = PYTHON
     head = (
         "import time\nfrom openfeature import api\nfrom openfeature.evaluation_context import EvaluationContext\n"
@@ -39,7 +39,7 @@ def python_program(url: str, key: str) -> list[str]:
 
 
 def javascript_program(url: str, key: str) -> list[str]:
-    """The page's JavaScript, with the address and the key."""
+    """Return the page's program in JavaScript, with the address and the key."""
     define, use = JAVASCRIPT
     head = (
         'import { OFREPProvider } from "@openfeature/ofrep-provider";\n'

@@ -1,6 +1,6 @@
-"""Released SDKs of Unleash, unmodified, against a real server: all cases of spec/evaluation, and what happens later.
+"""Released SDKs of Unleash, unmodified, against a real server: all cases of spec/evaluation, and later changes.
 
-They evaluate flags in the application. What they must answer differently is on the flags' lists of differences.
+The SDKs evaluate flags in the application. Answers that must differ are on the flags' lists of differences.
 """
 
 import json
@@ -98,7 +98,7 @@ async def until_it_is(app: Application, shop: Shop, *, on: bool) -> None:
 
 
 async def until_it_streams(caller: RemoteCaller, shop: Shop) -> None:
-    """Wait until the server knows of the application's stream."""
+    """Wait until the server knows the application's stream."""
 
     async def streams() -> bool:
         answer = await caller.get(f"{shop.path}/connections")
@@ -141,7 +141,7 @@ async def test_every_case_is_answered_as_the_specification_says(sqlite: Store, l
 
 
 async def store_cases(store: Store) -> dict[str, tuple[Any, str]]:
-    """Each file's document with the key of an environment that has its flags, by the file's name."""
+    """Return each file's document with the key of an environment that has its flags, by the file's name."""
     keys = {}
     async with open_service(Settings.load(store.environ)) as flagstaff:
         account = await flagstaff.identity.accounts.register(email=EMAIL, password=PASSWORD)
@@ -166,7 +166,7 @@ def contents(document: Any, environment: Environment) -> Iterator[Any]:
 
 
 def questions_of(document: Any, language: str) -> Iterator[tuple[str, dict[str, Any], Result, bool]]:
-    """A flag, a user, our result, and whether the SDK must have the same one if it is off there."""
+    """Yield a flag, a user, our result, and whether the SDK must have the same result if it is off there."""
     translation = translated(document)
     for case in document["cases"]:
         context = asked(case)
@@ -196,7 +196,7 @@ async def test_a_flag_that_is_killed_is_off_soon(sqlite: Store, shop: Shop, lang
 
 @each_language_that_streams
 async def test_a_stream_tells_of_every_change_within_moments(sqlite: Store, shop: Shop, language: str) -> None:
-    """Clients that follow the stream would ask for their flags after a minute."""
+    """Clients would ask for their flags only after a minute, so these changes come through the stream."""
     seconds = []
     async with running(sqlite, language, "streaming") as (server, app), signed_in(server) as caller:
         assert await app.connect(shop.key)

@@ -1,4 +1,4 @@
-"""Released SDKs of Unleash, unmodified, that ask from time to time: for changes only, and beyond their key's limit."""
+"""Released SDKs of Unleash, unmodified, that poll: they get only changes, and are limited by their key's rate limit."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ async def test_an_application_beyond_the_limit_keeps_its_flags_and_gets_new_ones
         assert await app.connect(key)
 
         async def is_refused() -> bool:
-            """Use the key up, until the application has been refused as well."""
+            """Use up the key's limit until the application is refused as well."""
             await caller.get(other, headers={"authorization": key})
             return f'"path": "{path}", "status": 429' in server.log
 

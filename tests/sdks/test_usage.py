@@ -29,7 +29,7 @@ VALUES: dict[str, Any] = {
     "float": 1.5,
     "object": {"colour": "blue"},
 }
-# Only OpenFeature has a call for each type.
+# Only OpenFeature has a method for each type.
 KINDS: dict[str, list[str]] = {"http": ["object"], "openfeature": [*VALUES], "unleash": ["object"]}
 
 
@@ -73,7 +73,7 @@ async def shop(store: Store) -> AsyncIterator[Shop]:
 
 
 async def printed(*command: str, folder: Path) -> str:
-    """What a program writes, once it has ended by itself."""
+    """Return the output of a program that has ended by itself."""
     process = await asyncio.create_subprocess_exec(
         *command,
         cwd=folder,
@@ -88,13 +88,13 @@ async def printed(*command: str, folder: Path) -> str:
 
 
 async def in_python(code: str, folder: Path) -> str:
-    """What a program in Python writes."""
+    """Run a program in Python; return its output."""
     (folder / "main.py").write_text(code)
     return await printed(sys.executable, "main.py", folder=folder)
 
 
 async def in_node(code: str, folder: Path) -> str:
-    """What a program in Node.js writes."""
+    """Run a program in Node.js; return its output."""
     node = find_node()
     assert node is not None, "make test brings one"
     if not (folder / "node_modules").exists():
@@ -139,7 +139,7 @@ async def test_each_program_in_a_browser_logs_the_flags_value(sqlite: Store, ori
 
 
 async def logged(page: Page, code: str) -> list[Any]:
-    """What a program logs first, in a page that has just been opened."""
+    """Return the first log entry of a program, in a page that has just been opened."""
     await page.reload()
     await page.wait_for_function("window.isReady")
     async with page.expect_console_message() as message:
@@ -180,5 +180,5 @@ def test_the_versions_to_install_are_those_that_are_tested() -> None:
 
 
 def as_text(value: Any) -> str:
-    """A value in the form in which Unleash's SDKs have it."""
+    """Return a value in the form in which Unleash's SDKs have it."""
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))

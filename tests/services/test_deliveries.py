@@ -1,4 +1,4 @@
-"""Blocks of the history that are sent onwards: each evaluation exactly once, whatever fails between two steps."""
+"""Blocks of the history that are sent on: each evaluation exactly once, even after a failure between two steps."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -25,7 +25,7 @@ LAYOUT = make_layout()
 
 
 class Receiver:
-    """Stores a block once, as ClickHouse does by its token, and can fail after it has stored or before."""
+    """Stores each block once, as ClickHouse does with its token, and can fail before or after it has stored."""
 
     def __init__(self) -> None:
         self.users: list[str | None] = []
@@ -70,7 +70,7 @@ Start = Callable[..., Sink[ExportBatch]]
 
 @pytest.fixture
 def start(database: Database, clock: Clock, receiver: Receiver) -> Start:
-    """Start an instance that sends; blocks are small."""
+    """Start an instance that sends small blocks."""
 
     def start_instance(holder: str = "first", **values: int) -> Sink[ExportBatch]:
         deliveries = ExportBatches(database, clock, holder, **{"evaluations": 7, **values})
@@ -80,7 +80,7 @@ def start(database: Database, clock: Clock, receiver: Receiver) -> Start:
 
 
 class Recording:
-    """Records users with numbers that grow."""
+    """Records users with increasing numbers."""
 
     def __init__(self, history: History) -> None:
         self.history = history
@@ -127,7 +127,7 @@ async def test_what_follows_many_small_segments_that_may_be_continued_is_sent(
     start: Start, receiver: Receiver, recording: Recording, environments: list[Environment]
 ) -> None:
     count = 130
-    for number in range(count):  # each begins before the one before it ended, so it is a segment of its own
+    for number in range(count):  # each begins before the previous one has ended, so each is a segment of its own
         record = make_record(float(count - number), f"user-{number}")
         await recording.history.record(make_batch(environments[0].id, LAYOUT, record))
     await send_all(start(evaluations=1000))
@@ -210,7 +210,7 @@ async def test_two_instances_whose_turns_overlap_send_everything_once(
     quickly = Sink(next_block=quick.next, send=receiver.send, record_sent=quick.record_sent)
     assert await quickly.send_next()
     assert await quickly.send_next()
-    await receiver.send(delivery)  # paused until now
+    await receiver.send(delivery)  # it was paused until now
     await slow.record_sent(delivery)
     assert await slow.next() is None
     await send_all(quickly)

@@ -1,4 +1,4 @@
-"""The deletion of histories, by age and with their environments."""
+"""The deletion of history: by age, and with its environment."""
 
 from datetime import timedelta
 from typing import cast
@@ -37,7 +37,7 @@ def upkeep(database: Database, clock: Clock) -> HistoryRetention:
 
 
 async def count_rows(database: Database) -> dict[str, int]:
-    """The number of rows about evaluations in each table, except the ids of batches."""
+    """Return the number of rows about evaluations in each table, except the ids of batches."""
     found = {}
     others = {
         tables.batches,

@@ -1,4 +1,4 @@
-"""How much of the history an impact examines."""
+"""The amount of history that an impact examines."""
 
 from datetime import timedelta
 from typing import Any
@@ -22,13 +22,13 @@ SEGMENTS = 30
 
 
 async def store_users(database: Database, environment_id: UUID) -> None:
-    """A user in each of some segments, a second apart."""
+    """Store a user in each of some segments, a second apart."""
     for number in range(SEGMENTS):
         await write(database, make_batch(environment_id, make_layout(), make_record(number, f"user-{number}")))
 
 
 async def preview(database: Database, **bounds: Any) -> Impact:
-    """The impact of switching a flag off."""
+    """Preview the impact of turning a flag off."""
     account = make_account()
     project = make_project(account.id)
     environment = make_environment(project.id)
@@ -53,7 +53,7 @@ async def test_beyond_a_number_of_users_or_a_time_the_rest_is_left_out_and_that_
 ) -> None:
     impact = await preview(database, **bounds)
     assert (impact.users, impact.turned_off, impact.complete) == (users, users, False)
-    # What ends before is not examined: the newest of the others is a second before the oldest of these.
+    # Segments that end before are not examined: the newest of the others is a second before the oldest of these.
     assert START + timedelta(seconds=SEGMENTS - users - 1) < impact.since <= START + timedelta(seconds=SEGMENTS - users)
 
 

@@ -1,4 +1,4 @@
-"""Long lists take a while to convert. Nobody waits for a database connection meanwhile."""
+"""Long lists take a while to convert. Meanwhile, other requests can still get a database connection."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -54,7 +54,7 @@ async def test_a_long_list_is_converted_after_its_connection_is_released(databas
     await store_all(database, ACCOUNT, PROJECT, ENVIRONMENT, *flags, *map(make_rule, flags))
     turn = pacing._turns[asyncio.get_running_loop()] = asyncio.Lock()
 
-    async with turn:  # so that nothing gets beyond its first piece
+    async with turn:  # so that none gets beyond its first piece
         uses = [asyncio.ensure_future(use(database)) for _ in range(AT_ONCE)]
         async with asyncio.timeout(10):
             while len(turn._waiters or ()) < AT_ONCE:  # type: ignore[attr-defined]

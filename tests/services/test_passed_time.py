@@ -1,4 +1,4 @@
-"""The time that was seen to pass: a leap of the clock deletes nothing, and a clock that stays is believed."""
+"""The time that has measurably passed: a clock that jumps ahead deletes nothing, and a steady one is trusted."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -23,7 +23,7 @@ MINUTE = timedelta(minutes=1)
 
 
 class Machine:
-    """A machine with a clock that can be set, and time that passes; one process on it at a time."""
+    """A machine with a clock that can be set, and time that passes; it runs one process at a time."""
 
     def __init__(self, database: Database, clock: datetime = NOON) -> None:
         self._database = database
@@ -35,7 +35,7 @@ class Machine:
         self.passed = PassedTime(self._database, lambda: self.clock, lambda: self._seconds)
 
     async def run(self, duration: timedelta, *, step: timedelta = MINUTE) -> None:
-        """Let time pass, with a look every minute."""
+        """Let time pass, and check the clock every minute."""
         for _ in range(duration // step):
             self._seconds += step.total_seconds()
             self.clock += step
@@ -43,7 +43,7 @@ class Machine:
 
     @property
     def ahead(self) -> timedelta:
-        """How far the clock is ahead of what counts as passed."""
+        """The difference between the clock and the time that has passed."""
         return self.clock - self.passed.now()
 
 
@@ -159,6 +159,6 @@ async def test_a_clock_40_days_ahead_purges_no_evaluation(database: Database, ma
     await upkeep.purge()
     assert await evaluations(database, environment) == 1
 
-    await machine.run(timedelta(hours=24), step=timedelta(minutes=5))  # it was right after all
+    await machine.run(timedelta(hours=24), step=timedelta(minutes=5))  # the clock was right
     await upkeep.purge()
     assert await evaluations(database, environment) == 0

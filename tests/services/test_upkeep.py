@@ -1,4 +1,4 @@
-"""The upkeep of histories: keeping them within a number of bytes, and roll-up."""
+"""The retention of histories: keeping them below a number of bytes, and the roll-up."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -39,7 +39,7 @@ def upkeep(database: Database, clock: Clock) -> HistoryRetention:
 
 
 async def record_hours(database: Database, clock: Clock, *environment_ids: UUID) -> None:
-    """An evaluation in each minute of ten hours, with the clock moving along."""
+    """Record an evaluation in each minute of ten hours, and move the clock along."""
     history = History(database, clock)
     for hour in range(HOURS):
         records = [make_record(3600 * hour + 60 * minute, f"user-{hour}") for minute in range(60)]
@@ -112,7 +112,7 @@ async def test_by_default_the_oldest_goes_before_the_disk_is_full_and_only_as_mu
 ) -> None:
     upkeep.max_bytes, upkeep.least_bytes = Settings.load({}).history_max_bytes, 0
     history = History(database, clock)
-    for hour in range(HOURS):  # of so many bytes that pages of the file become free
+    for hour in range(HOURS):  # large enough that pages of the file become free
         records = [make_record(3600 * hour + 10 * each, token_urlsafe(700)) for each in range(100)]
         await history.record(make_batch(environments[0].id, LAYOUT, *records))
     clock.advance(hours=HOURS)
@@ -125,7 +125,7 @@ async def test_by_default_the_oldest_goes_before_the_disk_is_full_and_only_as_mu
     await upkeep.purge()
 
     kept = await read(database, environments[0].id)
-    if database.is_postgresql:  # whose disk cannot be seen
+    if database.is_postgresql:  # a disk that cannot be measured
         assert kept == everything
         return
     assert 400 <= len(kept) <= 600
@@ -206,7 +206,7 @@ async def test_a_layout_that_late_records_need_is_kept(
     await history.record(unused)
     clock.advance(days=100)
     oldest = clock() - timedelta(days=90)
-    async with database.write_history() as connection:  # as if the first batch had arrived after this
+    async with database.write_history() as connection:  # as if the first batch had arrived later
         number = (await batches.list_recorded_environments(connection))[environments[1].id]
         await deletions.delete_segments(connection, number, oldest, 10)
         await deletions.delete_counts(connection, number, oldest)

@@ -1,4 +1,4 @@
-"""The language-neutral cases of spec/evaluation, through the compiler and the evaluator, and the naive one."""
+"""The language-neutral cases of spec/evaluation, run with the compiler and evaluator, and with the naive evaluator."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -45,7 +45,7 @@ ENVIRONMENT = make_environment()
 
 
 def targeted(values: dict[str, Any], environment: Environment = ENVIRONMENT) -> TargetedFlag:
-    """A flag of a file, checked by the rules for flags."""
+    """Return a flag of a file, after checking it by the rules for flags."""
     flag = make_flag(
         environment,
         key=check_flag_key(values["key"]),
@@ -69,20 +69,20 @@ def targeted(values: dict[str, Any], environment: Environment = ENVIRONMENT) -> 
             variant=rule.get("variant"),
             rollout_percentage=check_rule_percentage(rule.get("rollout_percentage", 100)),
         )
-        # In reverse order, so that neither ids nor the order in the store match the age.
+        # In reverse order, so that neither the ids nor the order in the store agree with the age.
         for age, rule in reversed([*enumerate(values["rules"])])
     ]
     return TargetedFlag(flag, rules)
 
 
 def _attributes(custom: dict[str, Any], wanted: Collection[str]) -> Mapping[str, object]:
-    """The attributes as the endpoint reads them from a body."""
+    """Return the attributes as the endpoint reads them from a body."""
     given = {name: msgspec.Raw(json.dumps(value).encode()) for name, value in custom.items()}
     return {**read_attributes(given, wanted), CURRENT_TIME: AT}
 
 
 def read_condition(values: dict[str, Any]) -> Condition:
-    """A condition of a file."""
+    """Return a condition of a file."""
     given = {**values, "operator": Operator(values["operator"]), "values": tuple(values["values"])}
     return Condition(**given)
 

@@ -1,6 +1,6 @@
 """The cases of spec/evaluation, decided by the engine of Unleash's SDKs from the features that we send.
 
-A case that an SDK cannot decide is off there, and its flag says so.
+A case that an SDK cannot decide is off there, and its flag reports it.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ def translated(document: dict[str, Any]) -> dict[str, Translation]:
 
 
 def asked(case: dict[str, Any]) -> dict[str, Any] | None:
-    """The case's user as an application passes it to an SDK; None if it cannot be passed."""
+    """Return the case's user as an application passes it to an SDK, or None if it cannot be passed."""
     user = case["context"] or {}
     attributes = user.get("custom_attributes", {})
     if not can_be_passed(attributes):

@@ -1,4 +1,4 @@
-"""The differences from Unleash that the guide lists: the same features, asked of its SDKs' engine and of ours.
+"""The differences from Unleash in the guide: the same features, decided by the engine of its SDKs and by ours.
 
 Yggdrasil is the engine of Unleash's SDKs for Python, Java, .NET, Ruby and Rust.
 """
@@ -24,7 +24,7 @@ OTHERS = {
     **dict.fromkeys(("DATE_BEFORE", "DATE_AFTER"), "2026-11-20T10:00:00Z"),
     "IN_CIDR": "10.0.0.0/8",
 }
-REPEATS = 200  # a random answer is the same so many times once in 10 to the power of 60
+REPEATS = 200  # a random answer is the same that often once in 10 to the power of 60
 
 
 def feature(name: str = "asked", **values: Any) -> Json:
@@ -43,14 +43,14 @@ def with_rollout(percentage: int, stickiness: str) -> Json:
 
 
 def unleash(context: Json, *features: Json) -> bool:
-    """Whether the last feature is on for Unleash's engine."""
+    """Return whether the last feature is on for Unleash's engine."""
     engine = UnleashEngine()
     engine.take_state(json.dumps({"version": 2, "features": features}))
     return bool(engine.is_enabled(features[-1]["name"], context).is_enabled)
 
 
 def flagstaff(properties: Json, *features: Json) -> bool:
-    """Whether the flag of the last feature is on for ours."""
+    """Return whether the flag of the last feature is on for ours."""
     flags = list(translate_state({"features": features}).values())
     return is_on(flag_key(features[-1]["name"]), properties, *flags)
 

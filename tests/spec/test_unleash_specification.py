@@ -1,4 +1,4 @@
-"""Unleash's client specification: its cases, which all of Unleash's SDKs pass, through our compiler and evaluator."""
+"""The cases of Unleash's client specification, which all of its SDKs pass, run with our compiler and evaluator."""
 
 import json
 from collections import Counter
@@ -29,7 +29,7 @@ PACKAGE = ROOT / "dashboard" / "node_modules" / "@unleash" / "client-specificati
 PAGE = ROOT / "docs" / "reference" / "unleash-specification.md"
 GUIDE = ROOT / "docs" / "guide.md"
 OFF = {"enabled": False}
-# Features that our engine decides differently on purpose.
+# Features that our engine deliberately decides differently.
 DIFFERENT = {
     "child.with.transitive.dependency": (
         "A prerequisite may have prerequisites. For Unleash's SDKs, it then does not hold."
@@ -39,7 +39,10 @@ DIFFERENT = {
 
 @dataclass(frozen=True)
 class Case:
-    """A question of the specification, and the answer that it expects. Without a user, `reason` says why."""
+    """A question of the specification, and the expected answer.
+
+    Without a user, `reason` says why the case is left out.
+    """
 
     file: str
     description: str
@@ -77,7 +80,7 @@ def cases() -> Iterator[Case]:
 
 
 def user_of(context: Mapping[str, Any], target: TargetedFlag | LeftOutError | None) -> tuple[User | None, str | None]:
-    """The user who asks, or else why the case is left out. A feature that does not exist has no target."""
+    """Return the user, or the reason why the case is left out. A feature that does not exist has no target."""
     if isinstance(target, LeftOutError):
         return None, str(target)
     try:
@@ -87,7 +90,7 @@ def user_of(context: Mapping[str, Any], target: TargetedFlag | LeftOutError | No
 
 
 def expect(result: bool | Mapping[str, Any]) -> Mapping[str, Any]:
-    """An expected result in our terms: a variant that is disabled is none."""
+    """Return an expected result in our terms: a disabled variant is no variant."""
     if isinstance(result, bool):
         return {"enabled": result}
     name = result["name"] if result["enabled"] else None
@@ -100,7 +103,7 @@ def expect(result: bool | Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def answer(case: Case, flags: Iterable[TargetedFlag]) -> Mapping[str, Any]:
-    """What our engine answers, limited to what the case asks for. A flag that is not in the response is off."""
+    """Return our engine's answer, with only what the case asks for. A flag that is not in the response is off."""
     assert case.user is not None
     found = evaluate_all(flags, case.segments, case.user).get(flag_key(case.toggle), OFF)
     return {name: found.get(name) for name in case.expected}
@@ -126,7 +129,7 @@ def test_an_answer_that_is_said_to_differ_does(toggle: str) -> None:
 
 
 def test_no_case_negates_a_condition_on_a_missing_attribute() -> None:
-    """The guide says so: SDKs differ there, and so do we."""
+    """The guide says so: SDKs differ in such cases, and so does Flagstaff."""
     for case in CASES:
         for targeted in case.flags:
             negated = {each.attribute for rule in targeted.rules for each in rule.conditions if each.negate}
@@ -153,7 +156,7 @@ def test_the_guide_has_the_same_numbers() -> None:
 
 
 def summary() -> Iterator[str]:
-    """The table of the page that counts the cases of each file."""
+    """Yield the page's table with the number of cases in each file."""
     total, held = Counter(case.file for case in CASES), Counter(case.file for case in CASES if case.is_held)
     yield "| file | cases | pass | left out |"
     yield "|---|---|---|---|"
@@ -163,7 +166,7 @@ def summary() -> Iterator[str]:
 
 
 def left_out() -> Iterator[str]:
-    """The table of the page that says why cases are left out."""
+    """Yield the page's table with the reasons for which cases are left out."""
     yield "| file | case | why it is left out |"
     yield "|---|---|---|"
     for case in CASES:

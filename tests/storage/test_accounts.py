@@ -154,7 +154,7 @@ async def test_a_lock_on_an_account_waits_for_the_previous_one(database: Databas
             order.append("first")
 
     async def read_meanwhile() -> None:
-        for _ in range(20):  # give the other one time to overtake
+        for _ in range(20):  # gives the other statement time to come first
             async with database.read() as connection:
                 await find_account(connection, account.id)
 

@@ -87,7 +87,7 @@ async def test_the_trail_outlives_its_resources(database: Database, stored: Stor
 
 
 async def fill_trail(database: Database, stored: Stored) -> None:
-    """Many changes, one in a hundred of them in the stored project, with the planner's statistics up to date."""
+    """Store many changes, one in a hundred of them in the stored project, and update the planner's statistics."""
     row = {"actor_id": stored.account.id, "actor_email": stored.account.email, "action": "flag.toggled"}
     places = [(stored.project.id, stored.environment.id), *((uuid4(), uuid4()) for _ in range(99))]
     rows = [
@@ -108,7 +108,7 @@ async def fill_trail(database: Database, stored: Stored) -> None:
 
 
 async def plan_of(database: Database, read: Callable[[AsyncConnection], Awaitable[object]]) -> str:
-    """The database's plan for the one statement that `read` executes."""
+    """Return the database's plan for the one statement that `read` executes."""
     executed: list[tuple[str, Any]] = []
     async with database.read() as connection:
 

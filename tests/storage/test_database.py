@@ -1,4 +1,4 @@
-"""Transactions, announcements, and errors in the product's own terms, which all use cases rely on."""
+"""Transactions, announcements, and the product's own errors, which all use cases rely on."""
 
 import asyncio
 import time
@@ -26,7 +26,7 @@ CHANGE = change_of(Actor(ACCOUNT.id, ACCOUNT.email), "project.created", AT, Scop
 
 
 class Listener:
-    """Records what is announced, and what had been committed by then."""
+    """Records the announcements, and what had been committed when each one came."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -77,7 +77,7 @@ async def outage_database(outage_store: Store) -> AsyncIterator[Database]:
 
 
 async def each_outcome(database: Database) -> list[Code | None]:
-    """The result of each way to use the database."""
+    """Return the result of each way to use the database."""
     outcomes: list[Code | None] = []
     for use in (database.read, database.transaction, database.read_history, database.write_history):
         try:
@@ -134,7 +134,7 @@ async def test_connections_that_do_not_respond_are_all_replaced_after_seconds(
         began = time.monotonic()
         with pytest.raises(Error, match="database") as refusal:
             await driver_connection(outage_database)
-        assert time.monotonic() - began < 20  # five until it is given up, and five until another cannot be opened
+        assert time.monotonic() - began < 20  # five for this request, five until another connection fails
     assert refusal.value.code is Code.UNAVAILABLE
     assert await each_outcome(outage_database) == [None] * 4
 
@@ -150,7 +150,7 @@ async def test_a_connection_is_replaced_once_it_has_rested_for_long(
 
 
 async def driver_connection(database: Database) -> asyncpg.Connection:
-    """The connection that the pool gives."""
+    """Return the connection that the pool gives."""
     async with database.read() as connection:
         await connection.execute(sa.text("SELECT 1"))
         return (await connection.get_raw_connection()).driver_connection
@@ -290,7 +290,7 @@ async def write_shared_and_fail(database: Database) -> None:
 
 
 async def test_other_tasks_take_no_part_in_a_shared_transaction(database: Database) -> None:
-    """Including those that are created inside it, and those that it creates to announce its commit."""
+    """These include tasks created inside it, and tasks that it creates to announce its commit."""
     seen: list[Transaction] = []
 
     async def note() -> None:

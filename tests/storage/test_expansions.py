@@ -1,4 +1,4 @@
-"""Each migration since the previous release leaves everything that the previous release needs."""
+"""Each migration since the previous release keeps everything that the previous release needs."""
 
 import re
 from pathlib import Path
@@ -39,7 +39,7 @@ async def test_migrations_since_the_previous_release_only_add(bare_store: Store)
 
 
 async def test_what_breaks_the_version_before_is_found(store: Store) -> None:
-    # The two databases name an index of another schema differently.
+    # The two databases name an index in another schema differently.
     index = "sdks ON history.reported_counts" if store.database_url else "history.sdks ON reported_counts"
     before = await schema_after(store)
     after = await schema_after(
@@ -73,7 +73,7 @@ async def test_what_only_postgresql_can_change_is_found(
             "ALTER TABLE changes ALTER COLUMN flag_key SET NOT NULL",
             "ALTER TABLE instances ADD CHECK (renewals > 0)",
         )
-    # The database lists the tables in any order.
+    # The database returns the tables in any order.
     assert sorted(find_contractions(before, after)) == [
         "changes.flag_key has become NOT NULL",
         "instances has a new check renewals > 0, which rows may violate",

@@ -1,4 +1,4 @@
-"""A statement that begins after PostgreSQL has announced its stop, and before the connection has ended."""
+"""A statement that begins after PostgreSQL has announced its shutdown and before the connection has ended."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,7 +16,7 @@ FAREWELL = b"E" + (len(_FIELDS) + 4).to_bytes(4) + _FIELDS
 
 
 class Relay:
-    """Passes bytes to PostgreSQL and back. It can say farewell in the server's place and leave connections open."""
+    """Passes bytes to PostgreSQL and back. It can announce a shutdown for the server and leave connections open."""
 
     def __init__(self, target: int) -> None:
         self._target = target
@@ -38,11 +38,11 @@ class Relay:
                 await asyncio.gather(*self._relays)
 
     async def say_farewell(self) -> None:
-        """Send it to every client."""
+        """Send the announcement of a shutdown to every client."""
         for client in self._clients:
             client.write(FAREWELL)
             await client.drain()
-        for _ in range(20):  # until the clients, which have this event loop, too, have read it
+        for _ in range(20):  # until the clients, which run in this event loop, have read it
             await asyncio.sleep(0)
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

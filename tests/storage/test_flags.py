@@ -45,7 +45,7 @@ async def test_keys_are_sorted_by_their_characters_in_a_database_of_any_language
         async with database.read() as connection:
             found = await list_keys_of(connection, [stored.environment.id], Window(10, ("a-",)), "a")
     assert list(found) == sorted(keys)
-    # English would sort "ab" before "a-c". The tests' databases know no language, so the statement has to be looked at.
+    # English sorts "ab" before "a-c". The tests' databases have no language, so the test looks at the statement.
     assert ('COLLATE "C"' in caplog.text) is database.is_postgresql
 
 

@@ -1,4 +1,4 @@
-"""When an instance reports, and up to which change it says that it serves everything."""
+"""The times at which an instance reports, and the last change that it reports as served."""
 
 from datetime import UTC, datetime
 
@@ -23,7 +23,7 @@ class Clock:
 
 
 class Changes:
-    """The number of the newest change, or that the database is away."""
+    """Returns the number of the newest change, or raises as if the database were unavailable."""
 
     newest: int | Error = 0
 

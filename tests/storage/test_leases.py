@@ -1,4 +1,4 @@
-"""Which instances a change waits for: what readings of their leases say, and what their holders count on."""
+"""The instances that a change waits for, according to readings of their leases, and what lease holders rely on."""
 
 from dataclasses import dataclass, field
 
@@ -11,7 +11,7 @@ from flagstaff.cluster.leases_store import HOLD_SECONDS, LEASE_SECONDS, Leases, 
 
 @dataclass
 class Watch:
-    """One instance that reads the table at the times of its own clock."""
+    """An instance that reads the table at the times of its own clock."""
 
     now: float = 100.0
     leases: Leases = field(init=False)
@@ -20,7 +20,7 @@ class Watch:
         self.leases = Leases(lambda: self.now)
 
     def read(self, *rows: Row, after: float = 0.0, takes: float = 0.0) -> set[str]:
-        """Read these rows, and return whose leases have not lapsed."""
+        """Read these rows, and return the instances whose leases have not lapsed."""
         began_at = self.now = self.now + after
         self.now += takes
         self.leases.note(rows, began_at)
@@ -112,12 +112,12 @@ class Holder:
     is_sure: bool = False
 
     def renew(self, there: float, back: float) -> None:
-        """Renew the lease: the table is reached after a while, and the answer comes later still."""
+        """Renew the lease: the request reaches the table after a delay, and the answer takes longer still."""
         began_at = self.watch.now
         self.watch.now += there
         self.renewals += 1
         self.watch.now += back
-        self.is_sure = self.is_sure and self.counts_on_it  # otherwise it loads everything before it counts on it
+        self.is_sure = self.is_sure and self.counts_on_it  # otherwise it loads everything before it relies on the lease
         self.held_until = began_at + HOLD_SECONDS
 
     @property

@@ -86,7 +86,7 @@ async def migrate_store(store: Store, revision: str = "head", *, force: bool = F
 
 
 async def run_on(store: Store, function: Any) -> Any:
-    """Call a function of a plain connection that sees all tables, the history's included."""
+    """Call a function with a plain connection that sees all tables, including the history's."""
     directory = store.data_directory
     engine = dialect.migrating_engine(store.database_url, directory / CONFIGURATION_FILE, directory / HISTORY_FILE)
     try:
@@ -175,7 +175,7 @@ async def test_down_to_the_base_leaves_no_table_and_up_again_makes_them_all(stor
 
 
 def counts_of_older_form(connection: sa.Connection) -> Counter[tuple[int, str, int, int]]:
-    """By minute, flag key, rollout percentage and outcome: as 0002 stores them, seven numbers a flag."""
+    """Return seven numbers per flag by minute, flag key, rollout percentage and outcome, as 0002 stores them."""
     layouts = {
         layout_id: msgspec.msgpack.decode(decompress(content))
         for layout_id, content in connection.execute(sa.text("SELECT id, content FROM history.layouts"))
@@ -316,7 +316,7 @@ async def test_a_database_without_a_table_is_not_supported(bare_store: Store) ->
 
 
 async def test_both_files_of_sqlite_are_migrated_in_one_commit(data_directory: Path) -> None:
-    """With a rollback journal a kill in the middle of the commit leaves both as they were; in WAL mode it does not."""
+    """With a rollback journal, a kill during the commit leaves both files unchanged; in WAL mode it does not."""
     await migrate(None, data_directory)
     for name in (CONFIGURATION_FILE, HISTORY_FILE):
         assert (data_directory / name).read_bytes()[18:20] == b"\x01\x01", "its journal was a write-ahead log"
@@ -366,7 +366,7 @@ async def test_the_trail_learns_the_keys_of_flags_and_loses_idempotency_keys_on_
 
 
 async def store_flag(database: Database, **values: Any) -> tuple[Flag, Rule]:
-    """A flag with a rule, and what they belong to."""
+    """Store a flag with a rule, and the resources that contain them."""
     account = make_account()
     project = make_project(account.id)
     environment = make_environment(project.id)
@@ -720,7 +720,7 @@ async def test_a_downgrade_that_would_drop_attributes_is_refused_unless_it_is_fo
 
 
 def versions_of_history(connection: sa.Connection) -> tuple[list[int], list[int]]:
-    """The versions of all segments and layouts."""
+    """Return the versions of all segments and layouts."""
     segments, layouts = (
         list(connection.execute(sa.select(table.c.version).order_by(table.c.id)).scalars())
         for table in (tables.segments, tables.layouts)
@@ -739,7 +739,7 @@ async def test_partitions_come_and_go_with_all_rows_while_others_write(
         await write(database, make_batch(environment_id, make_layout(), *days))
         earlier = await asyncpg.connect(store.database_url)
         try:
-            # As an instance of the release before does, which keeps its prepared statements.
+            # An instance of the previous release does this, and keeps its prepared statements.
             columns = "environment, layout_id, first_time, last_time, size, user_hashes, email_hashes, content, version"
             values = f"SELECT {columns} FROM history.segments ORDER BY id DESC LIMIT 1"
             add = await earlier.prepare(f"INSERT INTO history.segments ({columns}) {values} RETURNING id")

@@ -1,4 +1,7 @@
-"""A new history on PostgreSQL, in place of one that lacks tables. tests/processes/test_lost_tables.py has servers."""
+"""A new history on PostgreSQL, which replaces one that lacks tables.
+
+tests/processes/test_lost_tables.py has the same with servers.
+"""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The session that holds the lease: a renewal does not wait for what else is asked for, and its time is right."""
+"""The session that holds the lease: renewals do not wait for other questions, and their time is right."""
 
 import asyncio
 import time
@@ -27,7 +27,7 @@ async def store(postgres_template: PostgresServer, tmp_path: Path) -> AsyncItera
 
 @pytest.fixture
 async def feed(store: Store) -> AsyncIterator[Notifications]:
-    """The first instance's, which has renewed its lease once."""
+    """The feed of the first instance, which has renewed its lease once."""
     assert store.database_url is not None
     made = Notifications(store.database_url, FIRST.id)
     async with made.session():

@@ -1,4 +1,4 @@
-"""What an instance asks the others: the writes that wait share it, and each is asked about after its commit."""
+"""Questions to other instances: waiting writes share one question, and each is asked about after its commit."""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection
@@ -16,7 +16,7 @@ from tests.support.snapshots import until
 
 @dataclass
 class Others:
-    """The other instances, of which a test decides who is present, who answers, and when a reading ends."""
+    """The other instances. A test decides which are present, which answer, and when a reading ends."""
 
     present: Present = field(default_factory=lambda: Present({"b": "b:8000"}, take_lists=True))
     answering: set[str] = field(default_factory=set)
@@ -100,7 +100,7 @@ async def test_a_write_that_comes_during_a_round_is_asked_about_after_a_later_re
     first = asyncio.create_task(others.ask(project))
     await until(lambda: others.readings == 1)
     second = asyncio.create_task(others.ask(project))
-    await asyncio.sleep(0)  # the second has begun to wait
+    await asyncio.sleep(0)  # the second write has begun to wait
     others.may_read.set()
     await until(lambda: len(others.sent) == 2)
     ((number, _),) = others.asked_last()

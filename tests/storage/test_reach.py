@@ -1,4 +1,4 @@
-"""Whether PostgreSQL is within reach, as answers to the session that holds the lease show."""
+"""Detecting that PostgreSQL cannot be reached, from the answers to the session that holds the lease."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ from tests.support.stores import Store, postgresql_store
 
 @pytest.fixture
 async def store(postgres_template: PostgresServer, data_directory: Path) -> AsyncIterator[Store]:
-    """A database on PostgreSQL: SQLite's is never out of reach."""
+    """A database on PostgreSQL: SQLite is always reachable."""
     async with postgresql_store(postgres_template, data_directory) as made:
         yield made
 
@@ -34,16 +34,16 @@ async def test_an_answer_that_comes_after_postgresql_was_lost_finds_it_again(sto
 
     async def ask_again_and_again() -> None:
         while True:
-            with suppress(sa.exc.DBAPIError):  # a connection is ended while it waits
+            with suppress(sa.exc.DBAPIError):  # a connection ends while it waits
                 await ask()
 
     try:
         reach.record_session(is_late=False)
         await ask()
-        reach.record_answer(now - LOST_SECONDS)  # the next one does not come in time
+        reach.record_answer(now - LOST_SECONDS)  # the next answer does not come in time
         with pytest.raises(Error, match="cannot be reached"):
             await asyncio.wait_for(ask_again_and_again(), 5)
-        reach.record_answer(now)  # the process was paused, and its session has not ended
+        reach.record_answer(now)  # the process was paused, and its session is still open
         await ask()
     finally:
         reach.stop()

@@ -1,4 +1,4 @@
-"""Which versions can serve from a database, and migrations beside running instances."""
+"""Which versions can serve from a database, and migrations while instances run."""
 
 import asyncio
 import time
@@ -28,7 +28,7 @@ async def migrate_store(store: Store, revision: str = "head") -> list[str]:
 
 
 async def pretend(store: Store, revision: str, *, oldest: str | None) -> None:
-    """As a newer version would leave it."""
+    """Set the schema's state as a newer version would leave it."""
     statement = sa.text("UPDATE alembic_version SET version_num = :revision, oldest_supported = :oldest")
     values = {"revision": revision, "oldest": oldest}
     await run_on(store, lambda connection: connection.execute(statement, values))
@@ -135,12 +135,12 @@ async def test_a_migration_and_a_request_that_need_each_others_tables_both_succe
         migration = tasks.create_task(migrate_store(postgres_store, "0027"))
         while not await longest_wait(other):
             assert not migration.done()
-        await other.execute("SELECT FROM flags")  # which the migration has locked
+        await other.execute("SELECT FROM flags")  # a table that the migration has locked
     assert migration.result() == ["0027"]
 
 
 async def longest_wait(session: asyncpg.Connection) -> timedelta:
-    """How long a session in the same database has waited for a lock; zero if none waits."""
+    """Return how long a session in the same database has waited for a lock; zero if none waits."""
     waiting = (
         "SELECT max(clock_timestamp() - waitstart) FROM pg_locks JOIN pg_database ON pg_database.oid = database "
         "WHERE NOT granted AND datname = current_database()"

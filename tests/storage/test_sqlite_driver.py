@@ -47,7 +47,7 @@ async def make_cursor(connection: Connection | aiosqlite.Connection) -> Any:
 
 
 async def both(statements: list[tuple[str, tuple[Any, ...]]], ours: Connection, folder: Path) -> list[list[Any]]:
-    """The results of each statement in our cursor and in aiosqlite's."""
+    """Return the results of each statement from our cursor and from aiosqlite's."""
     left: list[list[Any]] = [[], []]
     async with aiosqlite.connect(folder / "theirs.sqlite", isolation_level=None) as theirs:
         for connection, results in ((ours, left[0]), (theirs, left[1])):
@@ -87,7 +87,7 @@ def test_a_connection_that_cannot_be_opened_ends_its_thread_though_the_loop_is_c
         with pytest.raises(sqlite3.OperationalError):
             await sqlite_driver.connect(tmp_path / "gone" / "ours.sqlite")
 
-    # A thread that ends with an exception fails the test: pytest turns it into a warning, and warnings are errors.
+    # A thread that ends with an exception fails the test: pytest raises a warning, and warnings are errors.
     for _ in range(50):
         asyncio.run(open_and_leave())
 
@@ -208,7 +208,7 @@ async def test_an_engine_whose_opening_is_cancelled_at_any_step_leaves_no_thread
 
 
 async def step(task: "asyncio.Future[Any]") -> None:
-    """Let the task go on once, when what it awaits is there."""
+    """Run one step of the task when what it awaits is ready."""
     awaited = getattr(task, "_fut_waiter", None)
     if awaited is not None:
         await asyncio.wait([awaited])
@@ -216,5 +216,5 @@ async def step(task: "asyncio.Future[Any]") -> None:
 
 
 def is_open(path: Path) -> bool:
-    """Whether this process has the file open."""
+    """Return whether this process has the file open."""
     return any(Path(link).resolve() == path.resolve() for link in Path("/proc/self/fd").iterdir() if link.exists())

@@ -1,4 +1,4 @@
-"""With SQLite, accounts take turns at the one writer."""
+"""With SQLite, accounts take turns with the one writer."""
 
 import asyncio
 from collections.abc import AsyncIterator

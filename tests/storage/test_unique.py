@@ -1,4 +1,4 @@
-"""Violations of unique constraints: the stated one is a conflict, any other is raised as it is."""
+"""Violations of unique constraints: a stated one becomes a conflict, any other is raised unchanged."""
 
 from dataclasses import replace
 from typing import Any
@@ -27,7 +27,7 @@ from tests.support.builders import (
 
 
 async def test_a_taken_id_is_no_conflict_about_a_key(database: Database, stored: Stored) -> None:
-    """An id that is taken is a bug of ours: a caller that is told to choose another key could not solve it."""
+    """A taken id is a bug of ours. A caller who is told to choose another key could not solve it."""
     segment = make_segment(stored.project.id)
     await store_all(database, segment)
     others: list[Any] = [

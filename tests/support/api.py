@@ -9,7 +9,7 @@ from starlette.types import ASGIApp
 Json = dict[str, Any]
 
 BASE_URL = "http://flagstaff.test"
-# Texts in place of an id in a path that are not valid ids.
+# Values for an id in a path that are not valid ids.
 NO_IDS = (
     "x",
     "0",
@@ -24,7 +24,7 @@ _EXTENSIONS = {
     *("errors", "permission", "provider", "challenge", "methods", "passkey_options", "missing"),
     *("current", "changed_by", "changed_at", "works", "release_id"),
 }
-# What the errors of other protocols have besides, by the start of their paths.
+# Additional fields in errors of other protocols, by the start of their paths.
 _PROTOCOLS = {"/ofrep/": {"key", "errorCode", "errorDetails"}, "/unleash/": {"name", "message", "details"}}
 
 
@@ -112,7 +112,7 @@ def field_errors(response: httpx.Response) -> dict[str, str]:
 
 
 async def check_manners(response: httpx.Response) -> None:
-    """Assert the properties that every response must have: an id, the common format of errors, never a crash."""
+    """Assert the properties that every response must have: an id, the common error format, and no crash."""
     await response.aread()
     assert response.status_code != 500, response.text
     assert response.headers.get_list("x-request-id"), response.headers

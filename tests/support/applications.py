@@ -1,4 +1,4 @@
-"""Applications with released SDKs, each in a process of its own: tests/sdks has their programs."""
+"""Applications with released SDKs, each in a separate process. tests/sdks has their programs."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ class Application:
     """A program with an SDK of Unleash. The context manager starts it on entry, and ends it on exit."""
 
     def __init__(self, language: str, url: str, mode: str = "polling") -> None:
-        """`mode` is how it learns of changes: by `polling`, by `streaming` or, in Node.js, by polling for a `delta`."""
+        """`mode` says how it learns of changes: `polling`, `streaming` or, in Node.js, polling for a `delta`."""
         self._command = [*COMMANDS[language](), f"{url}/unleash/api", mode]
         self._process: asyncio.subprocess.Process | None = None
 
@@ -52,22 +52,22 @@ class Application:
         await self._process.communicate()
 
     async def connect(self, key: str, name: str = "shop") -> bool:
-        """Start a client with this key; whether it has got any flags."""
+        """Start a client with this key; return whether it has received any flags."""
         answer = await self._command_for({"connect": key, "name": name})
         return bool(answer["connected"])
 
     async def ask(self, questions: Sequence[Question], name: str = "shop") -> list[Result]:
-        """The results of flags for users."""
+        """Return the results of flags for users."""
         answers = await self._command_for({"ask": questions, "name": name})
         return [Result(is_on, variant, read_payload(payload)) for is_on, variant, payload in answers]
 
     async def is_on(self, flag: str, user_id: str = "ada", name: str = "shop") -> bool:
-        """Whether a flag is on for a user."""
+        """Return whether a flag is on for a user."""
         (result,) = await self.ask([(flag, {"userId": user_id, "properties": {}})], name)
         return result.enabled
 
     async def measure(self, flag: str, name: str = "shop") -> None:
-        """Measure two orders, a response time of half a second and a queue of seven, of a user of a flag."""
+        """Count two orders, and measure a response time of half a second and a queue of seven, for a user of a flag."""
         await self._command_for({"measure": flag, "name": name})
 
     async def _command_for(self, command: Mapping[str, Any]) -> Any:
@@ -89,5 +89,5 @@ async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 30) -
 
 
 def is_ascii(context: Mapping[str, Any]) -> bool:
-    """Whether all that could identify a user is ASCII."""
+    """Return whether everything that could identify a user is ASCII."""
     return json.dumps(context, ensure_ascii=False).isascii()

@@ -1,4 +1,4 @@
-"""An authenticator for passkeys in software: it makes keys and signs as WebAuthn describes, without a browser."""
+"""A passkey authenticator in software: it creates keys and signs as WebAuthn describes, without a browser."""
 
 import hashlib
 import json
@@ -17,13 +17,13 @@ USER_PRESENT, USER_VERIFIED, HAS_CREDENTIAL = 1, 4, 64
 
 
 def encode(data: bytes) -> str:
-    """Base64 for URLs, without padding."""
+    """Encode bytes as Base64 for URLs, without padding."""
     return urlsafe_b64encode(data).decode().rstrip("=")
 
 
 @dataclass
 class Authenticator:
-    """An authenticator with one key, used by a page of an origin. A test changes what is to be wrong."""
+    """An authenticator with one key, used by a page of an origin. Tests change the values that should be wrong."""
 
     origin: str
     host: str = "localhost"
@@ -34,7 +34,7 @@ class Authenticator:
     _key: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
 
     def create(self, options: Json, **changed: Any) -> Json:
-        """What `navigator.credentials.create` would return for these options."""
+        """Return what `navigator.credentials.create` would return for these options."""
         self.user_handle = options["user"]["id"]
         point = self._key.public_key().public_numbers()
         x, y = (number.to_bytes(32, "big") for number in (point.x, point.y))
@@ -45,7 +45,7 @@ class Authenticator:
         return self._credential({"clientDataJSON": client_data, "attestationObject": cbor2.dumps(attestation)})
 
     def get(self, options: Json, **changed: str) -> Json:
-        """What `navigator.credentials.get` would return for these options."""
+        """Return what `navigator.credentials.get` would return for these options."""
         self.counter += 1
         data = self._data()
         client_data = self._client_data("webauthn.get", options["challenge"], **changed)

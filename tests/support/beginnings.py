@@ -1,4 +1,4 @@
-"""Databases in which ada has registered and may have a project, made once and cloned for the tests that begin so."""
+"""Databases in which Ada has registered and may have a project, created once and cloned for each test."""
 
 import asyncio
 import shutil
@@ -21,13 +21,13 @@ from tests.support.stores import TEMPLATE, Store, execute, postgresql_store, sql
 
 Template = Path | PostgresServer
 
-# The settings that decide whether and how ada can register and sign in.
+# The settings that affect whether and how Ada can register and sign in.
 _DECISIVE = {f"FLAGSTAFF_{name}" for name in ("SECRET_KEY", "REGISTRATION", "DEMAND_SECOND_FACTOR", "OIDC_PROVIDERS")}
 
 
 @dataclass(frozen=True)
 class Beginning:
-    """What ada has in a database: that of the folder or, on PostgreSQL, the one with this name.
+    """What Ada has in a database: in the folder or, on PostgreSQL, in the database with this name.
 
     The environment is the project's `production`.
     """
@@ -41,7 +41,7 @@ class Beginning:
 
 
 class Beginnings:
-    """The databases of a test session, by template and by whether ada has a project."""
+    """The databases of a test session, by template and by whether Ada has a project."""
 
     def __init__(self, passwords: Passwords, folders: pytest.TempPathFactory) -> None:
         self._passwords = passwords
@@ -76,7 +76,7 @@ class Beginnings:
 
 
 def is_as_usual(environ: Mapping[str, str]) -> bool:
-    """Whether ada begins with these settings as she does without them."""
+    """Return whether Ada begins in the same way with these settings as without them."""
     return not environ.keys() & _DECISIVE
 
 
@@ -87,7 +87,7 @@ def service_environ(store: Store) -> dict[str, str]:
 
 @asynccontextmanager
 async def clone(template: Template, data_directory: Path, beginning: Beginning | None) -> AsyncIterator[Store]:
-    """A database of its own with what the beginning has, or else an empty one."""
+    """Yield a separate database: a clone of the beginning's, or an empty one without a beginning."""
     if beginning is not None:
         shutil.copytree(beginning.data_directory, data_directory, dirs_exist_ok=True)
     if isinstance(template, Path):

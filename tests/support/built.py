@@ -10,12 +10,12 @@ from tests.support.debian import leave_out
 FOLDER = Path(__file__).parents[2] / "build" / "sdks"
 CARGO_TARGET = FOLDER / "target"
 EDGE = FOLDER / "edge" / "bin" / "unleash-edge"
-# `make test-sdks` names the languages of the programs that it built, and the tests of clients run once more for these.
+# `make test-sdks` names the languages of the programs that it built, and the client tests also run for these.
 LANGUAGES = os.environ.get("SDK_LANGUAGES", "python node").split()
 
 
 def built(protocol: str) -> Mapping[str, Callable[[], list[str]]]:
-    """The commands of the programs with clients of a protocol, by language."""
+    """Return the commands of the programs with clients of a protocol, by language."""
     return {
         "go": partial(_command, "go", FOLDER / "go" / protocol),
         "java": partial(_command, "java", FOLDER / "java" / "classes" / "interop" / f"{protocol.capitalize()}.class"),
@@ -33,6 +33,6 @@ def _command(language: str, program: Path) -> list[str]:
 
 
 def require(name: str, program: Path) -> None:
-    """Leave the test out if a program was not built."""
+    """Skip the test if a program was not built."""
     if not program.is_file():
         leave_out(f"{name}: {program.name} was not built; `make test-sdks` builds it if it finds the tools")

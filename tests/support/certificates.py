@@ -10,7 +10,7 @@ from cryptography.x509.oid import NameOID
 
 
 class Authority:
-    """Its own certificate is in the file `path`. What it issues is valid for a day."""
+    """A certificate authority, whose certificate is in the file `path`. Its certificates are valid for a day."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._key = folder, ec.generate_private_key(ec.SECP256R1())
@@ -37,7 +37,7 @@ class Authority:
         self.path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
     def issue(self, name: str) -> tuple[Path, Path]:
-        """The files of a new certificate for a name, and of its key."""
+        """Write a new certificate for a name and its key; return the files."""
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = (
             _builder(_name(name), self._name, key.public_key())

@@ -1,4 +1,4 @@
-"""Reads the audit trail, and makes it older."""
+"""Reads changes, and removes values from them."""
 
 from typing import Any
 from uuid import UUID
@@ -20,7 +20,7 @@ async def changes_in(flagstaff: Flagstaff, environment: Json) -> list[Change]:
 
 
 async def record_less(flagstaff: Flagstaff, change: str, **values: Any) -> None:
-    """Replace values of a change, as if a version that recorded less had made it."""
+    """Replace values of a change, as if an earlier version that records less had written it."""
     async with flagstaff.database.transaction() as transaction:
         query = tables.changes.update().where(tables.changes.c.id == int(change)).values(**values)
         await transaction.connection.execute(query)

@@ -16,7 +16,7 @@ QUOTED = "a%20password%2Fwith%40signs"
 
 
 class ClickHouseEngine:
-    """An engine whose faults a test orders."""
+    """An engine with faults that a test orders."""
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="flagstaff-clickhouse-"))
@@ -33,11 +33,11 @@ class ClickHouseEngine:
 
     @property
     def url(self) -> str:
-        """As in FLAGSTAFF_CLICKHOUSE_URL."""
+        """The URL, as in FLAGSTAFF_CLICKHOUSE_URL."""
         return f"http://default:{QUOTED}@127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Start the engine on the port that it had, if any."""
+        """Start the engine, on its earlier port if it had one."""
         command = [PYTHON, Path(__file__).with_name("clickhouse_engine.py"), self._folder, PASSWORD, str(self.port)]
         self._process = subprocess.Popen([str(each) for each in command], stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
@@ -55,7 +55,7 @@ class ClickHouseEngine:
         httpx.post(f"http://127.0.0.1:{self.port}/fault", params={"kind": kind, "count": count}).raise_for_status()
 
     def received(self) -> list[str]:
-        """The tokens of the INSERTs that were carried out, also repeated ones."""
+        """Return the tokens of the INSERTs that were executed, including repeated ones."""
         found: list[str] = httpx.get(f"http://127.0.0.1:{self.port}/received").json()
         return found
 
@@ -67,6 +67,6 @@ class ClickHouseEngine:
         return answer.text.strip()
 
     def numbers(self, query: str) -> dict[str, int]:
-        """The numbers in the one row of an answer."""
+        """Return the numbers in the only row of an answer."""
         (row,) = json.loads(self.query(f"{query} FORMAT JSON"))["data"]
         return {name: int(value) for name, value in row.items()}

@@ -4,7 +4,7 @@
 
 Prints its port. It passes queries, settings and bodies on as ClickHouse's server does. Faults are ordered with
 POST /fault?kind=KIND&count=N: `before` answers 500 and stores nothing, `after` stores and then answers 500, `hang`
-stores and never answers, `redirect` answers 307. GET /received tells how many INSERTs were carried out.
+stores and never answers, `redirect` answers 307. GET /received returns how many INSERTs were executed.
 """
 
 import gzip
@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from chdb import session
 
-# Parameters of the HTTP interface, which are no settings of the engine.
+# Parameters of the HTTP interface that are not settings of the engine.
 OWN = {"query", "database", "default_format", "wait_end_of_query", "param_database", "param_table"}
 engine = session.Session(sys.argv[1])
 password = sys.argv[2]
@@ -27,7 +27,7 @@ received: list[str] = []
 
 
 def run(query: str, parameters: dict[str, str], body: bytes) -> bytes:
-    """Carry out a query with the settings in the URL."""
+    """Execute a query with the settings in the URL."""
     settings = ", ".join(f"{name} = '{value}'" for name, value in parameters.items() if name not in OWN)
     for name in ("database", "table"):
         value = parameters.get(f"param_{name}", "").replace("'", "''")
@@ -48,11 +48,11 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        """Tell what was received, or answer a ping."""
+        """Send the received tokens, or answer a ping."""
         self.answer(200, json.dumps(received).encode() if self.path == "/received" else b"Ok.\n")
 
     def do_POST(self) -> None:
-        """Carry out a query, or order a fault."""
+        """Execute a query, or order a fault."""
         body = self.rfile.read(int(self.headers.get("content-length", "0")))
         if self.headers.get("content-encoding") == "gzip":
             body = gzip.decompress(body)

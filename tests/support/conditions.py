@@ -1,4 +1,4 @@
-"""Conditions for tests: a typical one of each operator."""
+"""Conditions for tests: a typical one for each operator."""
 
 from flagstaff.evaluation.conditions import compile_condition
 from flagstaff.flags.targeting.conditions import Condition, Operator, check_condition
@@ -38,10 +38,10 @@ TEXTS = (
 
 
 def make_condition(operator: Operator, *values: str, **flags: bool) -> Condition:
-    """A condition as it is stored, with the typical values unless others are given."""
+    """Return a stored condition, with the typical values unless others are given."""
     return check_condition(Condition("attribute", operator, values or TYPICAL[operator], **flags))
 
 
 def meets(value: object, operator: Operator, *values: str, **flags: bool) -> bool:
-    """Whether an attribute meets such a condition."""
+    """Return whether an attribute meets such a condition."""
     return compile_condition(make_condition(operator, *values, **flags))(value)

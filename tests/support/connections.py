@@ -14,7 +14,7 @@ from uvicorn.server import ServerState
 from flagstaff.http.protocol import BoundedProtocol
 
 BODY = b'{"environment":"production","context":{"user_id":"ada"}}'
-"""What an application sends for Ada."""
+"""The body that an application sends for Ada."""
 
 _PATIENCE_SECONDS = 10
 _DATE = b"Fri, 20 Nov 2026 10:00:00 GMT"
@@ -23,13 +23,13 @@ _DATE = b"Fri, 20 Nov 2026 10:00:00 GMT"
 def request(
     sdk_key: bytes, body: bytes = BODY, *headers: bytes, line: bytes = b"POST /sdk/v1/evaluate HTTP/1.1"
 ) -> bytes:
-    """A request; headers come before the usual ones."""
+    """Return a request; `headers` come before the usual ones."""
     lines = (line, b"Host: flags", b"X-Request-ID: r1", *headers, b"X-SDK-Key: " + sdk_key)
     return b"\r\n".join((*lines, b"Content-Length: %d" % len(body), b"", body))
 
 
 def bare(sdk_key: bytes, *headers: bytes, rest: bytes = b"", line: bytes = b"POST /sdk/v1/evaluate HTTP/1.1") -> bytes:
-    """A request without a length, with these headers and with anything after them."""
+    """Return a request without a length, with these headers and with anything after them."""
     return b"\r\n".join((line, b"Host: flags", b"X-Request-ID: r1", b"X-SDK-Key: " + sdk_key, *headers, b"", rest))
 
 
@@ -59,7 +59,7 @@ class Client:
 
     @classmethod
     async def connect(cls, port: int, *, source: str = "127.0.0.1") -> "Client":
-        """A connection to a server on this machine; each `source` in 127.0.0.0/8 is a separate client."""
+        """Connect to a server on this machine; each `source` in 127.0.0.0/8 is a separate client."""
         return cls(*await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0)))
 
     async def __aenter__(self) -> Self:
@@ -99,19 +99,19 @@ class Client:
 
 
 class Connection(Client):
-    """A client's side of a connection, and the server's as `server`."""
+    """Both sides of a connection: the client's, and the server's as `server`."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, server: BoundedProtocol) -> None:
         super().__init__(reader, writer)
         self.server = server
 
     def feed(self, *reads: bytes) -> None:
-        """Make the server read these one after the other, as the network might split them."""
+        """Make the server read these pieces one after the other, as the network might split them."""
         for read in reads:
             self.server.data_received(read)
 
     def stop_reading(self) -> None:
-        """Stop reading. The server's buffer is made small, so that it is soon full."""
+        """Stop reading. The server's buffer is made small so that it fills quickly."""
         self._writer.transport.pause_reading()  # type: ignore[attr-defined]
         self.server.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
 

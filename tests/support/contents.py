@@ -39,7 +39,7 @@ async def contents(store: Store) -> dict[str, list[Row]]:
 
 
 def _value(column: sa.Column[Any], kind: str, number: int) -> Any:
-    """The value of a row's column. A row refers to the row of the same number in another table."""
+    """Return the value of a row's column. A row refers to the row with the same number in another table."""
     while column.foreign_keys:
         column = next(iter(column.foreign_keys)).column
     if column.nullable and number % 2:

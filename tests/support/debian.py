@@ -1,4 +1,4 @@
-"""Programs that tests run: the machine's own, or Debian's, installed where that is possible (root and apt)."""
+"""Programs that tests run: installed ones, or Debian's, which are installed if possible (with root and apt)."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ _SEARCH_PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin",
 
 
 def find_or_install(names: Sequence[str], package: str) -> str | None:
-    """The path of the first program found; None if there is none and `package` cannot be installed."""
+    """Return the path of the first program found, or None if there is none and `package` cannot be installed."""
     return find(names) or _install(names, package)
 
 
@@ -27,7 +27,7 @@ def leave_out(why: str) -> None:
 
 
 def find(names: Sequence[str]) -> str | None:
-    """The path of the first program found; None if there is none."""
+    """Return the path of the first program found, or None."""
     return next((path for name in names if (path := shutil.which(name, path=_SEARCH_PATH))), None)
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from tests.support.api import Json
 
 COMMITTED = Path(__file__).parents[2] / "src" / "flagstaff" / "assembly" / "openapi.json"
-# A stream writes to its connection, and ends when its client leaves: tests/web/streams has the tests of it.
+# A stream writes to its connection, and ends when its client leaves: tests/web/streams tests it.
 STREAMS = frozenset({"follow_project"})
 
 
 @cache
 def described() -> Json:
-    """The document, read once by each process. To make it of the routes takes a second. Do not change it."""
+    """Return the document, which each process reads once, because creating it takes a second. Do not change it."""
     document: Json = json.loads(COMMITTED.read_bytes())
     return document

@@ -1,7 +1,7 @@
-"""Requests that schemathesis makes of an OpenAPI document, for one operation at a time.
+"""Requests that schemathesis creates from an OpenAPI document, for one operation at a time.
 
-Its own `parametrize` makes the requests of all operations during collection, in every process of a run. Here the test
-of an operation makes them.
+Its own `parametrize` creates the requests of all operations during collection, in every process of a run. Here, the
+test of an operation creates them.
 """
 
 from collections.abc import Callable
@@ -14,14 +14,14 @@ from schemathesis.schemas import BaseSchema
 
 
 def operation_ids(document: dict[str, Any]) -> list[str]:
-    """The operations of a document, by their ids."""
+    """Return the operations of a document, by their ids."""
     return [operation["operationId"] for path in document["paths"].values() for operation in path.values()]
 
 
 def load(document: dict[str, Any]) -> BaseSchema:
     """The document, for `try_operation`."""
     schema = schemathesis.openapi.from_dict(document)
-    schema.config.generation.allow_x00 = False  # NUL is refused, which patterns in the document would only obscure
+    schema.config.generation.allow_x00 = False  # always refused; patterns would only obscure it
     return schema
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 
 class Errand:
-    """Work that runs until it is released, and remembers how it ended."""
+    """Work that runs until it is released, and records how it ended."""
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()

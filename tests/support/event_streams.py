@@ -17,7 +17,7 @@ class EventStream:
         self._lines = response.aiter_lines()
 
     async def next(self) -> dict[str, Any]:
-        """The next event's fields, with its data decoded; comments and `retry` are passed over."""
+        """Return the next event's fields, with its data decoded. Comments and `retry` are skipped."""
         fields: dict[str, Any] = {}
         async with asyncio.timeout(_PATIENCE_SECONDS):
             async for line in self._lines:
@@ -31,7 +31,7 @@ class EventStream:
         raise EOFError
 
     async def is_over(self) -> bool:
-        """Whether the response ends as a whole one, after any number of events."""
+        """Return whether the response ends completely, after any number of events."""
         async with asyncio.timeout(_PATIENCE_SECONDS):
             async for _ in self._lines:
                 pass

@@ -1,4 +1,4 @@
-"""The samples of docs/reference/events.md: a message of each type, made by the code that makes messages."""
+"""The samples of docs/reference/events.md: a message of each type, created by the code that creates messages."""
 
 import json
 from collections.abc import Iterator
@@ -208,7 +208,7 @@ def _sections() -> Iterator[str]:
 
 
 def event_of(kind: str) -> Event:
-    """What a message of a type tells, with made-up values."""
+    """Return the contents of a message of this type, with invented values."""
     if kind == TEST_EVENT:
         return Event(AT, f"{PUBLIC_URL}/projects/{_PROJECT_ID}")
     if kind in set(NoticeType):

@@ -1,8 +1,7 @@
 """A program that forks `flagstaff` commands: it imports the package once, which takes most of the time of a start.
 
-What follows the imports is the command's own: arguments, environment, directory, streams and the interpreter's end.
-Only the costs of passwords are lower.
-`forks.py` starts this program, sends requests and gets statuses.
+Everything after the imports belongs to the command: arguments, environment, directory, streams and the interpreter's
+exit. Only password hashes cost less. `forks.py` starts this program, sends requests and receives statuses.
 """
 
 import gc
@@ -22,12 +21,12 @@ from flagstaff.identity.accounts.passwords import Passwords  # noqa: E402
 gc.freeze()
 gc.enable()
 
-# Hashes as light as in the tests of one process: nearly every test makes an account and signs in, and both would take
-# a tenth of a second of processor time. What a hash costs is tested with its process.
+# Password hashes are as cheap as in the tests of one process: nearly every test creates an account and signs in, and
+# both would take a tenth of a second of processor time. The cost of a hash is tested with its process.
 Passwords.__init__.__kwdefaults__ = {
     **(Passwords.__init__.__kwdefaults__ or {}),
     "time_cost": 1,
-    "memory_cost_kib": 32,  # the least that Argon2 accepts
+    "memory_cost_kib": 32,  # the minimum of Argon2
 }
 
 _MAX_REQUEST_BYTES = 65_536
@@ -35,7 +34,7 @@ _DESCRIPTORS = 4  # standard input, output and error, and the socket for the pro
 
 
 def fork_commands(control: socket.socket) -> None:
-    """Fork for each request, and tell each status. Returns in the forked processes; ends when `control` is closed."""
+    """Fork for each request, and report each status. Returns in the forked processes; ends when `control` is closed."""
     statuses: dict[int, socket.socket] = {}
     woken, waking = socket.socketpair()
     waking.setblocking(False)
@@ -75,7 +74,7 @@ def _tell_ends(statuses: dict[int, socket.socket]) -> None:
 
 
 def _become(request: dict[str, Any], descriptors: list[int]) -> None:
-    """Make the forked process what a new one would be."""
+    """Put the forked process into the state of a new one."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number, descriptor in enumerate(descriptors):

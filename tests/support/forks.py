@@ -33,7 +33,7 @@ class ForkedProcess:
         directory: Path | None = None,
         open_files: int | None = None,
     ) -> None:
-        """Start it. `given` is its standard input, which is this process's without it; `open_files` lowers a limit."""
+        """Start it. `given` is its standard input, by default this process's; `open_files` lowers a limit."""
         self._status, remote = socket.socketpair()
         request = {
             "arguments": arguments,
@@ -97,7 +97,7 @@ class ForkedProcess:
 
 
 def _limits(open_files: int | None) -> list[tuple[int, tuple[int, int]]]:
-    """What a new process would inherit, since a test may have changed it after the forker began."""
+    """Return what a new process would inherit, since a test may have changed it after the forker started."""
     limits = {kind: resource.getrlimit(kind) for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE)}
     if open_files is not None:
         limits[resource.RLIMIT_NOFILE] = (open_files, open_files)
@@ -106,7 +106,7 @@ def _limits(open_files: int | None) -> list[tuple[int, tuple[int, int]]]:
 
 @cache
 def _forker() -> socket.socket:
-    """The socket for requests to this process's forker, which ends with this process."""
+    """Return the socket for requests to this process's forker, which ends with this process."""
     control, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with remote:
         program = str(Path(__file__).with_name("forker.py"))

@@ -1,4 +1,4 @@
-"""A real HAProxy in front of servers: the machine's, or Debian's, installed where that is possible (root and apt)."""
+"""A real HAProxy in front of servers: an installed one, or Debian's, installed if possible (with root and apt)."""
 
 import asyncio
 import subprocess

@@ -1,4 +1,4 @@
-"""Evaluations as the engine would record them, and helpers to write and read them."""
+"""Evaluations as the engine records them, and helpers that write and read them."""
 
 import random
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ Record = tuple[int, str | None, str | None, bytes]  # the time, the user's id an
 
 
 def nanoseconds(at: datetime = START, *, seconds: float = 0) -> int:
-    """A time in the form that records use."""
+    """Return a time in the form that records use."""
     return int(at.timestamp()) * _SECOND + at.microsecond * 1000 + round(seconds * _SECOND)
 
 
@@ -69,7 +69,7 @@ async def read(
     limit: int = 100,
     bounds: Bounds = BOUNDS,
 ) -> list[RecordedEvaluation]:
-    """All pages, one after the other."""
+    """Read all pages, one after the other."""
     found: list[RecordedEvaluation] = []
     before = None
     async with database.read_history() as connection:

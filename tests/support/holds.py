@@ -1,4 +1,4 @@
-"""How long something blocks the event loop, in processor time, which other processes do not affect."""
+"""Measures how long something blocks the event loop, in processor time, which other processes do not affect."""
 
 import asyncio
 import gc
@@ -18,7 +18,7 @@ class Holds:
     longest: float = 0
     looks: int = 0
     unit: float = 0
-    """What a millisecond's work of a quiet machine takes here and now: machines and their moods differ."""
+    """The time that a millisecond's work of an idle machine takes now, on this machine."""
 
     @property
     def longest_in_units(self) -> float:
@@ -28,7 +28,7 @@ class Holds:
 
 @asynccontextmanager
 async def watch_holds(pause_seconds: float = 0) -> AsyncIterator[Holds]:
-    """Watch the loop, without garbage collection, which would scan all of the tests' modules.
+    """Watch the loop without garbage collection, which would scan all of the tests' modules.
 
     With a pause between two looks, the threads of a database get the interpreter more often.
     """
@@ -99,7 +99,7 @@ async def ask(
 
     async def receive() -> Message:
         if not messages:
-            await asyncio.Event().wait()  # the client stays until it has its answer
+            await asyncio.Event().wait()  # the client stays connected until it has its answer
         return messages.pop()
 
     async def send(message: Message) -> None:

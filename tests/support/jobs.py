@@ -1,4 +1,4 @@
-"""Runs what the service repeats, at once."""
+"""Runs the service's periodic tasks immediately."""
 
 from flagstaff.assembly.bootstrap import Flagstaff
 

@@ -34,7 +34,7 @@ def translate(
 def context_of(
     user_id: str | None, user_email: str | None, attributes: Mapping[str, Any], now: datetime
 ) -> dict[str, Any]:
-    """A user as the guide says that an application passes it to an SDK."""
+    """Return a user in the form in which an application passes it to an SDK, according to the guide."""
     context: dict[str, Any] = {"properties": dict(attributes), "currentTime": now.isoformat()}
     if user_id is not None:
         context["userId"] = user_id
@@ -44,19 +44,19 @@ def context_of(
 
 
 def can_be_passed(attributes: Mapping[str, Any]) -> bool:
-    """Whether an application can pass these attributes to an SDK, where they are texts, and the server reads them."""
+    """Return whether an application can pass these attributes to an SDK, whose attributes are texts."""
     size = sum(len(json.dumps(value)) for value in attributes.values())
     return size <= ATTRIBUTES_MAX_BYTES and all(map(_can_be_passed, attributes.values()))
 
 
 def as_texts(attributes: Mapping[str, Any]) -> dict[str, str]:
-    """The attributes as texts, as they are read here. None is a missing one."""
+    """Return the attributes as texts, in the form in which they are read here. None is a missing one."""
     found = {name: read(Form.TEXT, value) for name, value in attributes.items()}
     return {name: readings[0] for name, readings in found.items() if readings}
 
 
 def is_unusual(differences: Iterable[Difference], attributes: Mapping[str, str]) -> bool:
-    """Whether an attribute has a value that SDKs answer differently, as these differences say."""
+    """Return whether an attribute has a value that SDKs answer differently, according to these differences."""
     has_empty = EMPTY_TEXT in differences and "" in attributes.values()
     return has_empty or (BUILD_METADATA in differences and any("+" in text for text in attributes.values()))
 
@@ -73,7 +73,7 @@ class Engine:
         self._engine.take_state(json.dumps({"version": 2, "features": list(features), "segments": []}))
 
     def ask(self, key: str, context: Mapping[str, Any]) -> Result:
-        """The result of a flag for a user."""
+        """Return the result of a flag for a user."""
         is_enabled = bool(self._engine.is_enabled(key, context).is_enabled)
         variant = self._engine.get_variant(key, context).variant
         if not variant.enabled:
@@ -82,12 +82,12 @@ class Engine:
 
 
 def read_payload(payload: Mapping[str, str] | None) -> Any:
-    """The value that stands in a payload."""
+    """Return the value in a payload."""
     if payload is None:
         return None
     return payload["value"] if payload["type"] == "string" else json.loads(payload["value"])
 
 
 def written(value: Any) -> Any:
-    """A variant's value as SDKs return it: booleans are texts there."""
+    """Return a variant's value as SDKs return it: booleans are texts there."""
     return json.dumps(value) if isinstance(value, bool) else value

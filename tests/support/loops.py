@@ -17,14 +17,14 @@ FUNCTIONS = ("apply_rules", "find_buckets", "find_variants", "join", "prepare", 
 
 
 def require_compiled() -> None:
-    """Leave the test out if the loops were not compiled."""
+    """Skip the test if the loops were not compiled."""
     if loops.WHY_NOT_COMPILED is not None:
         leave_out(f"the loops of evaluations are not compiled: {loops.WHY_NOT_COMPILED}")
 
 
 @contextmanager
 def loops_of(module: ModuleType) -> Iterator[None]:
-    """Let evaluations use the loops of a module."""
+    """Use the loops of a module for evaluations."""
     with pytest.MonkeyPatch.context() as patch:
         for name in FUNCTIONS:
             patch.setattr(loops, name, getattr(module, name))
@@ -32,7 +32,7 @@ def loops_of(module: ModuleType) -> Iterator[None]:
 
 
 def evaluate(snapshot: EnvironmentSnapshot, *user: Any, **known: Any) -> tuple[bytes, bytes]:
-    """What the evaluator returns: the same with the loops in use, mostly compiled, as with those in Python."""
+    """Return the evaluator's result, after checking that the loops in use and those in Python give the same one."""
     found = evaluator.evaluate(snapshot, *user, **known)
     with loops_of(python_loops):
         assert evaluator.evaluate(_prepared_again(snapshot), *user, **known) == found
@@ -40,7 +40,7 @@ def evaluate(snapshot: EnvironmentSnapshot, *user: Any, **known: Any) -> tuple[b
 
 
 def _prepared_again(snapshot: EnvironmentSnapshot) -> EnvironmentSnapshot:
-    """The same snapshot with its prefixes prepared by the loops in use."""
+    """Return the same snapshot with its prefixes prepared by the loops in use."""
     return replace(
         snapshot,
         prepared_rollouts=loops.prepare(snapshot.rollouts, ROLLOUT_SEED),

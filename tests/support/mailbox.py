@@ -13,13 +13,13 @@ def read_outbox(data_directory: Path) -> list[EmailMessage]:
 
 
 def leads_to(mail: EmailMessage, page: str) -> bool:
-    """Whether a mail has a link with a token to a page."""
+    """Return whether a mail has a link with a token to a page."""
     text = mail.get_body(("plain",))
     return text is not None and f"/{page}?token=" in text.get_content()
 
 
 def reset_token(mail: EmailMessage, page: str = "reset-password") -> str:
-    """The token in the link of a mail's text, which leads to a page."""
+    """Return the token in the link of a mail's text that leads to a page."""
     text = mail.get_body(("plain",))
     assert text is not None
     (token,) = re.findall(rf"/{page}\?token=([\w-]+)", text.get_content())

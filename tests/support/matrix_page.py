@@ -1,4 +1,4 @@
-"""The tables of docs/reference/permissions.md, made from the table of permissions and the OpenAPI document."""
+"""The tables of docs/reference/permissions.md, created from the table of permissions and the OpenAPI document."""
 
 from flagstaff.assembly.openapi import ALSO, PERMISSION, PLACE
 from flagstaff.projects.members import Role
@@ -7,7 +7,7 @@ from tests.support.description import described
 
 
 def matrix() -> str:
-    """Who has which permission."""
+    """Return the table of permissions by role."""
     rows = [
         f"| `{each}` | {MEANINGS[each]} | {' | '.join('yes' if each in PERMISSIONS[role] else '' for role in Role)} |"
         for each in Permission
@@ -16,7 +16,7 @@ def matrix() -> str:
 
 
 def operations() -> str:
-    """Which operation requires which permissions, and where: in an environment or in the whole project."""
+    """Return the table of the permissions that operations require, in an environment or in the whole project."""
     rows = [
         f"| `{method.upper()} {path.removeprefix('/api/projects/{project_id}') or '/'}` "
         f"| {', '.join(f'`{each}`' for each in (operation[PERMISSION], *operation.get(ALSO, ())))} "

@@ -47,7 +47,7 @@ class Context:
         }
 
     def identifier(self, flag: Flag) -> str:
-        """What identifies the user for a flag; empty if nothing does."""
+        """The value that identifies the user for a flag; empty if nothing does."""
         if flag.stickiness == "default":
             return self.user_id or self.email
         value = self.attributes.get(flag.stickiness)
@@ -124,7 +124,7 @@ def _variant(flag: Flag, rule: Rule | None, context: Context) -> Variant:
 
 
 def deciding_rule(flag: Flag, rules: Iterable[Rule], context: Context) -> Rule | None:
-    """The first rule that matches, if there is one."""
+    """Return the first rule that matches, if there is one."""
     for rule in sorted(rules, key=lambda rule: (-rule.priority, rule.created_at, rule.id)):
         in_share = rule.rollout_percentage == 100 or context.bucket(flag) < rule.rollout_percentage
         if rule.enabled and _matches(rule, context) and meets_all(rule.conditions, context) and in_share:
@@ -133,7 +133,7 @@ def deciding_rule(flag: Flag, rules: Iterable[Rule], context: Context) -> Rule |
 
 
 def meets_all(conditions: Iterable[Condition], context: Context) -> bool:
-    """Whether the user meets all conditions."""
+    """Return whether the user meets all conditions."""
     for condition in conditions:
         value = context.attributes.get(condition.attribute)
         given = condition

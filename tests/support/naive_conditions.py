@@ -1,4 +1,4 @@
-"""Conditions as the documentation describes them, value by value. Shares no code with the engine."""
+"""Conditions as the documentation describes them, one value at a time. Shares no code with the engine."""
 
 import re
 from collections.abc import Callable
@@ -14,7 +14,7 @@ _VERSION_PART = re.compile(r"[0-9A-Za-z-]+")
 
 
 def meets_naively(condition: Condition, value: object) -> bool:
-    """Whether an attribute meets a condition."""
+    """Return whether an attribute meets a condition."""
     readings = [] if value is None else _read_all(condition, value)
     negative = (condition.operator.value == "not_in") != condition.negate
     if not readings:
@@ -106,7 +106,7 @@ def _text(value: object) -> str | None:
 
 
 def _as_javascript_writes(number: float) -> str:
-    """ECMAScript's Number::toString: the shortest digits, then the place of the point."""
+    """Format a number like ECMAScript's Number::toString: the shortest digits, then the position of the point."""
     if number == 0:
         return "0"
     sign = "-" if number < 0 else ""
@@ -143,7 +143,7 @@ def _number(value: object) -> float | None:
 
 
 def _moment(value: object) -> Fraction | None:
-    """Microseconds since the year 0, of which finer parts are dropped."""
+    """Return microseconds since the year 0; finer parts are dropped."""
     if isinstance(value, datetime):
         value = value.isoformat()
     pattern = r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))"

@@ -1,4 +1,4 @@
-"""A real nginx in front of a server: the machine's, or Debian's, installed where that is possible (root and apt)."""
+"""A real nginx in front of a server: an installed one, or Debian's, installed if possible (with root and apt)."""
 
 import asyncio
 import subprocess
@@ -27,7 +27,7 @@ class Nginx:
             ' proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection "upgrade";'
             " proxy_set_header Host $host; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;"
         )
-        # Without a memory of failures: a server that refuses connections is asked again at once.
+        # nginx does not remember failures: a server that refuses connections is asked again at once.
         servers = " ".join(f"server 127.0.0.1:{port} max_fails=0;" for port in upstream_ports)
         (folder / "nginx.conf").write_text(
             f"daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/nginx-error.log;\n"

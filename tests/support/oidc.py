@@ -51,12 +51,12 @@ class IdentityProvider:
             self._process = None
 
     async def set(self, **state: Any) -> None:
-        """Change what it says: `people`, `claims`, `signing`, `hang`, `large`, or `rotate` its keys."""
+        """Change what it returns: `people`, `claims`, `signing`, `hang`, `large`, or `rotate` its keys."""
         async with open_client() as client:
             (await client.post(f"{self.issuer}/test", json=state)).raise_for_status()
 
     async def answer(self, authorization_url: str, login: str) -> dict[str, str]:
-        """Sign in as a person's browser does; what the provider sends to the redirect URI."""
+        """Sign in as a person's browser does; return what the provider sends to the redirect URI."""
         async with open_client() as browser:
             response = await browser.get(authorization_url)
             while True:

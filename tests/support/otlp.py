@@ -1,4 +1,4 @@
-"""A real receiver of OTLP over HTTP, which reads what it gets with OpenTelemetry's own message types."""
+"""A real receiver of OTLP over HTTP, which decodes requests with OpenTelemetry's own message types."""
 
 import gzip
 import threading
@@ -21,7 +21,7 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 @dataclass(frozen=True, slots=True)
 class ReceivedSpan:
-    """A span, with what its process says of itself."""
+    """A span, with the resource attributes of its process."""
 
     name: str
     kind: int
@@ -43,7 +43,7 @@ class OtlpReceiver:
         self.metrics: list[dict[str, Metric]] = []
         """Each of the requests with metrics, by name."""
         self.resources: list[Mapping[str, Any]] = []
-        """What the senders of metrics say of themselves."""
+        """The resource attributes of the senders of metrics."""
         self.headers: list[Mapping[str, str]] = []
         self.requests = 0
         self.clients: set[int] = set()
@@ -72,7 +72,7 @@ class OtlpReceiver:
             assert self._changed.wait_for(condition, seconds), "it was not received"
 
     def trace(self, trace_id: str) -> list[ReceivedSpan]:
-        """The spans of a trace."""
+        """Return the spans of a trace."""
         return [span for span in self.spans if span.trace_id == trace_id]
 
     def _handler(self, answer: Answer | None) -> type[BaseHTTPRequestHandler]:
@@ -147,7 +147,7 @@ def _plain(attributes: Iterator[KeyValue]) -> dict[str, Any]:
 
 
 def plain(metrics: Mapping[str, Metric]) -> dict[str, float]:
-    """Received metrics by names with labels, as Prometheus's text has them."""
+    """Return received metrics by name and labels, as in Prometheus's text."""
     found: dict[str, float] = {}
     for name, metric in metrics.items():
         kind = metric.WhichOneof("data")
@@ -167,7 +167,7 @@ def plain(metrics: Mapping[str, Metric]) -> dict[str, float]:
 
 
 def read_text(text: str) -> dict[str, float]:
-    """Prometheus's text in the same form."""
+    """Return Prometheus's text in the same form."""
     samples = (sample for family in text_string_to_metric_families(text) for sample in family.samples)
     return {_name(sample.name, sample.labels): sample.value for sample in samples}
 

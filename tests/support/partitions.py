@@ -1,4 +1,4 @@
-"""The partitions of the history on PostgreSQL: the upkeep at a moment, and what there is."""
+"""The partitions of the history on PostgreSQL: maintaining them at a moment, and listing them."""
 
 from collections.abc import Awaitable, Callable
 from datetime import date, datetime, timedelta
@@ -24,7 +24,7 @@ def clock_at(moment: datetime) -> Callable[[Any], Awaitable[datetime]]:
 
 
 def upkeep_at(database: Database, now: datetime, **values: Any) -> HistoryRetention:
-    """The upkeep at a moment, on which the database's clock agrees."""
+    """Run the maintenance for a moment, with the database's clock at the same moment."""
     return HistoryRetention(
         database, lambda: now, **{"retention": timedelta(days=90), "read_clock": clock_at(now), **values}
     )
@@ -37,7 +37,7 @@ async def days_of(database: Database) -> list[date]:
 
 
 async def rows_by_partition(database: Database) -> dict[str, int]:
-    """How many rows each partition has, by its day or `default`; empty ones are left out."""
+    """Return the number of rows in each partition, by its day or `default`; empty ones are left out."""
     query = "SELECT tableoid::regclass::text, count(*) FROM history.segments GROUP BY 1"
     async with database.read_history() as connection:
         found = (await connection.execute(sa.text(query.replace("::", r"\:\:")))).all()
@@ -45,7 +45,7 @@ async def rows_by_partition(database: Database) -> dict[str, int]:
 
 
 async def is_bound(database: Database) -> bool:
-    """Whether the default partition has a bound."""
+    """Return whether the default partition has a bound."""
     query = "SELECT EXISTS (SELECT FROM pg_constraint WHERE conname = 'segments_default_before')"
     async with database.read_history() as connection:
         return bool(await connection.scalar(sa.text(query)))

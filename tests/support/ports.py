@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import cycle, islice
 
-# The system gives outgoing connections ports from 32768. One of those could be taken while its server restarts.
+# The system gives outgoing connections ports from 32768. One of them could be taken while its server restarts.
 _PORTS = range(10_240, 32_768)
-_SPREAD = 7_919  # tests in other processes begin elsewhere
+_SPREAD = 7_919  # tests in other processes start elsewhere
 
 
 def free_port() -> int:
-    """A port on 127.0.0.1 that nothing listens at, and that no connection takes while nothing does."""
+    """Return a port on 127.0.0.1 where nothing listens, and that no outgoing connection gets."""
     for port in islice(_candidates, len(_PORTS)):
         with socket.socket() as listener, suppress(OSError):
             listener.bind(("127.0.0.1", port))
@@ -30,7 +30,7 @@ _candidates = _all_ports()
 
 
 async def is_listening(port: int) -> bool:
-    """Whether a program accepts connections at a port on 127.0.0.1."""
+    """Return whether a program accepts connections at a port on 127.0.0.1."""
     try:
         _, writer = await asyncio.open_connection("127.0.0.1", port)
     except OSError:

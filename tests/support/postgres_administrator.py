@@ -13,7 +13,7 @@ _CLOSE_SECONDS = 10
 
 
 class Administrator:
-    """Does what a test needs before and after it, in a thread with an event loop of its own.
+    """Does what tests need before and after them, in a thread with its own event loop.
 
     Two connections for each test took as long as creating and dropping its database.
     """
@@ -28,7 +28,7 @@ class Administrator:
         self._thread.start()
 
     async def do(self, work: Callable[[asyncpg.Connection], Awaitable[Result]]) -> Result:
-        """Await work with the connection, which is opened again if the server has stopped meanwhile."""
+        """Await work with the connection, which is reopened if the server has stopped meanwhile."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._do(work), self._loop))
 
     async def execute(self, statement: str) -> None:
@@ -53,4 +53,4 @@ class Administrator:
     async def _close(self) -> None:
         if self._connection is not None:
             self._connection.terminate()  # the server may hang or have stopped
-            await asyncio.sleep(0)  # in which the transport closes its socket
+            await asyncio.sleep(0)  # the transport closes its socket in this step

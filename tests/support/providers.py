@@ -1,4 +1,4 @@
-"""Applications with released OFREP providers, each in a process of its own: tests/sdks has their programs."""
+"""Applications with released OFREP providers, each in a separate process. tests/sdks has their programs."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ class Question(NamedTuple):
 
 
 class Details(NamedTuple):
-    """What it gets."""
+    """The answer that an application gets."""
 
     value: Any
     variant: str | None
@@ -51,7 +51,10 @@ _WITHOUT_NULL = ("java", "rust")
 
 
 def can_pass(language: str, context: Mapping[str, Any]) -> bool:
-    """Whether an application can pass a context unchanged: Go, Java and Rust have sound strings, and lose the order."""
+    """Return whether an application can pass a context unchanged.
+
+    Go, Java and Rust accept only valid Unicode, and lose the order of members.
+    """
     if language not in built("ofrep"):
         return True
     text = json.dumps(list(context.values()), ensure_ascii=False)
@@ -60,7 +63,7 @@ def can_pass(language: str, context: Mapping[str, Any]) -> bool:
 
 
 def _has(language: str, value: Any) -> bool:
-    """Whether the language's SDK has such a value."""
+    """Return whether the language's SDK has such a value."""
     if isinstance(value, list | dict):
         return language not in _WITHOUT_LISTS
     if isinstance(value, int):
@@ -87,12 +90,12 @@ class _Program:
         await self._process.communicate()
 
     async def connect(self, key: str, name: str = "shop") -> bool:
-        """Make a client with this key; whether it got an answer, if that is known."""
+        """Create a client with this key; return whether it got an answer, if that is known."""
         answer = await self.carry_out({"connect": key, "name": name})
         return bool(answer["connected"])
 
     async def carry_out(self, command: Mapping[str, Any]) -> Any:
-        """The answer to a command."""
+        """Execute a command; return the answer."""
         assert self._process is not None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -114,7 +117,7 @@ class Provider(_Program):
         return [Details(**each) for each in await self.carry_out({"ask": questions, "name": name})]
 
     async def is_on(self, flag: str, default: bool = False, name: str = "shop") -> Details:
-        """What a boolean flag is for Ada."""
+        """Return the value of a boolean flag for Ada."""
         (details,) = await self.ask([Question(flag, "boolean", default, {"targetingKey": "ada"})], name)
         return details
 
@@ -126,6 +129,6 @@ class FrontendClient(_Program):
         super().__init__(*_node("frontend.mjs"), f"{url}/unleash/api/frontend", method)
 
     async def ask(self, questions: Sequence[tuple[str, Mapping[str, Any]]], name: str = "shop") -> list[Any]:
-        """For each flag and context: whether it is on, the variant and its payload."""
+        """Return for each flag and context whether it is on, the variant and its payload."""
         found: list[Any] = await self.carry_out({"ask": questions, "name": name})
         return found

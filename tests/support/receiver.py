@@ -1,4 +1,4 @@
-"""A receiver of webhooks: a real HTTP server that records what it is sent, and answers as a test wants."""
+"""A receiver of webhooks: a real HTTP server that records its requests, and answers as a test says."""
 
 import asyncio
 import hashlib
@@ -15,7 +15,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Message:
-    """A request that a receiver has got."""
+    """A request that a receiver has received."""
 
     headers: dict[str, str]
     body: bytes
@@ -38,7 +38,7 @@ class Message:
         return kind
 
     def is_signed_with(self, secret: str) -> bool:
-        """Whether one of the signatures is made with the secret, as the specification of Standard Webhooks says."""
+        """Return whether one of the signatures was made with the secret, as Standard Webhooks specifies."""
         content = b".".join((self.id.encode(), self.headers["webhook-timestamp"].encode(), self.body))
         digest = hmac.new(b64decode(secret.removeprefix("whsec_")), content, hashlib.sha256).digest()
         return f"v1,{b64encode(digest).decode()}" in self.headers["webhook-signature"].split(" ")
@@ -69,7 +69,7 @@ class Receiver:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The address at which it listens."""
         return f"http://127.0.0.1:{self.port}/hook?token=s3cret"
 
     async def __aenter__(self) -> Self:
@@ -85,18 +85,18 @@ class Receiver:
         await self._server.wait_closed()
 
     async def wait_for(self, count: int) -> list[Message]:
-        """The messages, once there are so many."""
+        """Wait for this number of messages, and return all of them."""
         async with asyncio.timeout(15), self._came:
             await self._came.wait_for(lambda: len(self.messages) >= count)
         return self.messages
 
     async def wait_for_another(self, message: Message) -> None:
-        """Wait until a message has come twice."""
+        """Wait until a message has arrived twice."""
         async with asyncio.timeout(15), self._came:
             await self._came.wait_for(lambda: [each.id for each in self.messages].count(message.id) > 1)
 
     async def refuse_all(self) -> None:
-        """Answer the requests that were left without an answer with 500."""
+        """Answer the pending requests with 500."""
         for writer in list(self._open):
             writer.write(response(500))
             await writer.drain()

@@ -62,7 +62,8 @@ async def until_step(caller: Caller, release: Json, step: int) -> Json:
 async def until_served(caller: Caller, flag: Json) -> None:
     """Wait until evaluations see the state of a flag that a release was read to have made.
 
-    It can be read a moment before. A change that finds its value already there is answered when it is seen everywhere.
+    The state can be read a moment earlier. A change that finds its value already there is answered when it is seen
+    everywhere.
     """
     name = (await caller.get(flag_path(flag))).json()["name"]
     answer = await caller.put(flag_path(flag), json={"name": name})
@@ -75,7 +76,7 @@ async def until_results(caller: Caller, release: Json, condition: Callable[[Json
 
 
 async def until(read: Callable[[], Awaitable[Json]], condition: Callable[[Json], bool]) -> Json:
-    """Read again and again until what is read fulfils a condition."""
+    """Read repeatedly until the result fulfils a condition, and return it."""
     found: Json = {}
     try:
         async with asyncio.timeout(SECONDS):

@@ -1,4 +1,4 @@
-"""Callers of a server in another process, and load that remembers all responses to compare with the stored data."""
+"""Callers of a server in another process, and load that records all responses to compare them with the stored data."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""A database's schema, and what in a newer one would break a version that was written for it."""
+"""A database's schema, and changes in a newer one that would break a version that was written for it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
 from tests.support.stores import Store
 
 _LARGE = {"changes"}  # and the history
-_WITHOUT_ON_CONFLICT = {"history.segments"}  # no release names a conflict of theirs; partitions each have the key
+_WITHOUT_ON_CONFLICT = {"history.segments"}  # no release names a conflict on them; each partition has the key
 _HISTORY = "history"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column; `is_filled` is whether a row that does not name it gets a value."""
+    """A column; `is_filled` says whether a row that does not name it gets a value."""
 
     type: str
     nullable: bool
@@ -26,7 +26,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table by names of its columns; constraints and indexes are in words."""
+    """A table by the names of its columns, with its constraints and indexes in words."""
 
     columns: dict[str, Column]
     keys: frozenset[str]  # primary and unique: ON CONFLICT names their columns
@@ -38,7 +38,7 @@ Schema = dict[str, Table]
 
 
 async def run_on(store: Store, function: Callable[[sa.Connection], Any]) -> Any:
-    """What a function returns for a connection of migrations, which is committed after it."""
+    """Return the result of a function for a migration's connection, which is committed afterwards."""
     files = store.data_directory / CONFIGURATION_FILE, store.data_directory / HISTORY_FILE
     engine = dialect.migrating_engine(store.database_url, *files)
     try:
@@ -49,7 +49,7 @@ async def run_on(store: Store, function: Callable[[sa.Connection], Any]) -> Any:
 
 
 def read_schema(connection: sa.Connection) -> Schema:
-    """All tables of both schemas but Alembic's, by their full names."""
+    """Return all tables of both schemas except Alembic's, by their full names."""
     inspector = sa.inspect(connection)
     found = {}
     for schema in (None, _HISTORY):
@@ -61,7 +61,7 @@ def read_schema(connection: sa.Connection) -> Schema:
 
 
 def find_contractions(before: Schema, after: Schema) -> Iterator[str]:
-    """What the version before can no longer do, in words. Tables that it does not know may be anything."""
+    """Yield what the previous version can no longer do, in words. Tables that it does not know are ignored."""
     for name, table in before.items():
         if name not in after:
             yield f"{name} is missing"
@@ -95,7 +95,7 @@ def _find_in_column(name: str, column: Column, now: Column | None) -> Iterator[s
 
 def _read_table(inspector: sa.Inspector, name: str, schema: str | None) -> Table:
     primary = inspector.get_pk_constraint(name, schema)["constrained_columns"]
-    # A single whole-number key of SQLite counts by itself.
+    # SQLite numbers a single whole-number key itself.
     columns = {
         each["name"]: Column(
             str(each["type"]),

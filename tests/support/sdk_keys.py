@@ -19,7 +19,7 @@ class KeyMaker:
         self._actor = Actor(UUID(person.account["id"]), person.account["email"])
 
     async def create(self, environment: Json, kind: str = "server", expires_at: datetime | None = None) -> str:
-        """The text of a new key of an environment."""
+        """Create a key of an environment; return its text."""
         wanted = WantedKey("Shop", environment["key"], KeyKind(kind), expires_at)
         _, text = await self._keys.create_key(self._actor, UUID(environment["project_id"]), wanted)
         return text

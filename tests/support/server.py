@@ -16,7 +16,7 @@ from tests.support.ports import free_port
 from tests.support.processes import kill
 from tests.support.stores import Store
 
-COMMAND = (sys.executable, "-m", "flagstaff", "serve")  # as operators run it
+COMMAND = (sys.executable, "-m", "flagstaff", "serve")  # the command that operators run
 
 _START_SECONDS = 30
 _STOP_SECONDS = 15
@@ -36,9 +36,8 @@ class ServerProcess:
     ) -> None:
         """`environ` is added to the settings of the store and the port; `open_files` lowers the system's limit.
 
-        A start waits until `ready` answers 200.
-
-        `command`, such as COMMAND, starts a new interpreter; without it, one that has imported Flagstaff is forked.
+        A start waits until `ready` answers 200. `command`, such as COMMAND, starts a new interpreter; without it, one
+        that has imported Flagstaff is forked.
         """
         self._open_files = open_files
         self._command = command

@@ -32,7 +32,7 @@ class World:
         self.revisions = dict.fromkeys(ENVIRONMENTS, 0)
         self.sdk_keys_of: dict[str, dict[bytes, KeyInForce]] = {key: {} for key in ENVIRONMENTS}
         self.exists = True
-        self.loads: list[str] = []  # one entry for each load that has begun
+        self.loads: list[str] = []  # one entry for each load that has started
         self.failure: Exception | None = None
         self.let_go = asyncio.Event()
         self.let_go.set()
@@ -65,7 +65,7 @@ class World:
         await self.snapshots.refresh(self.project.id, self.environments[key].id if key else None)
 
     async def served(self, key: str = "production") -> bool | None:
-        """The result of an evaluation now; None if the project or the environment is unknown."""
+        """Return the result of an evaluation now, or None if the project or the environment is unknown."""
         access = await self.sdk_keys.find(self.sdk_key)
         environment = access.project.environments.get(key) if access else None
         return b'"enabled":true' in evaluate(environment, "ada", None)[0] if environment else None
@@ -97,7 +97,7 @@ class World:
         return {each.id: Revision(self.revisions[key], latest) for key, each in self.environments.items()}
 
     async def _load(self, name: str, read: Callable[[], Loaded]) -> Loaded:
-        """What is committed when the load begins, delivered when the test lets it."""
+        """Read the committed state, and return it when the test says so."""
         self.loads.append(name)
         loaded = read()
         await self.let_go.wait()

@@ -1,4 +1,4 @@
-"""Runs the commands of a page of the documentation, and compares what they print with what the page says."""
+"""Runs the commands of a documentation page, and compares their output with the output in the page."""
 
 import asyncio
 import json
@@ -21,14 +21,14 @@ _CHANGING = frozenset({"id", "evaluated_at"})
 
 @dataclass(frozen=True)
 class Step:
-    """A block of commands, and the JSON that the page says it prints, if any."""
+    """A block of commands, and the JSON that it prints according to the page, if any."""
 
     commands: str
     answer: Any | None
 
 
 async def run_and_compare(text: str, environ: Mapping[str, str]) -> None:
-    """Run all blocks of commands in a page or a part of it, in one shell, which ends at the first that fails."""
+    """Run all blocks of commands in a page or a part of it, in one shell, which ends at the first failure."""
     steps = list(_read_steps(text))
     answers = sum(step.answer is not None for step in steps)
     assert answers == text.count("```json\n") > 0, "an answer must follow the commands that print it"
@@ -46,7 +46,7 @@ def _read_steps(text: str) -> Iterator[Step]:
 
 
 def _without_what_changes(value: Any) -> Any:
-    """The same JSON without ids and times, which differ in every run."""
+    """Return the same JSON without ids and times, which differ in every run."""
     if isinstance(value, list):
         return [_without_what_changes(item) for item in value]
     if isinstance(value, dict):
@@ -55,7 +55,7 @@ def _without_what_changes(value: Any) -> Any:
 
 
 async def _run(commands: list[str], environ: Mapping[str, str]) -> list[str]:
-    """The output of each block."""
+    """Return the output of each block."""
     script = "\n".join(["set -euo pipefail", *(f"{each}\necho '{_END_OF_STEP}'" for each in commands)])
     shell = await asyncio.create_subprocess_exec(
         *("bash", "-c", script), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=environ

@@ -1,4 +1,4 @@
-"""Spans that are kept in memory when they have ended."""
+"""Spans that are kept in memory after their end."""
 
 from collections.abc import Sequence
 
@@ -13,12 +13,12 @@ TRACE, CALLER = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 
 
 def sampling(ratio: float, *, follows_parent: bool = True) -> Sampling:
-    """A decision with the usual propagators."""
+    """Return a sampling decision with the usual propagators."""
     return Sampling(ratio, make_propagator(["tracecontext", "baggage"]), follows_parent=follows_parent)
 
 
 class Spans:
-    """Makes spans, and keeps those that have ended."""
+    """Creates spans, and keeps those that have ended."""
 
     def __init__(self) -> None:
         self._kept = InMemorySpanExporter()

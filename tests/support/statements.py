@@ -4,11 +4,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-_Key = tuple[Any, ...]  # a dialect, and what makes the statement
+_Key = tuple[Any, ...]  # a dialect, and what identifies the statement
 
 
 class _Statements(dict[_Key, Any]):
-    """Compiled statements by the kind of the dialect, of which each database has an object of its own."""
+    """Compiled statements by the kind of the dialect, because each database has its own dialect object."""
 
     def get(self, key: _Key, default: Any = None) -> Any:
         return super().get((type(key[0]), *key[1:]), default)
@@ -18,9 +18,9 @@ class _Statements(dict[_Key, Any]):
 
 
 def share_statements() -> None:
-    """Let every database of this process use what another one has compiled, as one does that is open for long.
+    """Let every database of this process use statements that another one has compiled.
 
-    A test opens databases of its own. To compile their statements again took a sixth of its processor time.
+    A test opens databases of its own. Compiling their statements again took a sixth of its processor time.
     """
     statements = _Statements()
     sa.event.listen(

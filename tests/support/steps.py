@@ -1,4 +1,4 @@
-"""Runs work that is done in steps."""
+"""Runs work that is split into steps."""
 
 from collections.abc import Generator
 from typing import TypeVar
@@ -7,7 +7,7 @@ T = TypeVar("T")
 
 
 def finish(steps: Generator[object, None, T]) -> T:
-    """The value of a generator."""
+    """Run a generator to its end; return its value."""
     while True:
         try:
             next(steps)

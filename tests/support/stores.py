@@ -42,7 +42,7 @@ async def postgresql_store(
 ) -> AsyncIterator[Store]:
     """A separate database. Fails at the end if a connection was left open."""
     name = f"test_{uuid4().hex}"
-    # Copying files is faster than copying pages as long as nothing waits for the disk.
+    # Copying files is faster than copying pages if nothing waits for the disk.
     await server.administrator.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
     try:
         yield Store(server.url(name), data_directory)
@@ -64,7 +64,7 @@ async def _drop(connection: asyncpg.Connection, name: str) -> None:
 
 
 async def _wait_until_unused(connection: asyncpg.Connection, name: str) -> None:
-    """Wait for the server process of a closed connection to end; DROP DATABASE would poll for it slowly."""
+    """Wait until the server process of a closed connection ends; DROP DATABASE would poll for it slowly."""
     try:
         async with asyncio.timeout(2):
             while await connection.fetchval("SELECT count(*) FROM pg_stat_activity WHERE datname = $1", name):

@@ -90,7 +90,7 @@ variant_lists = st.just(()) | weights.map(
 
 @st.composite
 def prerequisites(draw: st.DrawFn, keys: list[str]) -> tuple[Prerequisite, ...]:
-    """Prerequisites about some of the flags with these keys, and sometimes about one that does not exist."""
+    """Generate prerequisites on some of the flags with these keys, and sometimes on one that does not exist."""
     needed = draw(st.just([]) | st.lists(st.sampled_from([*keys, "missing"]), max_size=2, unique=True))
     wanted = st.sampled_from([(False, ()), (True, ()), (True, ("a",)), (True, ("b", "c"))])
     return tuple(Prerequisite(key, *draw(wanted)) for key in needed)
@@ -106,7 +106,7 @@ def targeted_flags(draw: st.DrawFn) -> list[tuple[Flag, list[Rule]]]:
                 ENVIRONMENT,
                 key=key,
                 variants=draw(variant_lists),
-                # Only earlier flags, so that there is no cycle, in an order unlike that of the keys.
+                # Only earlier flags, so that there is no cycle, in an order that differs from that of the keys.
                 prerequisites=draw(prerequisites(keys[:place])),
                 enabled=draw(st.booleans() | st.just(True)),
                 rollout_percentage=draw(st.sampled_from([0, 0, 1, 50, 99, 100]) | st.integers(0, 100)),

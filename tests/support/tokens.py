@@ -11,7 +11,7 @@ from tests.support.sessions import PASSWORD
 async def issue(
     flagstaff: Flagstaff, callers: AsyncExitStack, path: str, maker: Caller, *permissions: str, **values: Any
 ) -> Caller:
-    """A machine with a new token, which `maker` creates at a path; `account` is the token's view."""
+    """Create a token at a path as `maker`; return a machine that uses it, whose `account` is the token's view."""
     body = {"name": "Deployments", "permissions": permissions, "current_password": PASSWORD, **values}
     token: Json = created(await maker.post(path, json=body))
     return await callers.enter_async_context(Caller(flagstaff.edge.asgi, token=token["token"], account=token))

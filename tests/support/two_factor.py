@@ -23,16 +23,16 @@ class App:
     recovery_codes: list[str]
 
     def code(self, steps_later: int = 0) -> str:
-        """The code that it shows now, or some steps later or earlier."""
+        """Return the code that it shows now, or some steps later or earlier."""
         return pyotp.TOTP(self.secret).at(self.clock(), counter_offset=steps_later)
 
     def wrong_code(self) -> str:
-        """A code that is none of those that it shows about now."""
+        """Return a code that it does not show in these steps."""
         shown = {self.code(steps) for steps in range(-2, 3)}
         return next(code for code in ("000000", "111111", "222222", "333333", "444444", "555555") if code not in shown)
 
     def next_code(self) -> str:
-        """The code of the next step, which it shows from now on."""
+        """Return the code of the next step."""
         self.clock.advance(seconds=STEP_SECONDS)
         return self.code()
 
@@ -54,12 +54,12 @@ async def enrol(caller: Caller, clock: Clock) -> App:
 
 
 async def log_in(client: Caller, email: str = "ada@example.com", password: str = PASSWORD) -> httpx.Response:
-    """The first step of a login."""
+    """Take the first step of a login."""
     return await client.post("/auth/login", json={"email": email, "password": password})
 
 
 async def challenge(client: Caller, email: str = "ada@example.com", password: str = PASSWORD) -> str:
-    """The challenge of a login with the right password."""
+    """Return the challenge of a login with the right password."""
     answer = await log_in(client, email, password)
     assert (answer.status_code, answer.json()["type"]) == (401, "urn:flagstaff:error:mfa_required")
     given: str = answer.json()["challenge"]
@@ -67,5 +67,5 @@ async def challenge(client: Caller, email: str = "ada@example.com", password: st
 
 
 async def answer_challenge(client: Caller, given: str, **proof: Any) -> httpx.Response:
-    """The second step of a login."""
+    """Take the second step of a login."""
     return await client.post("/auth/login/second-factor", json={"challenge": given, **proof})

@@ -37,7 +37,7 @@ from tests.support.unleash_strategies import (
 
 
 def flag_key(name: str) -> str:
-    """The key of the flag for a feature: a key has no capitals and no dots."""
+    """Return the key of the flag for a feature: a key has no capitals and no dots."""
     try:
         return check_flag_key(name.lower().replace(".", "-"))
     except ValueError:
@@ -45,7 +45,7 @@ def flag_key(name: str) -> str:
 
 
 def translate_state(state: Json) -> dict[str, TargetedFlag | LeftOutError]:
-    """The flag of each feature by the feature's name, or why there is none.
+    """Return the flag of each feature by the feature's name, or why there is none.
 
     Raises:
         LeftOutError: for a state that has no features.
@@ -119,7 +119,7 @@ class User(NamedTuple):
 
 
 def translate_context(context: Json, asked: TargetedFlag | None) -> User:
-    """The user of a context; `asked` is the flag in question, if it exists."""
+    """Return the user of a context; `asked` is the flag in question, if it exists."""
     is_visitor = "sessionId" in context and "userId" not in context
     if asked and is_visitor and asked.flag.stickiness == DEFAULT_STICKINESS and _hashes(asked):
         raise LeftOutError("The stickiness `default` does not use the session's id.")
@@ -134,7 +134,7 @@ def translate_context(context: Json, asked: TargetedFlag | None) -> User:
 
 
 def evaluate_all(flags: Iterable[TargetedFlag], segments: Iterable[Segment], user: User) -> dict[str, Any]:
-    """The results of all flags by key, from our compiler and evaluator."""
+    """Return the results of all flags by key, from our compiler and evaluator."""
     snapshot = compile_environment(make_environment(key=user.environment), flags, segments)
     given = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in user.custom_attributes.items()}
     wanted = snapshot.targeting.attributes if snapshot.targeting else ()
@@ -148,7 +148,7 @@ def _hashes(targeted: TargetedFlag) -> bool:
 
 
 def _variants(feature: Json, strategies: Sequence[Json]) -> tuple[Sequence[Json], Hashed]:
-    """The variants of a feature, and what is hashed for them; those of a strategy replace the feature's."""
+    """Return the variants of a feature, and what is hashed for them; a strategy's variants replace the feature's."""
     if any(each.get("variants") for each in strategies):
         assert len(strategies) == 1, "the variants of a flag are the same for all of its rules"
         own = strategies[0]["variants"]
@@ -159,7 +159,7 @@ def _variants(feature: Json, strategies: Sequence[Json]) -> tuple[Sequence[Json]
 
 
 def read_payload(payload: Json) -> Any:
-    """The value that stands for the payload of a variant."""
+    """Return the value that represents the payload of a variant."""
     return payload["value"] if payload["type"] in ("string", "csv") else json.loads(payload["value"])
 
 

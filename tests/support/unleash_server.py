@@ -1,4 +1,4 @@
-"""Unleash's own server, unmodified, and what the tests make on it by its administrators' API."""
+"""Unleash's own server, unmodified, and resources that tests create with its administrators' API."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ class UnleashServer:
     """A server with an empty database, below the path that Flagstaff has for its SDKs."""
 
     def __init__(self, postgres: PostgresServer, folder: Path) -> None:
-        """`folder` is where its log is written."""
+        """`folder` is for its log."""
         self._port = free_port()
         self.url = f"http://127.0.0.1:{self._port}"
         self._log_file = folder / "unleash-server.log"
@@ -90,7 +90,7 @@ class UnleashServer:
         await self._send("POST", f"{_FEATURES}/{name}/dependencies", dependency)
 
     async def settle(self) -> None:
-        """Return when browsers are sent all that was made before: the server reads that from time to time."""
+        """Wait until browsers get everything that was created before: the server refreshes that from time to time."""
         await self.create_feature("settled", [{"name": "default"}], is_on=True)
         async with asyncio.timeout(_START_SECONDS):
             while "settled" not in {each["name"] for each in (await self._frontend())["toggles"]}:

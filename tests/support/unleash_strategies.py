@@ -31,7 +31,7 @@ class LeftOutError(Exception):
 
 
 class Hashed(NamedTuple):
-    """What is hashed for a rollout or for variants: the group and the attribute."""
+    """The group and the attribute that are hashed for a rollout or for variants."""
 
     group: str
     stickiness: str
@@ -44,7 +44,7 @@ def percentage_of(strategy: Json) -> int:
 
 
 def hashed_by(strategy: Json) -> Hashed:
-    """What a strategy with a percentage hashes."""
+    """Return what a strategy with a percentage hashes."""
     parameters = strategy["parameters"]
     return Hashed(parameters.get("groupId", ""), _ROLLOUTS[strategy["name"]][1] or parameters["stickiness"])
 
@@ -66,7 +66,7 @@ def rule_of(strategy: Json, segments: Mapping[str, Segment]) -> Rule:
 
 
 def _own_conditions(strategy: Json) -> Iterator[Condition]:
-    """The conditions that a strategy's name and parameters stand for."""
+    """Yield the conditions that a strategy's name and parameters represent."""
     name = strategy["name"]
     if name in _LISTS:
         parameter, attribute, operator = _LISTS[name]

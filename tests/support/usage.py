@@ -1,4 +1,4 @@
-"""The programs that the dashboard shows under “Use in code”, filled in as the dashboard does it (lib/usage.ts)."""
+"""The programs that the dashboard shows under “Use in code”, filled in as the dashboard does (lib/usage.ts)."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
 class Usage(NamedTuple):
-    """How a program is installed, in commands or coordinates, which may be empty; and the program."""
+    """The installation of a program's libraries, as commands or coordinates, which may be empty; and the program."""
 
     install: str
     code: str

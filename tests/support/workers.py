@@ -1,4 +1,4 @@
-"""A caller for each worker of a server, which are told apart by the ids that they give to requests."""
+"""A caller for each worker of a server. The ids that workers give to requests identify them."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,17 +12,17 @@ _SECONDS = 20
 
 
 def worker_pids(server: ServerProcess) -> set[int]:
-    """The processes that the server's parent has started and not reaped yet."""
+    """Return the processes that the server's parent has started and not reaped yet."""
     return {int(pid) for pid in Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()}
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is such a process, which may be a zombie that its parent has not reaped."""
+    """Return whether there is such a process, which may be a zombie that its parent has not reaped."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
         return False
-    # The first thread is a zombie as soon as it has ended. Others may still hold the process's sockets.
+    # The first thread is a zombie as soon as it has ended. Other threads may still hold the process's sockets.
     return state != "Z" or _threads(pid) > 1
 
 
@@ -35,7 +35,7 @@ def _threads(pid: int) -> int:
 
 @asynccontextmanager
 async def a_caller_of_each(server: ServerProcess, count: int, *, token: str = "") -> AsyncIterator[list[RemoteCaller]]:
-    """Callers whose connections stay open, each at another worker."""
+    """Open callers whose connections stay open, each to another worker."""
     found: dict[str, RemoteCaller] = {}
     async with AsyncExitStack() as opened, asyncio.timeout(_SECONDS):
         while len(found) < count:

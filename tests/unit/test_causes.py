@@ -1,4 +1,4 @@
-"""What finding a cause keeps in memory."""
+"""The memory that the search for a cause uses."""
 
 import gc
 import itertools
@@ -33,7 +33,7 @@ def test_however_many_states_are_tried_few_are_kept() -> None:
     earlier, later = _evaluation(0), _evaluation(60)
     work = find_cause(past, ResultChange(flag.key, earlier, later, Answer(True, None), Answer(False, None)))
     kept = 0
-    gc.freeze()  # so that only objects of this test are looked at
+    gc.freeze()  # so that only objects of this test are counted
     try:
         while True:
             try:

@@ -1,4 +1,4 @@
-"""The queue in which clients take turns: no turn is lost, and none is handed out twice."""
+"""The queue in which clients take turns: no turn is lost, and none is given to two clients."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from flagstaff.values.errors import Code, Error
 
 
 def make_queue(waiting: int) -> FairQueue:
-    """A queue of one turn, in which so many may wait, even if all are one client's."""
+    """Return a queue with one turn, in which this many may wait, even if all belong to one client."""
     return FairQueue(at_once=1, waiting=waiting, waiting_of_one=waiting, too_many="Full.", too_many_of_one="Enough.")
 
 
@@ -24,7 +24,7 @@ async def test_a_full_queue_has_room_for_a_client_whose_rival_has_just_left() ->
         eves = [asyncio.create_task(work("eve")) for _ in range(3)]
         await asyncio.sleep(0)
         bob = asyncio.create_task(work("bob"))
-        eves[2].cancel()  # has left, but its task learns of it only after bob has asked
+        eves[2].cancel()  # it has left, but its task learns of it only after bob has asked
         await asyncio.sleep(0)
     assert await asyncio.wait_for(bob, 5) == "bob"
     assert eves[2].cancelled()
@@ -62,7 +62,7 @@ async def test_a_request_that_is_cancelled_with_its_turn_passes_it_on() -> None:
     async with queue.take("ada"):
         eve, bob = asyncio.create_task(work("eve")), asyncio.create_task(work("bob"))
         await asyncio.sleep(0)
-    eve.cancel()  # its turn has been given to it, but it has not run yet
+    eve.cancel()  # it has been given a turn, but has not run yet
     assert await asyncio.wait_for(bob, 5) == "bob"
 
 

@@ -1,4 +1,4 @@
-"""How deeply a body is nested, and how many fields and items it has, is counted outside of texts, and exactly."""
+"""Counting the levels, fields and items of a body, without those inside texts."""
 
 import json
 
@@ -11,7 +11,7 @@ from flagstaff.values.errors import Error
 
 
 def nested(levels: int, inside: object) -> bytes:
-    """JSON of lists and objects in turn, around a value."""
+    """Return JSON of lists and objects in turn, around a value."""
     opened = b"".join(b"[" if level % 2 else b'{"[\\"{":' for level in range(levels))
     closed = b"".join(b"]" if level % 2 else b"}" for level in reversed(range(levels)))
     return opened + json.dumps(inside).encode() + closed

@@ -1,4 +1,4 @@
-"""OpenTelemetry's own variables: what turns it on, and what is refused."""
+"""OpenTelemetry's own variables: which turn it on, and which values are refused."""
 
 import logging
 
@@ -25,7 +25,7 @@ FIGURES = Figures(timeout_seconds=10.0, every_seconds=60.0)
 
 
 def load(**environ: str) -> OpenTelemetry:
-    """What is sent to the collector."""
+    """Load the settings for a collector."""
     loaded = OpenTelemetry.load({**COLLECTOR, **environ})
     assert loaded is not None
     return loaded
@@ -38,7 +38,7 @@ def traces(**environ: str) -> Traces:
 
 
 def refusal(**environ: str) -> str:
-    """The error line that stops the start."""
+    """Return the error line that stops the start."""
     with pytest.raises(SettingsError) as refused:
         OpenTelemetry.load({**COLLECTOR, **environ})
     line = str(refused.value)

@@ -1,4 +1,4 @@
-"""What makes and sends traces and metrics: which requests are sampled, what waits, and what the metrics become."""
+"""Traces and metrics: which requests are sampled, the queue, and the form of the metrics."""
 
 import asyncio
 import io
@@ -45,7 +45,7 @@ def log_stream() -> Iterator[io.StringIO]:
     logging.getLogger().handlers.clear()
 
 
-# Which requests are traced.
+# Sampled requests.
 
 
 @given(
@@ -124,7 +124,7 @@ def test_baggage_is_not_read() -> None:
     assert make_propagator(["baggage"]).fields == set()
 
 
-# The spans of a request and of what is done for it.
+# The spans of a request and of its work.
 
 
 def test_only_a_traced_request_has_parts_and_calls(spans: Spans) -> None:
@@ -137,7 +137,7 @@ def test_only_a_traced_request_has_parts_and_calls(spans: Spans) -> None:
 def test_an_invented_method_is_not_shown(spans: Spans) -> None:
     with spans.tracing.request(spans.begin(), "HUSH", "http") as request:
         request.end("HUSH", "/api/me", 405)
-        request.end("HUSH", "/api/me", 500)  # has no effect any more
+        request.end("HUSH", "/api/me", 500)  # has no effect after the first call
     (span,) = spans.ended
     assert span.name == "HTTP /api/me"
     assert span.attributes is not None

@@ -1,4 +1,4 @@
-"""Work that takes a share of the event loop's time."""
+"""Work that uses only a share of the event loop's time."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Hashing passwords: which clients wait, and how little it affects other work."""
+"""Hashing passwords: which clients wait, and how little other work is delayed."""
 
 import asyncio
 import os
@@ -17,14 +17,14 @@ from tests.support.cpu import cpu_seconds
 
 @pytest.fixture
 def passwords() -> Iterator[Passwords]:
-    """Cheap hashes: 32 KiB is the least that Argon2 accepts."""
+    """Cheap hashes: 32 KiB is the minimum of Argon2."""
     light = Passwords(time_cost=1, memory_cost_kib=32)
     yield light
     light.close()
 
 
 async def outcomes(passwords: Passwords, *clients: str) -> Counter[Code | None]:
-    """The outcomes for these clients, which arrive at the same time."""
+    """Return the outcomes for these clients, which arrive at the same time."""
     results = await asyncio.gather(
         *(passwords.hash("secret", client=client) for client in clients), return_exceptions=True
     )

@@ -1,4 +1,4 @@
-"""FLAGSTAFF_OIDC_PROVIDERS: what is accepted, and what stops the start with one line."""
+"""FLAGSTAFF_OIDC_PROVIDERS: valid values, and the error line for invalid ones."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which processes count as paused: real ones, which the kernel describes, and a clock that the test sets."""
+"""Detecting paused processes: real ones, which the kernel describes, with a clock that the test sets."""
 
 import os
 import signal
@@ -27,7 +27,7 @@ class Watched:
         self.pulse = Pulse(lambda _: self.beats, lambda: self.now)
 
     def looks(self, pid: int, seconds: float, between: Callable[[], None] = lambda: None) -> list[list[int]]:
-        """What was found at each look of some seconds."""
+        """Return the results of looks that are some seconds apart."""
         found = []
         for _ in range(round(seconds / LOOK_SECONDS)):
             self.now += LOOK_SECONDS
@@ -38,7 +38,7 @@ class Watched:
 
 @contextmanager
 def running(program: str) -> Iterator[int]:
-    """The id of a process that runs a program, which has said that it has begun."""
+    """Run a program that prints when it has begun; yield its process id."""
     with ExitStack() as opened:
         pipe = subprocess.PIPE
         process = opened.enter_context(subprocess.Popen([sys.executable, "-c", program], stdin=pipe, stdout=pipe))

@@ -11,7 +11,7 @@ SECRET = "correct horse battery staple, and then some"
 
 
 def refusal(**environ: str) -> str:
-    """The error line that stops the start."""
+    """Return the error line that stops the start."""
     with pytest.raises(SettingsError) as refused:
         Settings.load(environ)
     line = str(refused.value)

@@ -1,4 +1,4 @@
-"""The simulation of many instances: the same seed gives the same figures, and it does what instances do."""
+"""The simulation of many instances: a seed always gives the same figures, and the model behaves as instances do."""
 
 import pytest
 

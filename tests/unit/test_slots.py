@@ -1,4 +1,4 @@
-"""Requests that wait for one slot keep none that others wait for."""
+"""A request that waits for one slot does not hold a slot that others wait for."""
 
 import asyncio
 from contextlib import AsyncExitStack

@@ -1,4 +1,4 @@
-"""The content of the log and the metrics, and above all what they must never contain."""
+"""The content of the log and the metrics, and especially what they must never contain."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Resources as responses have them, and as rows of a table."""
+"""Resources in responses, and in rows of a table."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Which addresses webhooks may reach."""
+"""The addresses that webhooks may reach."""
 
 from ipaddress import ip_address, ip_network
 

@@ -1,4 +1,4 @@
-"""How messages leave: to allowed addresses and ports, from one resolution, with certificates, and through a proxy."""
+"""Sending messages: allowed addresses and ports, one resolution, certificates, and proxies."""
 
 import asyncio
 import ssl
@@ -22,7 +22,7 @@ LOOPBACK = (ip_network("127.0.0.0/8"),)
 
 
 class Names:
-    """What a name has led to, a list of addresses for each time that it was resolved."""
+    """The results of resolving a name: a list of addresses for each time."""
 
     def __init__(self, *addresses: list[str]) -> None:
         self.asked = 0
@@ -170,7 +170,7 @@ async def test_receivers_with_an_own_authority_are_shown_a_client_certificate(tm
         reach = Reach((*LOOPBACK, ip_network("::1/128")))
         for tls, reason in (
             (Tls(), "CERTIFICATE_VERIFY_FAILED"),
-            (Tls(authority.path), "No response"),  # the receiver demands a certificate
+            (Tls(authority.path), "No response"),  # the receiver requires a certificate
         ):
             with pytest.raises(SendError, match=reason):
                 await post(WebhookClient(reach, tls), url)
@@ -194,7 +194,7 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
 
 @asynccontextmanager
 async def open_proxy(seen: list[tuple[str, str]], *, refuses: bool = False) -> AsyncIterator[int]:
-    """A proxy that forwards plain requests and refuses or opens tunnels; it notes first lines and credentials."""
+    """A proxy that forwards plain requests and refuses or opens tunnels; it records first lines and credentials."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
@@ -232,7 +232,7 @@ async def test_a_proxy_gets_the_messages_and_no_addresses_inside() -> None:
 async def test_tls_that_fails_behind_a_proxy_holds_up_no_other_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("flagstaff.hooks.client._CONNECTIONS_MAX", 2)
     seen: list[tuple[str, str]] = []
-    async with open_proxy(seen) as port:  # it answers what should be TLS with nothing
+    async with open_proxy(seen) as port:  # it does not answer the TLS handshake
         client = WebhookClient(Reach(LOOPBACK, proxy=Proxy(f"http://127.0.0.1:{port}", None, None)))
         for number in range(5):
             with pytest.raises(SendError, match=r"^No response: "):

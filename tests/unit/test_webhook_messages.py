@@ -27,7 +27,7 @@ ID = UUID("01a1fb68-78d6-72a0-9594-54797a0c2450")
 PROJECT = NamedProject(ID, "Shop <!channel>")
 PRODUCTION = Environment(ID, ID, "Production", "production", AT, critical=True)
 ADA = Actor(ID, "ada@example.com")
-# What a person could write into the name of a flag to look like something else in a chat.
+# Texts that a person could write into a flag's name so that it looks like something else in a chat.
 HOSTILE = '<!channel> @everyone <@U123> [a](http://evil) **b** `c` <at>all</at> & "d"'
 
 
@@ -144,7 +144,7 @@ def test_people_and_programs_read_what_the_server_noticed(kind: NoticeType) -> N
 
 
 def test_a_signature_is_that_of_the_specification() -> None:
-    # The example of the specification of Standard Webhooks.
+    # The example in the specification of Standard Webhooks.
     secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     signature = sign([secret], "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}')
     assert signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="

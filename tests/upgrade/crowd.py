@@ -1,4 +1,4 @@
-"""Clients of two versions that serve from one database, which join and leave with the instances."""
+"""Clients of two versions that serve from one database; clients join and leave with the instances."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,7 +29,7 @@ class Crowd:
     _joined: int = 0
 
     def join(self, instance: int, port: int) -> None:
-        """Begin to ask an instance, which must be ready."""
+        """Start to send requests to an instance, which must be ready."""
         self._joined += 1
         leaving = self._leaving[instance] = asyncio.Event()
         flag = self.flags[instance]
@@ -49,12 +49,12 @@ class Crowd:
         self._clients[instance] = [self.tasks.create_task(each.run(leaving.is_set)) for each in (toggler, *evaluators)]
 
     async def leave(self, instance: int) -> None:
-        """Stop asking it, once all requests have been answered."""
+        """Stop sending requests to it, after all of them have been answered."""
         self._leaving[instance].set()
         await asyncio.wait(self._clients.pop(instance))
 
     async def work(self) -> None:
-        """Wait until every instance that is asked has answered many requests of each kind from now on."""
+        """Wait until every instance has answered many more requests of each kind."""
         toggles, evaluations = len(self.history.toggles), len(self.history.evaluations)
         async with asyncio.timeout(_LONG_SECONDS):
             while not all(
@@ -67,7 +67,7 @@ class Crowd:
     @classmethod
     @asynccontextmanager
     async def gather(cls, token: str, sdk_key: str, flags: list[Json]) -> AsyncIterator[Self]:
-        """A crowd that has left every instance at the end."""
+        """Run a crowd that has left every instance at the end."""
         async with asyncio.TaskGroup() as tasks:
             crowd = cls(tasks, token, sdk_key, flags)
             try:
@@ -77,7 +77,7 @@ class Crowd:
                     leaving.set()
 
     def failures(self) -> list[Toggle | Evaluation]:
-        """Requests that had another answer than they should."""
+        """Return the requests with a wrong answer."""
         toggles = [each for each in self.history.toggles if each.outcome is not Outcome.MADE or not _is_live(each)]
         return [*toggles, *(each for each in self.history.evaluations if not each.is_normal)]
 

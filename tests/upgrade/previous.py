@@ -30,7 +30,7 @@ _RELEASE_TAG = "v[0-9]*"
 
 @dataclass(frozen=True)
 class Release:
-    """How its server is started."""
+    """A release, and how its server is started."""
 
     command: Sequence[str]
     environ: Mapping[str, str]
@@ -60,12 +60,12 @@ def build_previous() -> Release:
 
 
 def newest_release() -> str | None:
-    """The newest tag of a release before this commit."""
+    """Return the newest tag of a release before this commit."""
     return _git("describe", "--tags", "--abbrev=0", "--match", _RELEASE_TAG, "HEAD^") or None
 
 
 def newest_revision_of_previous() -> str | None:
-    """The newest revision in its sources; None without the repository's history."""
+    """Return the newest revision in its sources, or None without the repository's history."""
     names = _git("ls-tree", "--name-only", REF, _VERSIONS).splitlines()
     found = [match[1] for name in names if (match := re.match(r"(\d{4})_", name.rpartition("/")[2]))]
     return max(found, default=None)
@@ -89,7 +89,7 @@ def _build(commit: str, work: Path) -> None:
 
 
 def _is_installed(locked: Path) -> bool:
-    """Whether this environment has exactly the versions of a lock file."""
+    """Return whether this environment has exactly the versions of a lock file."""
     lines = re.findall(r"^([a-z0-9].*?) *\\?$", locked.read_text(), re.MULTILINE)
     for each in map(Requirement, lines):
         if each.marker is None or each.marker.evaluate():
@@ -110,7 +110,7 @@ def _run(command: Sequence[str], folder: Path, **environ: str) -> None:
 
 
 def _git(*arguments: str) -> str:
-    """What git prints; nothing if it fails, as outside a repository."""
+    """Return git's output, or nothing if it fails, as it does outside a repository."""
     if shutil.which("git") is None:
         return ""
     outcome = subprocess.run(["git", *arguments], cwd=ROOT, check=False, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""The previous release's wheel beside this version, on one PostgreSQL, under load: the way there and the way back."""
+"""The previous release's wheel and this version on one PostgreSQL, under load: upgrade and downgrade."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -69,7 +69,7 @@ async def test_no_request_fails_and_none_is_stale_while_two_versions_serve(
         async with Crowd.gather(token.removeprefix("Bearer "), project["sdk_key"], flags) as crowd:
             crowd.join(OLD, old.port)
             await crowd.work()
-            async with new:  # its start migrates the database under the old one
+            async with new:  # the start migrates the database while the old version serves
                 crowd.join(NEW, new.port)
                 await crowd.work()
                 await manage_at_both(at_old, at_new, project, environment)
@@ -96,7 +96,7 @@ async def make_flag(caller: RemoteCaller, project: Json, environment: Json, key:
 
 
 async def manage_at_both(at_old: RemoteCaller, at_new: RemoteCaller, project: Json, environment: Json) -> None:
-    """What one version writes, the other has at once: flags, a rule, and a key, which is revoked again."""
+    """Check that the other version has each change at once: flags, a rule, and a key, which is then revoked."""
     for here, there in ((at_old, at_new), (at_new, at_old)):
         key = f"flag-{uuid4().hex}"
         flags = f"{environment_path(environment)}/flags"
@@ -113,7 +113,7 @@ async def manage_at_both(at_old: RemoteCaller, at_new: RemoteCaller, project: Js
 
 
 async def archive_at_both(here: RemoteCaller, there: RemoteCaller, flag: Json) -> None:
-    """What one version archives, the other has archived at once, and brings back as it was."""
+    """Check that the other version has each archived flag at once, and restores it unchanged."""
     path = f"/api/projects/{flag['project_id']}/environments/{flag['environment_id']}/flags/{flag['id']}"
     (await here.put(path, json={"enabled": True})).raise_for_status()
     (await here.post(f"{path}/archive")).raise_for_status()
@@ -130,7 +130,7 @@ async def evaluate(caller: RemoteCaller, sdk_key: str) -> int:
 
 
 async def drain(crowd: Crowd, instance: int, server: ServerProcess, caller: RemoteCaller) -> None:
-    """Stop an instance as behind a load balancer, which sends it nothing more once it is not ready."""
+    """Stop an instance as behind a load balancer, which sends it no requests once it is not ready."""
     stopping = asyncio.create_task(server.stop())
     async with asyncio.timeout(10):
         while (await caller.get("/ready")).status_code == 200:

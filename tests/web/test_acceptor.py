@@ -1,4 +1,4 @@
-"""Accepting connections: one that fails gives back its place, and one that is being set up takes part in a stop."""
+"""Accepting connections: a failed one frees its place, and one that is being set up takes part in a stop."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Tokens that end, and second factors that are demanded, while a request waits for its body."""
+"""Tokens that end, and second factors that become required, while a request waits for its body."""
 
 from collections.abc import Awaitable, Callable
 
@@ -62,7 +62,7 @@ async def test_a_write_whose_body_is_held_back_is_not_carried_out_without_the_fa
 async def refusal_after(
     flagstaff: Flagstaff, caller: Caller, meanwhile: Callable[[], Awaitable[httpx.Response]]
 ) -> Code:
-    """Why a write is refused whose body arrives after another request, which succeeds."""
+    """Return the refusal of a write whose body arrives after another request, which succeeds."""
     now = 100.0
 
     async def application(_scope: Scope, _receive: Receive, _send: Send) -> None:
@@ -92,7 +92,7 @@ async def refusal_after(
         "headers": [(b"authorization", f"Bearer {caller.token}".encode())],
         "state": {},
     }
-    Operations(list_operations(create_api().routes)).identify(scope)  # as the bound of bodies does before it
+    Operations(list_operations(create_api().routes)).identify(scope)  # as the bound on bodies does before it
     with pytest.raises(Error) as refusal:
         await authentication(scope, receive, send)
     return refusal.value.code

@@ -1,4 +1,4 @@
-"""The client that a limit counts: the peer, or the client named by a trusted proxy."""
+"""The client that a limit counts: the peer, or the client that a trusted proxy names."""
 
 import httpx
 import pytest
@@ -11,7 +11,7 @@ TRUSTING = {**TWO, "FLAGSTAFF_TRUSTED_PROXIES": "10.0.0.0/8, fd00::/8"}
 
 
 async def statuses(caller: Caller, *forwarded_for: str) -> list[int]:
-    """The statuses of logins with these X-Forwarded-For headers."""
+    """Return the statuses of logins with these X-Forwarded-For headers."""
     answers: list[httpx.Response] = []
     for each in forwarded_for:
         headers = {"x-forwarded-for": each} if each else {}
@@ -31,7 +31,7 @@ async def test_a_trusted_proxy_is_believed_but_not_what_its_client_claims(call_f
     proxy = call_from("10.1.2.3")
 
     assert await statuses(proxy, "203.0.113.1", "203.0.113.1", "203.0.113.2") == [401, 401, 401]
-    # What a client sends is to the left of what the proxy adds.
+    # The client's own value is to the left of the value that the proxy adds.
     assert await statuses(proxy, "8.8.8.8, 203.0.113.1", "203.0.113.1, 10.9.9.9", "x, 203.0.113.1") == [429, 429, 429]
     assert await statuses(call_from("192.0.2.1"), "203.0.113.1", "203.0.113.9", "") == [401, 401, 429]
 

@@ -16,7 +16,7 @@ JSON = (b"content-type", b"application/json")
 async def answer(
     body: bytes, *headers: tuple[bytes, bytes], accepted: str = "gzip", pieces: int = 1, **scope: str
 ) -> tuple[dict[str, str], bytes]:
-    """The headers and the body that a client gets of an application's answer, which is sent in pieces."""
+    """Return the headers and the body that a client gets from an application that answers in pieces."""
     sent: list[Message] = []
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:

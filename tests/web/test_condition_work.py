@@ -1,4 +1,4 @@
-"""The budget of work: what the conditions of an environment, or of a draft, may cost an evaluation."""
+"""The budget of work: how much the conditions of an environment, or of a draft, may cost an evaluation."""
 
 import asyncio
 import json
@@ -14,8 +14,8 @@ from tests.support.api import Caller, Json, environment_path, field_errors, flag
 from tests.support.builders import make_environment, make_flag, make_rule, store_all
 from tests.support.holds import ask, watch_holds
 
-LONGEST_UNITS = 10  # some milliseconds; a single step of all conditions takes fifty
-# Such a body is parsed at once, as every other: half a megabyte takes more than its conditions.
+LONGEST_UNITS = 10  # some milliseconds; a single step with all conditions takes fifty
+# Such a body is parsed in one step, like every other: parsing half a megabyte takes longer than its conditions.
 LONGEST_FOR_A_LARGE_BODY_UNITS = 100
 SETTING = "FLAGSTAFF_MAX_CONDITION_WORK"
 HARD: list[Json] = [
@@ -170,7 +170,7 @@ async def test_rules_that_are_created_at_once_do_not_exceed_the_budget_together(
 
 
 async def store_hard_rules(flagstaff: Flagstaff, environment: Json, count: int, conditions: int) -> Json:
-    """Write a flag whose rules are beyond every budget directly to the database, as an earlier release did."""
+    """Write a flag whose rules exceed every budget directly to the database, as an earlier release did."""
     home = make_environment(UUID(environment["project_id"]), id=UUID(environment["id"]))
     flag = make_flag(home, fallthrough=Fallthrough.OFF)
     hard = tuple(

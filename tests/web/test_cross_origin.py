@@ -10,7 +10,7 @@ ADMIN = "https://admin.example.com"
 
 
 def allowing(answer: httpx.Response) -> dict[str, str]:
-    """The headers by which a browser decides."""
+    """Return the headers that a browser checks."""
     return {
         name: value for name, value in answer.headers.items() if name.startswith("access-control-") or name == "vary"
     }
@@ -71,7 +71,7 @@ async def test_a_preflight_is_not_an_evaluation_and_counts_against_no_limit(clie
 
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_CORS_ORIGINS": f"{ADMIN}, http://localhost:5173"}])
 class TestWithAllowedOrigins:
-    """The effect of FLAGSTAFF_CORS_ORIGINS."""
+    """Tests of FLAGSTAFF_CORS_ORIGINS."""
 
     @pytest.mark.one_database
     async def test_other_origins_stay_out(self, client: Caller) -> None:

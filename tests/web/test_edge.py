@@ -1,4 +1,4 @@
-"""The small parts of the edge: lengths, connections counted, a log with a bound."""
+"""Small parts of the HTTP layer: lengths, connection counts, and a limited log."""
 
 import io
 import json

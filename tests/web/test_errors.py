@@ -1,4 +1,4 @@
-"""The form of all errors. Callers check the common shape on every response of every test."""
+"""The form of all errors. Callers check the common form on every response of every test."""
 
 import io
 import json

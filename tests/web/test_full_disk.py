@@ -1,4 +1,4 @@
-"""A full disk: writes are refused as an outage, nothing is half done, and everything recovers when there is space."""
+"""A full disk: writes are refused as in an outage, none is half done, and everything recovers when there is space."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,7 +21,7 @@ def template(sqlite_template: Path) -> Path:
 
 @asynccontextmanager
 async def full_disk(flagstaff: Flagstaff) -> AsyncIterator[None]:
-    """SQLite's own bound on the file, at its current size, which makes writes fail as on a full disk."""
+    """Limit the file to its current size with SQLite's own bound, so that writes fail as on a full disk."""
     async with flagstaff.database.transaction() as transaction:
         pages = await transaction.connection.scalar(sa.text("PRAGMA page_count"))
         await transaction.connection.execute(sa.text(f"PRAGMA max_page_count = {pages}"))

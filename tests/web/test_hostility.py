@@ -1,6 +1,6 @@
-"""Requests made to break something. Each gets a clear 4xx and changes nothing; callers check that none is a 500.
+"""Requests that try to break something. Each gets a clear 4xx and changes nothing; callers check that none is a 500.
 
-What the parser decides is tested where there is one: tests/processes/test_hostile_requests.py.
+Decisions of the parser are tested with a real parser: tests/processes/test_hostile_requests.py.
 """
 
 import json
@@ -136,7 +136,7 @@ async def test_bad_numbers_are_refused_as_rollouts_and_priorities(ada: Caller, f
         answer = await ada.put(flag_path(flag), content=body, headers=JSON)
         assert answer.status_code == 400, number
         if number in ("-1", "101"):
-            continue  # a priority may be that
+            continue  # a priority may have this value
         body = f'{{"rule_type": "user_id", "rule_value": "x", "priority": {number}}}'.encode()
         assert (await ada.post(f"{flag_path(flag)}/rules", content=body, headers=JSON)).status_code == 400, number
     assert (await ada.get(flag_path(flag))).json() == flag

@@ -1,4 +1,4 @@
-"""A project that nobody asks for leaves memory; its next evaluation answers right, also after changes in between."""
+"""A project that nobody asks for is unloaded; its next evaluation is right, also after changes in between."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ async def unload(flagstaff: Flagstaff) -> None:
 
 
 async def is_on(client: Caller, sdk_key: str, environment: str | None = None) -> bool:
-    """Whether the flag is on."""
+    """Return whether the flag is on."""
     answer = await client.evaluate(sdk_key, environment or "production")
     assert answer.status_code == 200, answer.text
     on: bool = answer.json()["flags"]["new-checkout"]["enabled"]

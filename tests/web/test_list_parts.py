@@ -28,13 +28,13 @@ LISTS = {
     "rules": lambda flag: f"{flag_path(flag)}/rules?",
     "rules of an environment": lambda flag: f"{flag_path(flag).partition('/flags/')[0]}/rules?",
 }
-"""Their addresses, to which parameters can be added."""
+"""Their addresses, to which query parameters can be added."""
 each_list = pytest.mark.parametrize("path_of", LISTS.values(), ids=LISTS)
 
 
 @pytest.fixture
 async def flag(ada: Caller, project: Json, environment: Json) -> Json:
-    """One list of several, since every resource has one."""
+    """A flag, which appears in one list for each resource."""
     for number in range(3):
         await ada.create_project()
         canary = await ada.create_environment(project, key=f"canary-{number}")
@@ -119,7 +119,7 @@ async def test_a_cursor_leads_to_nobody_elses(ada: Caller, eve: Caller, flag: Js
 
 @pytest.fixture
 async def many_flags(flagstaff: Flagstaff, environment: Json) -> list[str]:
-    """The keys of more flags, with a rule each, than are read at once, newest first."""
+    """Return the keys of more flags, with a rule each, than are read at once, newest first."""
     home = make_environment(UUID(environment["project_id"]), id=UUID(environment["id"]))
     flags = [make_flag(home, key=f"flag-{number}", description="x" * 1_000) for number in range(501)]
     await store_all(flagstaff.database, *flags, *map(make_rule, flags))

@@ -1,4 +1,4 @@
-"""Every operation by everyone: the table of permissions decides, so an operation that asks for none fails here.
+"""Every operation by everyone: the table of permissions decides, so an operation without a check fails here.
 
 Expected statuses are generated from the OpenAPI document and the table.
 """
@@ -29,12 +29,12 @@ from tests.web.conftest import SignUp
 
 Operation = tuple[str, str, Json]
 
-# They are about two environments, of which a token for one is not enough.
+# These are about two environments, so a token for one is not enough.
 IN_TWO = ("copy_flags", "compare_environments")
 
 CHANGE_COMMENTS = "/api/projects/{project_id}/changes/{change_id}/comments"  # which outlive all but the project
 _FLAG = {"name": "Another", "key": "another"}
-# What each operation with a body is sent.
+# The body for each operation that has one.
 BODIES: dict[str, Json] = {
     "update_project": {"name": "Renamed"},
     "update_project_security": {"demands_second_factor": False},
@@ -80,14 +80,14 @@ BODIES: dict[str, Json] = {
     "update_metric": {"name": "Renamed"},
     "create_release": {"steps": [{"after_seconds": 3600, "changes": {"enabled": True}}]},
 }
-# They are for the author of the comment, or for the account that has subscribed.
+# These are for the author of the comment, or for the account that has subscribed.
 OF_OWN = {"update_comment": "comment_id", "delete_comment": "comment_id", "delete_subscription": "subscription_id"}
 # Of a flag that has no release yet.
 OF_SPARE_FLAG = ("create_release",)
 
 
 def operations() -> list[Operation]:
-    """The operations on a project: those that delete come last, and what is inside before what contains it."""
+    """Return the operations on a project: deletions come last, and contents before their containers."""
     found = [
         (method, path, operation)
         for path, methods in described()["paths"].items()
@@ -108,12 +108,15 @@ def success_of(operation: Json) -> int:
 
 
 def is_in_production(operation: Json) -> bool:
-    """Whether an operation needs its permissions in the environment `production`, where everything is, and no other."""
+    """Return whether an operation needs its permissions only in the environment `production`.
+
+    All resources of the tests are in that environment.
+    """
     return bool(operation[PLACE] == "environment")
 
 
 def expected_of(operation: Json, role: Role, own: Role | None) -> int:
-    """The status for a member with a role in the project and, if given, its own in the environment `production`."""
+    """Return the status for a member with a role in the project and, if given, a separate one in `production`."""
     needed = {operation[PERMISSION], *operation.get(ALSO, ())}
     allowed = [needed <= PERMISSIONS[each] for each in (role, own or role)]
     if operation[PLACE] == "any environment":
@@ -122,7 +125,7 @@ def expected_of(operation: Json, role: Role, own: Role | None) -> int:
 
 
 class Place:
-    """A project with one of everything in `production`, made by its owner."""
+    """A project with one of every resource in `production`, created by its owner."""
 
     def __init__(self, owner: Caller, ids: Json, sdk_key: str) -> None:
         self.owner = owner
@@ -163,7 +166,7 @@ class Place:
         return answer
 
     async def _make_own(self, caller: Caller, name: str) -> str:
-        """The id of a new comment or subscription of a caller's; of the owner's if the caller may make none."""
+        """Return the id of a caller's new comment or subscription, or of the owner's if the caller may create none."""
         kind, body = name.removesuffix("_id"), {"text": "Mine."} if name == "comment_id" else {"tag": "mine"}
         place = CHANGE_COMMENTS if kind == "comment" else "/api/projects/{project_id}/subscriptions"
         made = await caller.post(place.format(**self.ids), json=body)
@@ -353,7 +356,7 @@ NOT_BY_TOKENS = "create_token"
 
 
 async def issue(caller: Caller, permissions: list[Permission], **values: Any) -> Caller:
-    """The same caller with a personal access token."""
+    """Return the same caller with a personal access token."""
     body = {"name": "Deployments", "permissions": permissions, "current_password": PASSWORD, **values}
     caller.headers["authorization"] = f"Bearer {created(await caller.post('/api/me/tokens', json=body))['token']}"
     return caller
@@ -394,7 +397,7 @@ async def test_an_access_token_for_an_environment_may_do_nothing_in_others_and_r
 ) -> None:
     project = {"id": place.ids["project_id"]}
     there = await ada.get_environment(project, environment)
-    spare = await ada.create_environment(project, key="spare")  # remains when the other is deleted
+    spare = await ada.create_environment(project, key="spare")  # remains when the other one is deleted
     machine = await issue(ada, list(Permission), environments=[there["id"], spare["id"]])
     for operation in operations():
         is_there = is_in_production(operation[2]) and environment == "production"

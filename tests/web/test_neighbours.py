@@ -27,9 +27,9 @@ from tests.support.sdk_keys import KeyMaker
 from tests.support.sessions import PASSWORD, log_in
 from tests.web.conftest import Call
 
-# Some milliseconds on a quiet machine, measured by what the machine at hand takes for a known piece of work.
+# Some milliseconds on an idle machine, scaled by the time that a known piece of work takes now.
 LONGEST_UNITS = 12
-# Such a body is parsed at once; comparing its names with each other took seconds.
+# Such a body is parsed in one step; comparing its names with each other took seconds.
 LONGEST_FOR_A_LARGE_CONTEXT_UNITS = 20
 UNKNOWN = {f"x{number}": 0 for number in range(10_000)}
 
@@ -519,7 +519,7 @@ async def test_an_ended_token_does_not_use_up_the_limit_of_its_account(
 
 
 class SlowReaders:
-    """Clients that have asked for a list and do not take the answer until `go_on` is set."""
+    """Clients that have requested a list and do not read the answer until `go_on` is set."""
 
     def __init__(self) -> None:
         self.go_on = asyncio.Event()
@@ -530,7 +530,7 @@ class SlowReaders:
         await self.go_on.wait()
 
     async def start(self, flagstaff: Flagstaff, token: str, count: int) -> list[asyncio.Task[tuple[int, int]]]:
-        """Start them and wait until each has its answer before it."""
+        """Start them, and wait until the answer to each has begun."""
         asking = [
             asyncio.create_task(ask(flagstaff.edge.asgi, "GET", "/api/projects", token=token, linger=self.linger))
             for _ in range(count)

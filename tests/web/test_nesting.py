@@ -11,7 +11,7 @@ from tests.support.sdk_keys import create_key
 REFUSAL = {"body": f"must not be nested more than {NESTING_MAX} levels deep"}
 EVALUATE = b'{"environment":"production","context":{"user_id":"ada","custom_attributes":{"x":%s}}}'
 FLAT = b'{"context":{"targetingKey":"ada","x":%s}}'
-# Each path, a body for it, and how many levels are around its innermost value.
+# Each path, a body for it, and the number of levels around its innermost value.
 WITH_SDK_KEY = {
     "/sdk/v1/evaluate": (EVALUATE, 3),
     "/sdk/v1/evaluate/new-checkout": (EVALUATE, 3),
@@ -33,7 +33,7 @@ WITH_SDK_KEY = {
 
 @pytest.fixture
 def template(sqlite_template: Path) -> Path:
-    """SQLite only: none of this reaches the database."""
+    """SQLite only: these requests do not reach the database."""
     return sqlite_template
 
 
@@ -46,7 +46,7 @@ async def project(ada: Caller) -> Json:
 
 
 def lists(levels: int) -> bytes:
-    """So many lists inside each other."""
+    """Return this many lists inside each other."""
     return b"[" * levels + b"]" * levels
 
 

@@ -1,4 +1,4 @@
-"""Mails to members about what concerns them: /api/me/notifications, …/notifications, and what is sent."""
+"""Notification mails to members: /api/me/notifications, …/notifications, and the mails that are sent."""
 
 from collections.abc import Sequence
 from email.message import EmailMessage
@@ -47,7 +47,7 @@ async def choose(caller: Caller, project: Json, **kinds: bool) -> None:
 
 
 async def deliver(flagstaff: Flagstaff, clock: Clock) -> None:
-    """Gather what is new, and send it after a minute."""
+    """Collect new changes, and send their mails after a minute."""
     await do_now(flagstaff, "notifications")
     clock.advance(seconds=61)
     await do_now(flagstaff, "notifications")
@@ -62,7 +62,7 @@ def text_of(mail: EmailMessage) -> str:
 
 @pytest.fixture
 async def grace(flagstaff: Flagstaff, sign_up: SignUp, project: Json) -> Caller:
-    """An editor of Ada's project, whose changes so far were examined."""
+    """An editor of Ada's project, whose earlier changes have been processed."""
     grace = await sign_up("grace")
     await join(flagstaff, project, grace, "editor")
     await do_now(flagstaff, "notifications")
@@ -71,7 +71,7 @@ async def grace(flagstaff: Flagstaff, sign_up: SignUp, project: Json) -> Caller:
 
 @pytest.fixture
 def read_new(read_mails: ReadMails) -> "ReadNew":
-    """The mails about changes."""
+    """Return the mails about changes."""
     return ReadNew(read_mails)
 
 
@@ -139,7 +139,7 @@ async def test_nobody_is_told_of_what_they_did_themselves_or_do_not_want(
     await ada.create_flag(production, key="own")
     await grace.create_flag(staging, key="harmless")
     await grace.create_segment(project)
-    await ada.create_flag(production, key="others")  # Grace does not want to know
+    await ada.create_flag(production, key="others")  # Grace has turned it off
     await choose(ada, project, critical=False)
     await deliver(flagstaff, clock)
     assert await read_new() == []
@@ -440,7 +440,7 @@ async def test_an_account_whose_mail_is_not_taken_stands_behind_others_until_it_
     read_new: ReadNew,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A mailbox may be full for hours while the same server takes the mails of others."""
+    """A mailbox may be full for hours while the same server accepts the mails of others."""
     monkeypatch.setattr("flagstaff.notifications.notifier._MAILS_AT_ONCE", 1)
     linus = await sign_up("linus")
     await join(flagstaff, project, linus, "editor")
@@ -525,7 +525,7 @@ async def test_what_was_held_by_a_clock_that_was_ahead_is_tried_when_it_is_right
 async def test_what_a_later_release_tells_waits_for_it(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:
-    """It may serve from the same database at the same time, and know other reasons for mails."""
+    """A later release may serve from the same database at the same time, and have other reasons for mails."""
     await choose(ada, project, critical=True)
     account = UUID(ada.account["id"])
     row = {"project_id": UUID(project["id"]), "account_id": account, "kind": "later", "change": 0}

@@ -1,4 +1,4 @@
-"""What reaches the application of a request's head."""
+"""The part of a request's head that reaches the application."""
 
 from starlette.types import Receive, Scope, Send
 

@@ -1,4 +1,4 @@
-"""How many resources there may be in one place."""
+"""The maximum number of resources in one place."""
 
 import asyncio
 import json

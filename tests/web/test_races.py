@@ -31,12 +31,12 @@ def environ() -> dict[str, str]:
 
 @pytest.fixture
 async def flag(ada: Caller, project: Json) -> Json:
-    """Its one flag, in production, which is on."""
+    """The one flag of production, which is on."""
     return await ada.create_flag(await ada.get_environment(project))
 
 
 async def enabled(client: Caller, project: Json, flag: Json) -> bool:
-    """The result of an evaluation of the flag."""
+    """Evaluate the flag; return whether it is on."""
     answer = await client.evaluate(project["sdk_key"])
     found: bool = answer.json()["flags"][flag["key"]]["enabled"]
     return found
@@ -141,7 +141,7 @@ async def test_keys_regenerated_at_once_leave_one_that_opens(client: Caller, ada
 
 
 async def set_rule_types(flagstaff: Flagstaff, rule_type: str) -> None:
-    """A row that another version might write, without notifying any instance."""
+    """Change a row as another version might, without notifying any instance."""
     async with flagstaff.database.transaction() as transaction:
         await transaction.connection.execute(tables.rules.update().values(rule_type=rule_type))
 
@@ -182,7 +182,7 @@ async def test_a_project_that_cannot_be_loaded_at_all_is_unavailable_until_it_ca
 
 
 async def seconds_of(work: Awaitable[object]) -> float:
-    """How long something takes."""
+    """Return how long something takes."""
     began = time.perf_counter()
     await work
     return time.perf_counter() - began
@@ -197,7 +197,7 @@ async def test_a_toggle_cancelled_at_any_moment_leaves_the_snapshot_as_the_datab
     settings = Settings.load({})
     flags = Flags(flagstaff.database, utc_now, settings, WorkBudgets(settings.max_condition_work))
     toggles = [await seconds_of(flags.toggle_flag(actor, path)) for _ in range(5)]
-    whole_seconds = min(toggles)  # the first is the longest
+    whole_seconds = min(toggles)  # the first one takes longest
     ends = Counter[bool]()
     for part in range(24):
         toggle = asyncio.create_task(flags.toggle_flag(actor, path))

@@ -1,4 +1,4 @@
-"""Flagstaff-Revision of answers, and Flagstaff-Min-Revision: no answer is older than the revision that it demands."""
+"""Flagstaff-Revision of answers, and Flagstaff-Min-Revision: no answer is older than the required revision."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -30,7 +30,7 @@ async def flag(ada: Caller, environment: Json) -> Json:
 
 @pytest.fixture
 async def ask(client: Caller, keys: KeyMaker, project: Json, environment: Json, flag: Json) -> Ask:
-    """Ask on one of the ways, demanding revisions. The project is loaded."""
+    """Send a request by one of the endpoints, with required revisions. The project is loaded."""
     sdk_key = await keys.create(environment)
     assert (await client.evaluate(project["sdk_key"])).status_code == 200
 
@@ -43,7 +43,7 @@ async def ask(client: Caller, keys: KeyMaker, project: Json, environment: Json, 
 
 
 async def turn_off_unheard(flagstaff: Flagstaff, flag: Json) -> int:
-    """Turn a flag off as an instance does of which this one hears nothing; return the revision."""
+    """Turn a flag off as an instance whose changes this one does not receive; return the revision."""
     scope = Scope(UUID(flag["project_id"]), UUID(flag["environment_id"]))
     async with flagstaff.database.transaction() as transaction:
         off = sa.update(tables.flags).where(tables.flags.c.id == UUID(flag["id"])).values(enabled=False)
@@ -54,7 +54,7 @@ async def turn_off_unheard(flagstaff: Flagstaff, flag: Json) -> int:
 
 
 def is_on(answer: httpx.Response) -> bool:
-    """Whether an answer about all flags has the flag on."""
+    """Return whether an answer about all flags has the flag on."""
     assert answer.status_code == 200, answer.text
     flags = answer.json()["flags"]
     on: bool = flags[0]["value"] if isinstance(flags, list) else flags["new-checkout"]["enabled"]

@@ -30,7 +30,7 @@ from tests.support.sessions import log_in
 
 EXAMPLES = 10
 EMAIL, PASSWORD = "ada@example.com", "correct horse"
-# Where a 400 may have a reason that a schema cannot express.
+# Operations whose 400 may have a reason that a schema cannot express.
 BEYOND_SCHEMAS = {
     "list_project_changes": "the actor is an id or an email, the cursor is one from a page",
     "export_project_changes": "the actor is an id or an email, the environment an id or a key",
@@ -134,16 +134,16 @@ class Service:
         self._sdk_key = ""
 
     def send(self, case: schemathesis.Case) -> None:
-        """Send a case, with real ids and credentials in place of valid ones, and check the answer by the document."""
+        """Send a case, with real ids and credentials for valid ones, and check the answer against the document."""
         ids = self._resources()
         positive = case.meta is None or case.meta.generation.mode.is_positive
         if positive and case.path_parameters:
             case.path_parameters = {name: ids.get(name, value) for name, value in case.path_parameters.items()}
         credentials = {"Authorization": f"Bearer {self._caller.token}", "X-SDK-Key": self._sdk_key}
         if case.headers.get("Flagstaff-Min-Revision", "").isdecimal():
-            case.headers["Flagstaff-Min-Revision"] = "1"  # a revision that exists, since another is a 503
+            case.headers["Flagstaff-Min-Revision"] = "1"  # an existing revision, since any other is a 503
         if positive and "If-Match" in case.headers:
-            case.headers["If-Match"] = "*"  # any state, since another one is a 412
+            case.headers["If-Match"] = "*"  # any state, since a specific one is a 412
         # Only if the case has credentials: it may test a request without any.
         headers = {name: value for name, value in credentials.items() if name in case.headers}
         sent = case.as_transport_kwargs(base_url=BASE_URL, headers=headers)
@@ -152,13 +152,13 @@ class Service:
             self._ids = None
         if case.operation.definition.raw["operationId"] == "log_out" and answer.status_code == 204:
             self._sign_in()
-        excluded = [ignored_auth]  # it would send the request again; other tests call every operation without a token
+        excluded = [ignored_auth]  # it would repeat the request; other tests call every operation without a token
         if case.operation.definition.raw["operationId"] in BEYOND_SCHEMAS:
             excluded.append(positive_data_acceptance)
         if case.operation.path.endswith(("/webhooks/preview", "/environments/order")):
             excluded += [allow_header_conformance, unsupported_method]  # its path is also that of a resource, by its id
         if answer.status_code == 413:
-            excluded.append(negative_data_rejection)  # it does not know that this is a refusal as well
+            excluded.append(negative_data_rejection)  # it does not know that this is a refusal, too
         case.validate_response(answer, headers=headers, transport_kwargs=sent, excluded_checks=excluded)
 
     async def _exchange(self, request: requests.PreparedRequest) -> httpx.Response:

@@ -41,7 +41,7 @@ class Service:
         if case.path_parameters and (case.meta is None or case.meta.generation.mode.is_positive):
             case.path_parameters = {"key": f"flag-{len(case.path_parameters['key']) % len(VARIANTS)}"}
         if case.headers.get("Flagstaff-Min-Revision", "").isdecimal():
-            case.headers["Flagstaff-Min-Revision"] = "1"  # a revision that exists, since another is a 503
+            case.headers["Flagstaff-Min-Revision"] = "1"  # an existing revision, since any other is a 503
         # Only if the case has credentials: it may test a request without any.
         headers = {name: value for name, value in self._credentials.items() if name in case.headers}
         sent = case.as_transport_kwargs(base_url=BASE_URL, headers=headers)
@@ -52,7 +52,7 @@ class Service:
         answer = self._runner.run(
             self._anybody.request(request.method, request.url, headers=given, content=request.body or b"")
         )
-        # `ignored_auth` would send the request again; tests/web/ofrep asks without a key.
+        # `ignored_auth` would repeat the request; tests/web/ofrep sends requests without a key.
         case.validate_response(answer, headers=headers, transport_kwargs=sent, excluded_checks=[ignored_auth])
 
 

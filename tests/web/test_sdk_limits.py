@@ -1,4 +1,4 @@
-"""The limits of the protocols: on browsers' keys, which are public, and on keys that open nothing."""
+"""The limits of the protocols: on browsers' keys, which are public, and on invalid keys."""
 
 from collections.abc import Sequence
 

@@ -81,7 +81,7 @@ async def start(shared: Store, role: str, passwords: Passwords) -> AsyncIterator
 
 @dataclass
 class Scene:
-    """Ada works at the first instance; the second answers applications and has her flag loaded."""
+    """Ada works at the first instance; the second one serves applications and has loaded her flag."""
 
     ada: Caller
     second: Caller
@@ -90,7 +90,7 @@ class Scene:
     flag: Json
 
     async def toggle(self, flag: Json | None = None) -> httpx.Response:
-        """Toggle a flag, by default hers."""
+        """Toggle a flag, by default Ada's."""
         return await self.ada.post(f"{flag_path(flag or self.flag)}/toggle")
 
     async def send_toggle(self, caller: Caller, key: str | None) -> httpx.Response:
@@ -99,24 +99,24 @@ class Scene:
         return await caller.post(f"{flag_path(self.flag)}/toggle", headers=headers)
 
     async def count_toggles(self) -> int:
-        """How often the flag was toggled, according to the audit trail."""
+        """Return how often the flag was toggled, according to the audit trail."""
         path = f"{project_path(self.project)}/changes"
         return len((await self.ada.get(path, params={"action": "flag.toggled"})).json()["items"])
 
     async def is_on_at_second(self) -> bool:
-        """The second instance's result."""
+        """Return whether the flag is on at the second instance."""
         answer = await self.second.evaluate(self.sdk_key)
         enabled: bool = answer.json()["flags"][self.flag["key"]]["enabled"]
         return enabled
 
     async def until_second(self, *, is_on: bool) -> None:
-        """Wait until it returns this result."""
+        """Wait until the second instance returns this result."""
         async with asyncio.timeout(10):
             while await self.is_on_at_second() is not is_on:
                 await asyncio.sleep(0.01)
 
     async def until_ready(self) -> None:
-        """Wait until both instances are."""
+        """Wait until both instances are ready."""
         async with asyncio.timeout(10):
             for instance in (self.ada, self.second):
                 while (await instance.get("/ready")).status_code != 200:
@@ -125,7 +125,7 @@ class Scene:
 
 @pytest.fixture
 def confirm_seconds() -> float:
-    """How long a change waits for the second instance."""
+    """Return how long a change waits for the second instance."""
     return 5
 
 
@@ -236,7 +236,7 @@ async def test_registration_that_is_closed_at_one_instance_is_closed_at_every_ot
 
 
 def check_stored_but_unconfirmed(answer: httpx.Response) -> None:
-    """A 503 that says that the change is stored, and does not invite a retry."""
+    """Check for a 503 that says that the change is stored, and does not invite a retry."""
     assert answer.status_code == 503
     assert answer.json()["detail"].startswith("The change is stored")
     assert "cannot be reached" not in answer.json()["detail"]
@@ -272,15 +272,15 @@ async def test_a_toggle_that_may_be_stored_does_not_invite_a_retry(scene: Scene,
 
 
 def check_not_answered_yet(answer: httpx.Response) -> None:
-    """A 503 that says that the request has changed nothing and can be repeated."""
+    """Check for a 503 that says that the request has changed nothing and can be repeated."""
     assert answer.status_code == 503, answer.text
-    assert answer.json()["detail"].startswith("Nothing was changed by this request. It found a state")
+    assert answer.json()["detail"].startswith("Nothing was changed by this request. Another request")
     assert answer.headers["retry-after"] == "5"
 
 
 @asynccontextmanager
 async def deaf_instance(store: Store) -> AsyncIterator[None]:
-    """An instance that answers no question."""
+    """Run an instance that answers no question."""
     deaf = await asyncpg.connect(store.database_url, server_settings={"application_name": "flagstaff feed deaf"})
     try:
         yield
@@ -290,7 +290,7 @@ async def deaf_instance(store: Store) -> AsyncIterator[None]:
 
 @dataclass(frozen=True)
 class Refused:
-    """A write, and the write after which it is refused, each as a method, a path, a body and headers."""
+    """A write, and the write that makes it fail, each as a method, a path, a body and headers."""
 
     status: int
     write: tuple[str, str]
@@ -567,7 +567,7 @@ async def test_an_instance_that_has_stopped_delays_no_change(scene: Scene, start
 async def test_an_instance_that_lost_its_feed_is_not_ready_until_it_has_caught_up(
     scene: Scene, administrator: asyncpg.Connection
 ) -> None:
-    # It can open no other connection until it is allowed to: otherwise it may be back before anybody looks.
+    # It can open no other connection until it is allowed to. Otherwise it might recover before the test looks.
     allow = "UPDATE pg_database SET datallowconn = $1 WHERE datname = current_database()"
     await administrator.execute(allow, False)
     await administrator.execute(
@@ -609,7 +609,7 @@ async def test_administrators_see_which_instances_serve_which_changes(
     await administrator.execute(former, "c" * 16, "stopped", True, -60)
 
     async def listed(second: str) -> Json:
-        """The instances by id, when the second one has said whether it serves all changes."""
+        """Return the instances by id, when the second one has reported whether it serves all changes."""
         async with asyncio.timeout(10):
             while True:
                 found = {each["id"]: each for each in (await scene.ada.get("/api/instances")).json()}
@@ -636,7 +636,7 @@ async def test_administrators_see_which_instances_serve_which_changes(
 
 @dataclass
 class PreviousRelease:
-    """A process of the previous release on the channel: it understands and sends single questions and answers only."""
+    """A process of the previous release on the channel: it reads and sends only single questions and answers."""
 
     connection: asyncpg.Connection
     asked: list[list[str]] = field(default_factory=list)
@@ -668,7 +668,7 @@ class PreviousRelease:
 
 @pytest.fixture
 async def previous(shared: Store) -> AsyncIterator[PreviousRelease]:
-    """It has a session but no lease, so it is waited for."""
+    """It has a session but no lease, so changes wait for it."""
     settings = {"application_name": "flagstaff feed previous"}
     made = PreviousRelease(await asyncpg.connect(shared.database_url, server_settings=settings))
     await made.connection.add_listener("flagstaff", made.hear)

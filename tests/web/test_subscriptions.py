@@ -20,13 +20,13 @@ ONE = "must have environment_id, or environment_id and flag_id, or tag alone"
 
 @pytest.fixture
 def read_new(read_mails: ReadMails) -> ReadNew:
-    """The mails to members about what concerns them."""
+    """Return the notification mails to members."""
     return ReadNew(read_mails)
 
 
 @pytest.fixture
 async def grace(flagstaff: Flagstaff, sign_up: SignUp, project: Json) -> Caller:
-    """A viewer of Ada's project, whose changes so far were examined."""
+    """A viewer of Ada's project, whose earlier changes have been processed."""
     grace = await sign_up("grace")
     await join(flagstaff, project, grace, "viewer")
     await do_now(flagstaff, "notifications")
@@ -123,7 +123,7 @@ async def test_a_subscriber_of_a_flag_is_told_of_its_changes_and_of_its_deletion
     (mail,) = await read_new()
     assert (mail["To"], mail["Subject"]) == ("grace@example.com", "[Flagstaff] 3 changes in production")
     assert "- mine: flag deleted in production" in text_of(mail)
-    assert "because you have subscribed to what was changed" in text_of(mail)
+    assert "because you have subscribed to these changes" in text_of(mail)
     assert "other" not in text_of(mail).replace("others", "")
     (subscription,) = (await grace.get(path_of(project))).json()
     assert (subscription["flag_key"], subscription["flag_id"]) == ("mine", None)
@@ -150,7 +150,7 @@ async def test_subscribers_of_a_tag_and_of_an_environment_are_told(
     assert "- segment created" in mails["linus@example.com"]
     assert mails["linus@example.com"].count("\n- ") == 2
     (await ada.put(flag_path(tagged), json={"tags": ["other"]})).raise_for_status()
-    (await ada.put(flag_path(tagged), json={"tags": []})).raise_for_status()  # no longer theirs
+    (await ada.put(flag_path(tagged), json={"tags": []})).raise_for_status()  # no longer in their project
     await deliver(flagstaff, clock)
     *before, mail = await read_new()
     assert len(before) == 2
@@ -214,7 +214,7 @@ async def test_an_account_has_a_bounded_number_of_subscriptions_in_a_project(
 async def test_a_kind_of_subscription_that_only_a_later_release_knows_is_left_to_it(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:
-    """It may serve from the same database at the same time."""
+    """A later release may serve from the same database at the same time."""
     flag = await ada.create_flag(await ada.get_environment(project), tags=["beta"])
     await do_now(flagstaff, "notifications")
     known = await subscribe(grace, project, tag="beta")

@@ -1,4 +1,4 @@
-"""The log says to which trace a request belongs, if the request says so in the form of W3C's Trace Context."""
+"""The log names the trace of a request, if the request names it in the form of W3C's Trace Context."""
 
 import io
 import json
@@ -14,12 +14,12 @@ SPAN = "00f067aa0ba902b7"
 
 @pytest.fixture
 def template(sqlite_template: Path) -> Path:
-    """No database has anything to do with it."""
+    """SQLite only: these requests do not depend on the database."""
     return sqlite_template
 
 
 async def logged(client: Caller, log_stream: io.StringIO, *given: str) -> list[object]:
-    """The traces' ids in the entries of requests with these headers."""
+    """Return the traces' ids in the entries of requests with these headers."""
     for number, traceparent in enumerate(given):
         headers = {"x-request-id": f"request-{number}", "traceparent": traceparent}
         assert (await client.get("/api/me", headers=headers)).status_code == 401

@@ -1,6 +1,6 @@
-"""However many wrong items a list or an object in a body has, they are refused at once.
+"""A list or an object in a body with many wrong items is refused at once.
 
-The framework makes an error of each, and before lists had a bound, half a megabyte of them took over a second.
+The framework creates an error for each item. Before lists had a bound, half a megabyte of them took over a second.
 """
 
 import json
@@ -18,7 +18,7 @@ from tests.support.holds import ask, watch_holds
 
 pytestmark = pytest.mark.one_database
 
-LONGEST_UNITS = 25  # most of it is for reading the JSON
+LONGEST_UNITS = 25  # most of it is the time to read the JSON
 DEEPEST = 8
 """Properties by name, and lists by None."""
 Place = tuple[str | None, ...]
@@ -26,7 +26,7 @@ DOCUMENT = json.loads(resources.files("flagstaff.assembly").joinpath("openapi.js
 
 
 def resolve(schema: Json) -> Iterator[Json]:
-    """The alternatives of a schema."""
+    """Yield the alternatives of a schema."""
     if "$ref" in schema:
         yield from resolve(DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
     elif "anyOf" in schema or "oneOf" in schema:
@@ -37,7 +37,7 @@ def resolve(schema: Json) -> Iterator[Json]:
 
 
 def find_places(schema: Json, place: Place = ()) -> Iterator[tuple[Place, str]]:
-    """Where a body may have lists and objects with any keys."""
+    """Yield the places where a body may have lists, and objects with any keys."""
     if len(place) > DEEPEST:
         return
     for each in resolve(schema):
@@ -51,7 +51,7 @@ def find_places(schema: Json, place: Place = ()) -> Iterator[tuple[Place, str]]:
 
 
 def body_at(place: Place, inside: Any) -> Any:
-    """A body with something at one place, and nothing else."""
+    """Return a body with something at one place, and nothing else."""
     for step in reversed(place):
         inside = [inside] if step is None else {step: inside}
     return inside
@@ -84,7 +84,7 @@ async def test_thousands_of_wrong_items_are_refused_at_once(
     for parameter in [*DOCUMENT["paths"][path].get("parameters", []), *operation.get("parameters", [])]:
         url = url.replace(f"{{{parameter.get('name')}}}", str(uuid4()))
     url = url.replace("{project_id}", project["id"])
-    for size in (ITEMS_MAX - 100, 8_000, 100):  # the largest that fits into what the operation accepts
+    for size in (ITEMS_MAX - 100, 8_000, 100):  # the largest body that the operation accepts
         wrong: Any = [1] * size if kind == "list" else {f"k{n}": [] for n in range(min(size, FIELDS_MAX - 100))}
         content = json.dumps(body_at(place, wrong), separators=(",", ":")).encode()
         async with watch_holds() as holds:

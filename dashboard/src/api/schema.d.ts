@@ -100,9 +100,9 @@ export interface paths {
          * Reset Password
          * @description Set a new password. All of the account's reset links and sessions end, and so do its access tokens.
          *
-         *     These are its personal tokens and those that it has made for projects; `keep_access_tokens` keeps them.
+         *     These are its personal tokens and those that it has created for projects; `keep_access_tokens` keeps them.
          *
-         *     No token is returned, so a second factor is asked for at the next login.
+         *     No token is returned, so the next login requires a second factor.
          */
         post: operations["reset_password"];
         delete?: never;
@@ -183,14 +183,14 @@ export interface paths {
         };
         /**
          * List Sessions
-         * @description Your sessions that have neither ended nor expired: the present one first, then those that were used last.
+         * @description Your sessions that have neither ended nor expired: the current one first, then the most recently used.
          */
         get: operations["list_sessions"];
         put?: never;
         post?: never;
         /**
          * End Other Sessions
-         * @description End all your sessions but the one in which the request is made, immediately on every instance.
+         * @description End all your sessions except the one in which the request is made, immediately on every instance.
          */
         delete: operations["end_other_sessions"];
         options?: never;
@@ -235,8 +235,8 @@ export interface paths {
          * Create My Token
          * @description Create a personal access token, which acts for you in all of your projects. Confirm it with your password.
          *
-         *     In each project it allows what both its permissions and your role allow, also when your role changes. You get a mail
-         *     about it. A wrong password counts as a failed login.
+         *     In each project it allows what both its permissions and your current role allow. You get a mail about it. A wrong
+         *     password counts as a failed login.
          */
         post: operations["create_my_token"];
         delete?: never;
@@ -288,7 +288,7 @@ export interface paths {
          * Create Token
          * @description Create an access token for a project. Confirm it with your password.
          *
-         *     It may have only permissions that you have, and allows what both they and your present role allow. It ends when you
+         *     It may have only permissions that you have, and allows what both they and your current role allow. It ends when you
          *     leave the project. You get a mail about it. A wrong password counts as a failed login. An `Idempotency-Key` is
          *     ignored, because the response is not stored.
          *
@@ -485,7 +485,7 @@ export interface paths {
         put?: never;
         /**
          * Register Passkey
-         * @description Register the passkey that the browser has made: logins with the password need it or another second factor.
+         * @description Register the passkey that the browser has created: logins with the password need it or another second factor.
          */
         post: operations["register_passkey"];
         delete?: never;
@@ -690,7 +690,7 @@ export interface paths {
         get: operations["get_project_security"];
         /**
          * Update Project Security
-         * @description Demand a second factor of every member, or no longer. You need one yourself.
+         * @description Require a second factor of every member, or stop requiring it. You need one yourself.
          *
          *     Members without one get a 403 of the type `urn:flagstaff:error:mfa_enrolment_required` for everything in the
          *     project until they enrol one.
@@ -736,7 +736,7 @@ export interface paths {
         };
         /**
          * List Members
-         * @description The members of a project, those who have been there longest first.
+         * @description The members of a project, the longest-standing first.
          *
          *     Requires the permission `members:read`.
          */
@@ -921,9 +921,9 @@ export interface paths {
         put?: never;
         /**
          * Open Invitation
-         * @description See what an invitation is to, with the token from its mail. It stays open.
+         * @description Show an invitation, with the token from its mail. It remains open.
          *
-         *     It is a POST so that no log has the token. It counts against the limit of password resets.
+         *     It is a POST so that no log contains the token. It counts towards the limit of password resets.
          */
         post: operations["open_invitation"];
         delete?: never;
@@ -1037,9 +1037,9 @@ export interface paths {
          * @description A stream of server-sent events: `revision`, whose data is the revision of the environment that changed, a number.
          *
          *     The first event comes at once, and another after each change to an environment of the project: two, if a change
-         *     concerns two of them. `GET …/changes` answers what has changed. The server ends a stream after five minutes at most,
-         *     and when an environment is deleted: connect again then. It ends the stream within a second after you are no member
-         *     any more, or your session or access token has ended. A project without environments has no stream (404).
+         *     concerns two of them. `GET …/changes` returns the changes. The server ends a stream after five minutes at most, and
+         *     when an environment is deleted: connect again then. It ends the stream within a second after you have left the
+         *     project, or your session or access token has ended. A project without environments has no stream (404).
          *
          *     Requires the permission `project:read`.
          */
@@ -1289,7 +1289,7 @@ export interface paths {
         };
         /**
          * List Webhooks
-         * @description The webhooks, oldest first, and how each fares.
+         * @description The webhooks, oldest first, with their state.
          *
          *     Requires the permissions `keys:rotate` and `audit:read`.
          */
@@ -1297,7 +1297,7 @@ export interface paths {
         put?: never;
         /**
          * Create Webhook
-         * @description Create a webhook, which is sent each change that it wants, in order and until its receiver accepts it.
+         * @description Create a webhook, which receives each chosen change, in order and repeatedly until its receiver accepts it.
          *
          *     The response has the secret that signs messages. It is not shown again, so an `Idempotency-Key` is ignored.
          *
@@ -1321,7 +1321,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Webhook
-         * @description The messages that a webhook would have been sent of the last day's changes, up to the newest 500 of them.
+         * @description The messages that a webhook would have received about the newest 500 changes of the last day.
          *
          *     Requires the permissions `keys:rotate` and `audit:read`.
          */
@@ -1341,14 +1341,16 @@ export interface paths {
         };
         /**
          * Get Webhook
-         * @description One webhook, and how it fares.
+         * @description One webhook, with its state.
          *
          *     Requires the permissions `keys:rotate` and `audit:read`.
          */
         get: operations["get_webhook"];
         /**
          * Update Webhook
-         * @description Update a webhook. Only the given fields change. One that is switched on again is sent what has waited.
+         * @description Update a webhook. Only the given fields change.
+         *
+         *     When a webhook is turned on again, its waiting messages are sent.
          *
          *     Requires the permissions `keys:rotate` and `audit:read`.
          */
@@ -1356,7 +1358,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Webhook
-         * @description Delete a webhook, with what waits for it and the record of its deliveries.
+         * @description Delete a webhook, with its waiting messages and the record of its deliveries.
          *
          *     Requires the permissions `keys:rotate` and `audit:read`.
          */
@@ -1377,7 +1379,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate Webhook Secret
-         * @description Replace the secret. For 24 hours, messages are also signed with the one before.
+         * @description Replace the secret. For 24 hours, messages are also signed with the previous one.
          *
          *     Requires the permissions `keys:rotate` and `audit:read`.
          */
@@ -1397,13 +1399,13 @@ export interface paths {
         };
         /**
          * List Instance Webhooks
-         * @description The webhooks, oldest first, and how each fares.
+         * @description The webhooks, oldest first, with their state.
          */
         get: operations["list_instance_webhooks"];
         put?: never;
         /**
          * Create Instance Webhook
-         * @description Create a webhook, which is sent each change that it wants, in order and until its receiver accepts it.
+         * @description Create a webhook, which receives each chosen change, in order and repeatedly until its receiver accepts it.
          *
          *     The response has the secret that signs messages. It is not shown again, so an `Idempotency-Key` is ignored.
          */
@@ -1425,7 +1427,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Instance Webhook
-         * @description The messages that a webhook would have been sent of the last day's changes, up to the newest 500 of them.
+         * @description The messages that a webhook would have received about the newest 500 changes of the last day.
          */
         post: operations["preview_instance_webhook"];
         delete?: never;
@@ -1443,18 +1445,20 @@ export interface paths {
         };
         /**
          * Get Instance Webhook
-         * @description One webhook, and how it fares.
+         * @description One webhook, with its state.
          */
         get: operations["get_instance_webhook"];
         /**
          * Update Instance Webhook
-         * @description Update a webhook. Only the given fields change. One that is switched on again is sent what has waited.
+         * @description Update a webhook. Only the given fields change.
+         *
+         *     When a webhook is turned on again, its waiting messages are sent.
          */
         put: operations["update_instance_webhook"];
         post?: never;
         /**
          * Delete Instance Webhook
-         * @description Delete a webhook, with what waits for it and the record of its deliveries.
+         * @description Delete a webhook, with its waiting messages and the record of its deliveries.
          */
         delete: operations["delete_instance_webhook"];
         options?: never;
@@ -1473,7 +1477,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate Instance Webhook Secret
-         * @description Replace the secret. For 24 hours, messages are also signed with the one before.
+         * @description Replace the secret. For 24 hours, messages are also signed with the previous one.
          */
         post: operations["rotate_instance_webhook_secret"];
         delete?: never;
@@ -2183,7 +2187,7 @@ export interface paths {
          * Export Release Users
          * @description The users of a release as CSV: when and how each was exposed, and what was counted of it for each metric.
          *
-         *     A text that a spreadsheet would take for a formula has an apostrophe in front.
+         *     A text that a spreadsheet would interpret as a formula starts with an apostrophe.
          *
          *     Requires the permission `evaluations:read`.
          */
@@ -2304,7 +2308,7 @@ export interface paths {
          * Delete Comment
          * @description Delete a comment that you have written.
          *
-         *     That of somebody else needs the permission `comments:moderate`, and the audit trail says who has deleted it.
+         *     Deleting another person's comment needs the permission `comments:moderate`, and the audit trail records it.
          *
          *     Requires the permission `comments:write`.
          */
@@ -2325,11 +2329,11 @@ export interface paths {
         put?: never;
         /**
          * Change Flags
-         * @description Do the same to many flags of an environment, or to none of them.
+         * @description Apply an action to many flags of an environment, or to none of them.
          *
-         *     - `enable` and `disable` switch the flags on and off, and need only `flags:toggle`; the others need `flags:write`.
-         *     - A flag that already is so stays untouched. Each other flag is a change of its own in the audit trail.
-         *     - If the action cannot be done to some flags, nothing changes (409), and `errors` has the reason for each: a
+         *     - `enable` and `disable` turn the flags on and off, and need only `flags:toggle`; the others need `flags:write`.
+         *     - A flag that already has the state is unchanged. Each other flag is a separate change in the audit trail.
+         *     - If the action is not possible for some flags, nothing changes (409), and `errors` has the reason for each: a
          *       prerequisite of flags that are neither chosen nor archived is not archived, an archived flag is not changed, and a
          *       flag has at most 20 tags.
          *
@@ -2351,7 +2355,7 @@ export interface paths {
         };
         /**
          * List Favourites
-         * @description The keys of the flags that are your favourites in the project: at most 200, in every environment the same.
+         * @description The keys of the flags that are your favourites in the project: at most 200, the same in every environment.
          *
          *     Requires the permission `flags:read`.
          */
@@ -2382,7 +2386,7 @@ export interface paths {
         post?: never;
         /**
          * Remove Favourite
-         * @description Make a flag none of your favourites. Nothing changes if it is none.
+         * @description Remove a flag from your favourites. Nothing changes if it is not one of them.
          *
          *     Requires the permission `flags:read`.
          */
@@ -2534,7 +2538,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Pinned Chart
-         * @description Remove a pinned chart. You need the permission in the chart's environment. The history stays.
+         * @description Remove a pinned chart. You need the permission in the chart's environment. The history is kept.
          *
          *     Requires the permission `flags:write`.
          */
@@ -2553,7 +2557,7 @@ export interface paths {
         };
         /**
          * List Cleanup Candidates
-         * @description The flags that may be removed, why, and what that would alter.
+         * @description The flags that may be removed, with the reasons and the effects.
          *
          *     A flag is a candidate if in the whole period it was on for everyone, off for everyone, not evaluated or not
          *     changed. Flags that are younger than the period or archived are left out.
@@ -2664,8 +2668,8 @@ export interface paths {
          * Compare Environments
          * @description The flags in which two environments differ, by key. Flags that are the same in both are left out.
          *
-         *     Flags are matched by their keys. Rules are compared by what they say, in the order in which they are tried, and not
-         *     by their ids. Archived flags are left out. Needs `flags:read` in both environments.
+         *     Flags are matched by their keys. Rules are compared by their content, in the order in which they are checked, and
+         *     not by their ids. Archived flags are left out. Needs `flags:read` in both environments.
          *
          *     Requires the permission `flags:read`.
          */
@@ -2692,13 +2696,13 @@ export interface paths {
          * @description Make flags in one environment like those with the same keys in another, in the chosen parts, or change nothing.
          *
          *     - A flag that the environment does not have is created. It is off unless `state`, `rollout`, `rules` and
-         *       `prerequisites` are all carried, so that it is never on for more users.
-         *     - The users of a rollout stay the same: `bucketing_key` and `stickiness` are carried with `rollout`, with variants
-         *       and with rules that have a percentage. A flag whose own shares are not carried is refused if that would choose
+         *       `prerequisites` are all copied, so that it is never on for more users.
+         *     - The users of a rollout stay the same: `bucketing_key` and `stickiness` are copied with `rollout`, with variants
+         *       and with rules that have a percentage. A flag whose own shares are not copied is refused if the copy would choose
          *       other users for them.
-         *     - A rule that says the same stays; others are changed, created and deleted.
+         *     - Equal rules are kept; others are changed, created and deleted.
          *     - If some flags cannot be copied, nothing is (409), and `errors` has the reason for each. An archived flag is not
-         *       changed, and what a flag needs must exist or be copied with it.
+         *       changed, and the flags that a flag needs must exist or be copied with it.
          *
          *     Needs `flags:read` in the one environment, and in the other `flags:write`, also `rules:write` for `rules`, and for
          *     `state` alone only `flags:toggle`. Each flag and each rule that is written is a change in the audit trail.
@@ -2745,7 +2749,7 @@ export interface paths {
         put?: never;
         /**
          * List Answers
-         * @description List a user's present results, and their reasons, in pages. This is not an evaluation, and it is not recorded.
+         * @description List a user's current results, and their reasons, in pages. This is not an evaluation, and it is not recorded.
          *
          *     Requires the permission `flags:read`.
          */
@@ -2769,8 +2773,8 @@ export interface paths {
          * Answer Users
          * @description Evaluate up to 200 flags for up to 200 users in up to 5 environments, with reasons. Nothing is recorded.
          *
-         *     At most 20,000 answers: users times flags times environments. Without `flag_keys`, these are as many flags as that
-         *     allows. They are not evaluations, and they are not recorded. Needs `flags:read` in each of the environments.
+         *     At most 20,000 answers: users times flags times environments. Without `flag_keys`, the number of flags is limited
+         *     accordingly. They are not evaluations, and they are not recorded. Needs `flags:read` in each of the environments.
          *
          *     Requires the permission `flags:read`.
          */
@@ -2903,7 +2907,7 @@ export interface paths {
         };
         /**
          * List Sdk Differences
-         * @description List what SDKs that evaluate the flag in the application answer differently, and why.
+         * @description List the differences in SDKs that evaluate the flag in the application, and the reasons.
          *
          *     Requires the permission `flags:read`.
          */
@@ -2949,10 +2953,11 @@ export interface paths {
         };
         /**
          * List Changes
-         * @description The changes in an environment, newest first, including those of deleted flags, and of what it shares.
+         * @description The changes in an environment, newest first, including those of deleted flags and of shared resources.
          *
-         *     It shares the project's segments and members, whose changes are listed if you may read the audit trail of the whole
-         *     project. With `flag_id`, only those of segments are listed that a rule of the flag names now; with `flag_key`, none.
+         *     Shared resources are the project's segments and members, whose changes are listed if you may read the audit trail of
+         *     the whole project. With `flag_id`, only those of segments are listed that a rule of the flag names now; with
+         *     `flag_key`, none.
          *
          *     Requires the permission `audit:read`.
          */
@@ -3016,7 +3021,7 @@ export interface paths {
          * Export Project Changes
          * @description The changes in a project as CSV, newest first, with the same filters as the list.
          *
-         *     A text that a spreadsheet would take for a formula has an apostrophe in front.
+         *     A text that a spreadsheet would interpret as a formula starts with an apostrophe.
          *
          *     Requires the permission `audit:read`.
          */
@@ -3062,10 +3067,10 @@ export interface paths {
         put?: never;
         /**
          * Restore Change
-         * @description Put back what a change of a flag, a rule or a segment has altered, as it was before the change.
+         * @description Restore the fields that a change of a flag, a rule or a segment has changed to their values before the change.
          *
-         *     Only the fields that the change has altered are put back. A deleted flag comes back with its rules, and a deleted
-         *     rule or segment, under the same ids. This is a change of its own, which names the other in `restores`, and needs the
+         *     Only the fields that the change has changed are restored. A deleted flag is restored with its rules, and a deleted
+         *     rule or segment, with the same ids. This is a change of its own, which names the other in `restores`, and needs the
          *     permission for it: `flags:write`, `flags:toggle` for a toggle, `rules:write` for a rule and `segments:write` for a
          *     segment. It also needs `audit:read`, because the old values are those of the audit trail. A creation is not
          *     restored.
@@ -3090,9 +3095,9 @@ export interface paths {
         put?: never;
         /**
          * Restore Changes
-         * @description Put back several changes together, the newest first, as if each were restored alone; or none of them.
+         * @description Restore several changes together, the newest first, as if each were restored alone; or none of them.
          *
-         *     A dry run tells of each change what it would alter, or why it cannot be put back.
+         *     A dry run shows for each change what it would change, or why it cannot be restored.
          *
          *     Requires the permissions `flags:write` and `audit:read`.
          */
@@ -3158,7 +3163,7 @@ export interface paths {
          * Summarise Evaluations
          * @description Count how often each flag was on and off, by interval and reason.
          *
-         *     With `flag_key` and an interval of whole days also for how many users, in each interval and in all of them.
+         *     With `flag_key` and an interval of whole days, also count the users, in each interval and in all of them.
          *
          *     Requires the permission `evaluations:read`.
          */
@@ -3316,7 +3321,7 @@ export interface paths {
         };
         /**
          * Find Usage
-         * @description List keys that were asked for but have no flag, and flags that nobody asked for by their keys.
+         * @description List keys that were requested but have no flag, and flags that were not requested by their keys.
          *
          *     Requires the permission `evaluations:read`.
          */
@@ -3338,7 +3343,7 @@ export interface paths {
         };
         /**
          * List Callers
-         * @description List who asked for flags in the last 30 days, those that asked last first: at most 1,000.
+         * @description List the callers of the last 30 days, the most recent first: at most 1,000.
          *
          *     Requests whose SDK key is not valid, or that a limit refuses, are not counted, and neither are refused requests
          *     with the project's own key.
@@ -3388,9 +3393,9 @@ export interface paths {
         get: operations["get_account"];
         /**
          * Update Account
-         * @description Deactivate or reactivate an account, or make it an administrator or not one any more.
+         * @description Deactivate or reactivate an account, or make it an administrator or an ordinary account.
          *
-         *     Deactivating an account ends its sessions and its access tokens immediately, on every instance. Its projects stay,
+         *     Deactivating an account ends its sessions and its access tokens immediately, on every instance. Its projects remain,
          *     and their SDK keys work. The last administrator cannot be deactivated or demoted.
          */
         put: operations["update_account"];
@@ -3430,7 +3435,7 @@ export interface paths {
         };
         /**
          * List All Projects
-         * @description The projects of this instance, newest first. What they contain is visible only to their members.
+         * @description The projects of this instance, newest first. Their contents are visible only to their members.
          */
         get: operations["list_all_projects"];
         put?: never;
@@ -3495,9 +3500,9 @@ export interface paths {
         get: operations["get_settings"];
         /**
          * Update Settings
-         * @description Open or close registration, and demand a second factor of every account or not, on every instance.
+         * @description Open or close registration, and set whether every account needs a second factor, on every instance.
          *
-         *     What is set here wins over the environment variables. Whoever demands a second factor needs one.
+         *     These settings take precedence over the environment variables. To require a second factor, you need one.
          */
         put: operations["update_settings"];
         post?: never;
@@ -3559,12 +3564,12 @@ export interface paths {
         };
         /**
          * Ready
-         * @description Everything works, or else 503 with what does not in `detail`, and what does in `works`.
+         * @description Whether everything works; otherwise a 503 with the problems in `detail`, and the working parts in `works`.
          *
-         *     With `for`, only this matters: `evaluations`, which are answered from memory even while the database is away;
-         *     `writes`, which are changes; or `history`, to which evaluations are recorded.
+         *     `for` limits the check to one part: `evaluations`, which are answered from memory even while the database is
+         *     unavailable; `writes`, which are changes; or `history`, to which evaluations are recorded.
          *
-         *     The answer is at most a second old, but that the server is stopping is told at once.
+         *     The answer is at most a second old, except that a stop is reported at once.
          */
         get: operations["ready"];
         put?: never;
@@ -3646,7 +3651,7 @@ export interface paths {
         put?: never;
         /**
          * Send events
-         * @description Events of metrics: what users did. Those that are not accepted are named, and the others count.
+         * @description Events of metrics: what users did. The response names the events that are not accepted; the others count.
          */
         post: operations["send_events"];
         delete?: never;
@@ -3689,7 +3694,7 @@ export interface components {
             /**
              * Account Id
              * Format: uuid
-             * @description The account for which the token acts: the one that made it.
+             * @description The account for which the token acts: the one that created it.
              */
             account_id: string;
             /** Email */
@@ -3704,7 +3709,7 @@ export interface components {
             expires_at: string | null;
             /**
              * Last Used At
-             * @description When the token was last used, to within a few minutes.
+             * @description When the token was last used, accurate to a few minutes.
              */
             last_used_at: string | null;
         };
@@ -3728,12 +3733,12 @@ export interface components {
             deactivated_at: string | null;
             /**
              * Second Factor
-             * @description Whether it has an authenticator app or a passkey, or only an identity provider can open it.
+             * @description Whether it has an authenticator app or a passkey, or can be opened only at its identity provider.
              */
             second_factor: boolean;
             /**
              * Last Seen At
-             * @description When one of its sessions was last used, to within a few minutes; null if it has none.
+             * @description When one of its sessions was last used, accurate to a few minutes; null if it has none.
              */
             last_seen_at: string | null;
             /**
@@ -3744,7 +3749,7 @@ export interface components {
             created_at: string;
             /**
              * Projects
-             * @description How many projects count against its quota.
+             * @description The number of projects that count towards its quota.
              */
             projects: number;
             /**
@@ -3780,7 +3785,7 @@ export interface components {
             id: string;
             /**
              * Device
-             * @description What the browser or program called itself; at most 255 characters.
+             * @description The user agent of the browser or program; at most 255 characters.
              */
             device: string | null;
             /**
@@ -3797,7 +3802,7 @@ export interface components {
             /**
              * Last Seen At
              * Format: date-time
-             * @description When the session was last used, to within a few minutes.
+             * @description When the session was last used, accurate to a few minutes.
              * @example 2026-11-20T10:00:00.123456Z
              */
             last_seen_at: string;
@@ -3862,12 +3867,12 @@ export interface components {
             deactivated_at: string | null;
             /**
              * Second Factor
-             * @description Whether it has an authenticator app or a passkey, or only an identity provider can open it.
+             * @description Whether it has an authenticator app or a passkey, or can be opened only at its identity provider.
              */
             second_factor: boolean;
             /**
              * Last Seen At
-             * @description When one of its sessions was last used, to within a few minutes; null if it has none.
+             * @description When one of its sessions was last used, accurate to a few minutes; null if it has none.
              */
             last_seen_at: string | null;
             /**
@@ -3992,7 +3997,7 @@ export interface components {
             items: components["schemas"]["AnswerChangeOut"][];
             /**
              * Since
-             * @description The time of the oldest evaluation that this page has compared; null if it has compared none.
+             * @description The time of the oldest evaluation that this page has compared; null if there is none.
              */
             since: string | null;
             /**
@@ -4041,7 +4046,7 @@ export interface components {
             items: components["schemas"]["AnswerOut"][];
             /**
              * Next After
-             * @description What to send as `after` for the next page; null if there is none.
+             * @description The value of `after` for the next page; null if there is none.
              */
             next_after: string | null;
         };
@@ -4070,7 +4075,7 @@ export interface components {
             skipped: boolean;
             /**
              * Folded
-             * @description The steps before it whose times had passed as well.
+             * @description The earlier steps whose times had passed as well.
              */
             folded: number[];
             /** Arms */
@@ -4310,7 +4315,7 @@ export interface components {
             flags: components["schemas"]["FlagOut"][];
             /**
              * Changes
-             * @description The ids of the changes, one for each flag that was changed. The others already were so.
+             * @description The ids of the changes, one for each flag that was changed. The other flags already had the state.
              */
             changes: string[];
         };
@@ -4328,17 +4333,17 @@ export interface components {
             sdk_key_id: string | null;
             /**
              * User Agent
-             * @description The first 200 characters of what the caller says it is; may be empty.
+             * @description The first 200 characters of the caller's user agent; may be empty.
              */
             user_agent: string;
             /**
              * Network
-             * @description The /24 or, with IPv6, the /48 of its address; null if it has none. Addresses are not kept.
+             * @description The /24 or, with IPv6, the /48 of its address; null if it has none. Addresses are not stored.
              */
             network: string | null;
             /**
              * Is Others
-             * @description Whether it stands for all further callers with this protocol and key: 200 of a key and 1,000 of an environment are told apart.
+             * @description Whether it counts all further callers with this protocol and key together: at most 200 callers per key and 1,000 per environment are counted separately.
              */
             is_others: boolean;
             /**
@@ -4348,7 +4353,7 @@ export interface components {
             requests_per_minute: number;
             /**
              * Requests Last 24 Hours
-             * @description In the present hour and the 23 before it.
+             * @description In the current hour and the 23 hours before.
              */
             requests_last_24_hours: number;
             /**
@@ -4360,7 +4365,7 @@ export interface components {
             /**
              * Last Used At
              * Format: date-time
-             * @description To within a few seconds. An open stream is in use, to within a minute.
+             * @description Accurate to a few seconds. An open stream counts as in use, accurate to a minute.
              * @example 2026-11-20T10:00:00.123456Z
              */
             last_used_at: string;
@@ -4444,14 +4449,14 @@ export interface components {
             change_ids: string[];
             /**
              * Hidden Changes
-             * @description How many more there are of segments, which you may not see: they need `audit:read` in the whole project.
+             * @description The number of further changes of segments, which you may not see: they require `audit:read` in the whole project.
              */
             hidden_changes: number;
             /** Attributes */
             attributes: components["schemas"]["AttributeDifferenceOut"][];
             /**
              * Unknown Attributes
-             * @description Attributes that the flag looked at and the history has not kept. Unless there are none, the cause is likely, and not certain.
+             * @description Attributes that the flag used and the history has not stored. If there are any, the cause is likely but not certain.
              */
             unknown_attributes: string[];
         };
@@ -4508,14 +4513,14 @@ export interface components {
             } | null;
             /**
              * Restores
-             * @description The change that this one has put back, if any.
+             * @description The change that this one has restored, if any.
              */
             restores: string | null;
             /** @description The operation that made this change together with others, if any. */
             batch: components["schemas"]["BatchOut"] | null;
             /**
              * Comments
-             * @description The number of comments on it; 0 for changes that are in no project.
+             * @description The number of comments on it; 0 for changes outside projects.
              */
             comments: number;
         };
@@ -4695,7 +4700,7 @@ export interface components {
             /**
              * Updated At
              * Format: date-time
-             * @description When it was edited last; the time of its creation until then.
+             * @description The time of its last edit, or of its creation.
              * @example 2026-11-20T10:00:00.123456Z
              */
             updated_at: string;
@@ -4707,7 +4712,7 @@ export interface components {
         CommentUpdate: {
             /**
              * Text
-             * @description The text, in which `@` and the address of a member mentions the member.
+             * @description The text. `@` followed by a member's address mentions the member.
              */
             text?: string;
             /** @description Accepted and ignored. */
@@ -4771,7 +4776,7 @@ export interface components {
             case_insensitive?: boolean;
             /**
              * Negate
-             * @description Whether the condition is met if the values do not match. A missing attribute never is.
+             * @description Whether the condition is met if the values do not match. A missing attribute never meets it.
              * @default false
              */
             negate?: boolean;
@@ -4816,7 +4821,7 @@ export interface components {
             budget: number;
             /**
              * Work
-             * @description More than the budget only for what is older than the budget.
+             * @description Above the budget only if the conditions are older than the budget.
              */
             work: number;
             /**
@@ -4850,12 +4855,12 @@ export interface components {
             sdk: string;
             /**
              * Streams
-             * @description Whether it holds a stream open, on which it learns of changes at once.
+             * @description Whether it has an open stream, on which it receives changes at once.
              */
             streams: boolean;
             /**
              * Revision
-             * @description The revision that it was sent last.
+             * @description The last revision that was sent to it.
              */
             revision: number;
             /**
@@ -4871,7 +4876,7 @@ export interface components {
             seen_at: string;
             /**
              * Due At
-             * @description When it asks next, if it says how often; null for a stream.
+             * @description The time of its next request, if it reports its interval; null for a stream.
              */
             due_at: string | null;
         };
@@ -4884,7 +4889,7 @@ export interface components {
             revision: number;
             /**
              * Current
-             * @description How many have the environment's revision.
+             * @description The number of instances that have the environment's revision.
              */
             current: number;
             /** Total */
@@ -4958,7 +4963,7 @@ export interface components {
             flag_keys: string[];
             /**
              * Parts
-             * @description What to carry, by default everything: `details` are name, description and tags; `rollout` is the percentage and what decides when no rule matches.
+             * @description The parts to copy, by default all: `details` are name, description and tags; `rollout` is the percentage and `fallthrough`.
              * @default [
              *       "details",
              *       "state",
@@ -4971,13 +4976,13 @@ export interface components {
             parts?: ("details" | "state" | "rollout" | "rules" | "variants" | "prerequisites")[];
             /**
              * Dry Run
-             * @description Only tell what it would alter.
+             * @description Only return the changes that it would make.
              * @default false
              */
             dry_run?: boolean;
             /**
              * If Unchanged
-             * @description The `fingerprint` of a dry run: refuse (409) if the copy would alter something else by now.
+             * @description The `fingerprint` of a dry run: the copy is refused (409) if it would now change anything else.
              */
             if_unchanged?: string | null;
         };
@@ -4988,7 +4993,7 @@ export interface components {
         CopyOut: {
             /**
              * Fingerprint
-             * @description Stands for what is altered; for `if_unchanged`.
+             * @description Identifies the changes, for `if_unchanged`.
              */
             fingerprint: string;
             /** Alterations */
@@ -5010,7 +5015,7 @@ export interface components {
             name: string;
             /**
              * Kind
-             * @description `browser` for keys that end users can read: with one, an application only learns how flags are for one user. `server` for all others.
+             * @description `browser` for keys that end users can read: it only returns the results of flags for one user. `server` for all other keys.
              * @enum {string}
              */
             kind: "server" | "browser";
@@ -5034,7 +5039,7 @@ export interface components {
             expires_at: string | null;
             /**
              * Last Used At
-             * @description When the key was last used, to within a few minutes.
+             * @description When the key was last used, accurate to a few minutes.
              */
             last_used_at: string | null;
             /**
@@ -5067,7 +5072,7 @@ export interface components {
             /**
              * Account Id
              * Format: uuid
-             * @description The account for which the token acts: the one that made it.
+             * @description The account for which the token acts: the one that created it.
              */
             account_id: string;
             /** Email */
@@ -5082,7 +5087,7 @@ export interface components {
             expires_at: string | null;
             /**
              * Last Used At
-             * @description When the token was last used, to within a few minutes.
+             * @description When the token was last used, accurate to a few minutes.
              */
             last_used_at: string | null;
             /** Token */
@@ -5197,7 +5202,7 @@ export interface components {
             attempts: components["schemas"]["AttemptOut"][];
             /**
              * Body
-             * @description The body of the message. Null if nothing is left that could be sent, such as of a deleted project.
+             * @description The body of the message. Null if it cannot be sent any more, for example because the project was deleted.
              */
             body: string | null;
         };
@@ -5413,7 +5418,7 @@ export interface components {
             user_email: string | null;
             /**
              * Attributes
-             * @description The custom attributes that were kept. Only where some rule, segment or stickiness looked at any.
+             * @description The custom attributes that were kept. Only if a rule, segment or stickiness used any.
              * @example {
              *       "plan": "gold",
              *       "seats": 12
@@ -5715,7 +5720,7 @@ export interface components {
             user_email: string | null;
             /**
              * Attributes
-             * @description The custom attributes that were kept. Only where some rule, segment or stickiness looked at any.
+             * @description The custom attributes that were kept. Only if a rule, segment or stickiness used any.
              * @example {
              *       "plan": "gold",
              *       "seats": 12
@@ -5892,7 +5897,7 @@ export interface components {
             owner: string | null;
             /**
              * Keep
-             * @description Whether the flag is meant to stay, however old it is.
+             * @description Whether the flag is meant to stay, regardless of its age.
              */
             keep: boolean;
         };
@@ -5940,7 +5945,7 @@ export interface components {
             until: string;
             /**
              * Dropped
-             * @description How many counts of the environment's flags are missing, because a report, or the environment in an hour, had more than are kept.
+             * @description The number of counts of the environment's flags that were dropped, because a report, or the environment in an hour, had too many.
              */
             dropped: number;
             /** Hours */
@@ -6122,7 +6127,7 @@ export interface components {
             action: "turn_off" | "pause" | "notify";
             /**
              * Tolerates
-             * @description By which share it may be worse: 0.1 tolerates a ratio of 1.1.
+             * @description The share by which it may be worse: 0.1 tolerates a ratio of 1.1.
              * @default 0
              */
             tolerates?: number;
@@ -6181,7 +6186,7 @@ export interface components {
             variant_changed: number;
             /**
              * Without Attributes
-             * @description Those of whom nothing is known: the history has not kept an attribute that the flag looks at before or after the change.
+             * @description Those whose result is not known: the history has not stored an attribute that the flag uses before or after the change.
              */
             without_attributes: number;
             /**
@@ -6255,7 +6260,7 @@ export interface components {
             is_default: boolean;
             /**
              * Demands Second Factor
-             * @description Whether every account needs a second factor for everything but its own settings.
+             * @description Whether every account needs a second factor for everything except its own settings.
              */
             demands_second_factor: boolean;
             /**
@@ -6612,7 +6617,7 @@ export interface components {
             threshold: number;
             /**
              * Warning
-             * @description Whether no further step begins: the evidence is above half of the threshold's logarithm.
+             * @description Whether further steps wait: the evidence is above half of the threshold's logarithm.
              */
             warning: boolean;
             /** Acted At */
@@ -6689,7 +6694,7 @@ export interface components {
         NewComment: {
             /**
              * Text
-             * @description The text, in which `@` and the address of a member mentions the member.
+             * @description The text. `@` followed by a member's address mentions the member.
              */
             text: string;
         };
@@ -6890,13 +6895,13 @@ export interface components {
             description?: string | null;
             /**
              * Kind
-             * @description `binary`: a user had it, or not; `count`: how often; `value`: a number each.
+             * @description `binary`: whether a user had an event; `count`: how often; `value`: a number for each event.
              * @enum {string}
              */
             kind: "binary" | "count" | "value";
             /**
              * Better
-             * @description The direction that is wanted: `down` for errors and latencies.
+             * @description The wanted direction: `down` for errors and latencies.
              * @enum {string}
              */
             better: "up" | "down";
@@ -6940,7 +6945,7 @@ export interface components {
             flag_id?: string | null;
             /**
              * Period
-             * @description The time until now: the last hour, 24 hours, 7 days or 30 days.
+             * @description The period that ends now: the last hour, 24 hours, 7 days or 30 days.
              * @default day
              * @enum {string}
              */
@@ -6961,7 +6966,7 @@ export interface components {
             scale?: "count" | "percent";
             /**
              * Compare Before
-             * @description Whether it is compared with the period before, of the same length.
+             * @description Whether it is compared with the previous period of the same length.
              * @default false
              */
             compare_before?: boolean;
@@ -7002,7 +7007,7 @@ export interface components {
             thresholds?: components["schemas"]["ThresholdBody"][];
             /**
              * False Alarm Rate
-             * @description The chance that any guard ever acts on a harmless flag is at most this.
+             * @description The maximum probability that any guard acts on a harmless flag.
              * @default 0.05
              */
             false_alarm_rate?: number;
@@ -7086,7 +7091,7 @@ export interface components {
             environment: string;
             /**
              * Kind
-             * @description `browser` for keys that end users can read: with one, an application only learns how flags are for one user. `server` for all others.
+             * @description `browser` for keys that end users can read: it only returns the results of flags for one user. `server` for all other keys.
              * @enum {string}
              */
             kind: "server" | "browser";
@@ -7125,7 +7130,7 @@ export interface components {
         NewSignIn: {
             /**
              * Return To
-             * @description The path of the page to go on with.
+             * @description The path of the page to open afterwards.
              * @default /
              * @example /projects
              */
@@ -7164,7 +7169,7 @@ export interface components {
             expires_at?: string | null;
             /**
              * Current Password
-             * @description Your password, or instead of it a `code` of your authenticator app. Neither is needed in the first ten minutes of a session of an account that signs in at an identity provider.
+             * @description Your password; alternatively, send a `code` of your authenticator app. An account that signs in at an identity provider needs neither in the first ten minutes of a session.
              */
             current_password?: string | null;
             /** Code */
@@ -7254,7 +7259,7 @@ export interface components {
         NotificationsOfProjectOut: {
             /**
              * Critical
-             * @description Others have changed what is evaluated in a critical environment.
+             * @description Others have changed evaluations in a critical environment.
              */
             critical: boolean;
             /**
@@ -7269,7 +7274,7 @@ export interface components {
             stale: boolean;
             /**
              * Webhooks
-             * @description A webhook was switched off, if you may manage webhooks.
+             * @description A webhook was turned off, if you may manage webhooks.
              */
             webhooks: boolean;
             /**
@@ -7284,7 +7289,7 @@ export interface components {
             mentions: boolean;
             /**
              * Subscribed
-             * @description Others have changed what you have subscribed to.
+             * @description Others have made changes to which you have subscribed.
              */
             subscribed: boolean;
             /**
@@ -7305,7 +7310,7 @@ export interface components {
         NotificationsOut: {
             /**
              * Critical
-             * @description Others have changed what is evaluated in a critical environment.
+             * @description Others have changed evaluations in a critical environment.
              */
             critical: boolean;
             /**
@@ -7320,7 +7325,7 @@ export interface components {
             stale: boolean;
             /**
              * Webhooks
-             * @description A webhook was switched off, if you may manage webhooks.
+             * @description A webhook was turned off, if you may manage webhooks.
              */
             webhooks: boolean;
             /**
@@ -7335,7 +7340,7 @@ export interface components {
             mentions: boolean;
             /**
              * Subscribed
-             * @description Others have changed what you have subscribed to.
+             * @description Others have made changes to which you have subscribed.
              */
             subscribed: boolean;
         };
@@ -7346,7 +7351,7 @@ export interface components {
         NotificationsUpdate: {
             /**
              * Critical
-             * @description Others have changed what is evaluated in a critical environment.
+             * @description Others have changed evaluations in a critical environment.
              */
             critical?: boolean;
             /**
@@ -7361,7 +7366,7 @@ export interface components {
             stale?: boolean;
             /**
              * Webhooks
-             * @description A webhook was switched off, if you may manage webhooks.
+             * @description A webhook was turned off, if you may manage webhooks.
              */
             webhooks?: boolean;
             /**
@@ -7376,7 +7381,7 @@ export interface components {
             mentions?: boolean;
             /**
              * Subscribed
-             * @description Others have changed what you have subscribed to.
+             * @description Others have made changes to which you have subscribed.
              */
             subscribed?: boolean;
         };
@@ -7553,7 +7558,7 @@ export interface components {
             newPassword: string;
             /**
              * Keep Access Tokens
-             * @description Whether the access tokens that the account has made stay valid.
+             * @description Whether the access tokens that the account has created remain valid.
              * @default false
              */
             keep_access_tokens?: boolean;
@@ -7595,7 +7600,7 @@ export interface components {
             flag_key: string | null;
             /**
              * Period
-             * @description The time until now: the last hour, 24 hours, 7 days or 30 days.
+             * @description The period that ends now: the last hour, 24 hours, 7 days or 30 days.
              * @enum {string}
              */
             period: "hour" | "day" | "week" | "month";
@@ -7613,12 +7618,12 @@ export interface components {
             scale: "count" | "percent";
             /**
              * Compare Before
-             * @description Whether it is compared with the period before, of the same length.
+             * @description Whether it is compared with the previous period of the same length.
              */
             compare_before: boolean;
             /**
              * Compare Environment Id
-             * @description Another environment of the project, with which it is compared. Null once it is deleted.
+             * @description Another environment of the project, with which it is compared. Null after it was deleted.
              */
             compare_environment_id: string | null;
             /**
@@ -7637,7 +7642,7 @@ export interface components {
             name?: string;
             /**
              * Period
-             * @description The time until now: the last hour, 24 hours, 7 days or 30 days.
+             * @description The period that ends now: the last hour, 24 hours, 7 days or 30 days.
              * @enum {string}
              */
             period?: "hour" | "day" | "week" | "month";
@@ -7655,7 +7660,7 @@ export interface components {
             scale?: "count" | "percent";
             /**
              * Compare Before
-             * @description Whether it is compared with the period before, of the same length.
+             * @description Whether it is compared with the previous period of the same length.
              */
             compare_before?: boolean;
             /**
@@ -7729,7 +7734,7 @@ export interface components {
             answers: components["schemas"]["PlaygroundAnswerOut"][];
             /**
              * Of Users
-             * @description For each user of the request, the place in `answers` of the one that this user gets.
+             * @description For each user of the request, the position of the user's answer in `answers`.
              */
             of_users: number[];
         };
@@ -7890,13 +7895,13 @@ export interface components {
             challenge?: string | null;
             /**
              * Methods
-             * @description The ways in which it can be proven.
+             * @description The accepted second factors.
              * @default null
              */
             methods?: string[] | null;
             /**
              * Passkey Options
-             * @description To answer the challenge with a passkey: for `navigator.credentials.get`.
+             * @description The options for `navigator.credentials.get`, to answer the challenge with a passkey.
              * @default null
              */
             passkey_options?: {
@@ -7904,7 +7909,7 @@ export interface components {
             } | null;
             /**
              * Current
-             * @description The present state of a resource that is not in the state that `If-Match` demands.
+             * @description The current state of a resource that is not in the state that `If-Match` requires.
              * @default null
              */
             current?: {
@@ -7933,7 +7938,7 @@ export interface components {
             missing?: string[] | null;
             /**
              * Works
-             * @description Of `/ready`: which of `evaluations`, `writes` and `history` work nevertheless.
+             * @description Of `/ready`: which of `evaluations`, `writes` and `history` still work.
              * @default null
              */
             works?: {
@@ -7949,7 +7954,7 @@ export interface components {
             key: string;
             /**
              * Differs
-             * @description In what the flags differ: `environments` if an environment has none, `state`, `rules`, `rollout` (with what decides when no rule matches, and which users are chosen), `variants`, `prerequisites`. Names, descriptions, tags, disabled rules and the numbers of the rules' priorities are not compared.
+             * @description The parts in which the flags differ: `environments` if an environment has no such flag, `state`, `rules`, `rollout` (including `fallthrough` and the selection of users), `variants`, `prerequisites`. Names, descriptions, tags, disabled rules and the numbers of the rules' priorities are not compared.
              */
             differs: components["schemas"]["Aspect"][];
             /**
@@ -8259,7 +8264,7 @@ export interface components {
             no: number;
             /**
              * Variants
-             * @description How often it got each variant.
+             * @description The number of times it got each variant.
              */
             variants: {
                 [key: string]: number;
@@ -8289,7 +8294,7 @@ export interface components {
             no: number;
             /**
              * Variants
-             * @description How often it got each variant.
+             * @description The number of times it got each variant.
              */
             variants: {
                 [key: string]: number;
@@ -8327,7 +8332,7 @@ export interface components {
             until: string;
             /**
              * Dropped
-             * @description How many counts of the environment's flags are missing, because a report, or the environment in an hour, had more than are kept.
+             * @description The number of counts of the environment's flags that were dropped, because a report, or the environment in an hour, had too many.
              */
             dropped: number;
             /**
@@ -8402,7 +8407,7 @@ export interface components {
             /**
              * Seen At
              * Format: date-time
-             * @description When it was last reported, to within ten minutes.
+             * @description When it was last reported, accurate to ten minutes.
              * @example 2026-11-20T10:00:00.123456Z
              */
             seen_at: string;
@@ -8432,13 +8437,13 @@ export interface components {
         RestoreAllBody: {
             /**
              * Dry Run
-             * @description Only tell what it would alter.
+             * @description Only return the changes that it would make.
              * @default false
              */
             dry_run?: boolean;
             /**
              * If Unchanged
-             * @description Refuse (409) if it has been changed again since.
+             * @description Refuse (409) if the same fields have been changed again since.
              * @default false
              */
             if_unchanged?: boolean;
@@ -8460,13 +8465,13 @@ export interface components {
         RestoreBody: {
             /**
              * Dry Run
-             * @description Only tell what it would alter.
+             * @description Only return the changes that it would make.
              * @default false
              */
             dry_run?: boolean;
             /**
              * If Unchanged
-             * @description Refuse (409) if it has been changed again since.
+             * @description Refuse (409) if the same fields have been changed again since.
              * @default false
              */
             if_unchanged?: boolean;
@@ -8491,7 +8496,7 @@ export interface components {
         RestoredChangeOut: {
             /**
              * Change Id
-             * @description The change that is put back.
+             * @description The change that is restored.
              */
             change_id: string;
             /**
@@ -8501,7 +8506,7 @@ export interface components {
             restored_by: string | null;
             /**
              * Refusal
-             * @description Why it cannot be put back. Only a dry run has this.
+             * @description Why it cannot be restored. Only in the response to a dry run.
              */
             refusal: string | null;
             /** Alterations */
@@ -8542,7 +8547,7 @@ export interface components {
             split: components["schemas"]["SplitOut"];
             /**
              * Next Step Waits For
-             * @description What holds the next step back when its time has come: the step before has not exposed enough new users, the evidence of a guard is above its warning line, or users are not split as asked.
+             * @description What delays the next step when its time has come: the previous step has not exposed enough new users, the evidence of a guard is above its warning line, or users are not split as requested.
              */
             next_step_waits_for: ("users" | "evidence" | "split") | null;
             /** Steps */
@@ -8808,7 +8813,7 @@ export interface components {
             name: string;
             /**
              * Kind
-             * @description `browser` for keys that end users can read: with one, an application only learns how flags are for one user. `server` for all others.
+             * @description `browser` for keys that end users can read: it only returns the results of flags for one user. `server` for all other keys.
              * @enum {string}
              */
             kind: "server" | "browser";
@@ -8832,7 +8837,7 @@ export interface components {
             expires_at: string | null;
             /**
              * Last Used At
-             * @description When the key was last used, to within a few minutes.
+             * @description When the key was last used, accurate to a few minutes.
              */
             last_used_at: string | null;
             /**
@@ -8972,7 +8977,7 @@ export interface components {
             flag_key: string;
             /**
              * Archived
-             * @description Whether the flag is archived. Its rules count until it is deleted.
+             * @description Whether the flag is archived. Its rules count until the flag is deleted.
              */
             archived: boolean;
         };
@@ -8988,7 +8993,7 @@ export interface components {
             id: string;
             /**
              * Device
-             * @description What the browser or program called itself; at most 255 characters.
+             * @description The user agent of the browser or program; at most 255 characters.
              */
             device: string | null;
             /**
@@ -9005,7 +9010,7 @@ export interface components {
             /**
              * Last Seen At
              * Format: date-time
-             * @description When the session was last used, to within a few minutes.
+             * @description When the session was last used, accurate to a few minutes.
              * @example 2026-11-20T10:00:00.123456Z
              */
             last_seen_at: string;
@@ -9047,7 +9052,7 @@ export interface components {
             code: string;
             /**
              * Binding
-             * @description From the beginning of the sign-in.
+             * @description The state from the start of the sign-in.
              */
             binding: string;
             /**
@@ -9116,7 +9121,7 @@ export interface components {
             changes: components["schemas"]["Changes"];
             /**
              * Least Users
-             * @description The step also waits until the step before has exposed so many new users.
+             * @description The step also waits until the previous step has exposed this number of new users.
              */
             least_users?: number;
         };
@@ -9383,7 +9388,7 @@ export interface components {
             recovery_codes_left: number;
             /**
              * Meets Demand
-             * @description Whether the account meets a demand of a second factor: it has one, or only its provider opens it.
+             * @description Whether the account meets the requirement of a second factor: it has one, or can be opened only at its provider.
              */
             meets_demand: boolean;
         };
@@ -9421,12 +9426,12 @@ export interface components {
             since: string;
             /**
              * Missing
-             * @description The most often asked for first. The server notes 1,000 of an environment in an hour.
+             * @description The most requested flags first. The server records 1,000 flags per environment and hour.
              */
             missing: components["schemas"]["MissingFlagOut"][];
             /**
              * Unasked
-             * @description The keys of the flags that exist and were not asked for.
+             * @description The keys of existing flags that were not requested.
              */
             unasked: string[];
         };
@@ -9587,7 +9592,7 @@ export interface components {
             enabled: boolean;
             /**
              * Disabled Reason
-             * @description Why the server has switched it off: the last attempt has failed, or the receiver has answered 410.
+             * @description Why the server has turned it off: the last attempt failed, or the receiver answered 410.
              */
             disabled_reason: ("failed" | "gone") | null;
             /**
@@ -9604,7 +9609,7 @@ export interface components {
             updated_at: string;
             /**
              * Waiting
-             * @description How many messages wait.
+             * @description The number of waiting messages.
              */
             waiting: number;
             /**
@@ -9719,7 +9724,7 @@ export interface components {
             enabled: boolean;
             /**
              * Disabled Reason
-             * @description Why the server has switched it off: the last attempt has failed, or the receiver has answered 410.
+             * @description Why the server has turned it off: the last attempt failed, or the receiver answered 410.
              */
             disabled_reason: ("failed" | "gone") | null;
             /**
@@ -9736,7 +9741,7 @@ export interface components {
             updated_at: string;
             /**
              * Waiting
-             * @description How many messages wait.
+             * @description The number of waiting messages.
              */
             waiting: number;
             /**
@@ -10262,7 +10267,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -10343,11 +10348,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -10403,7 +10408,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -10417,11 +10422,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -10880,7 +10885,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -10895,11 +10900,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -10960,7 +10965,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -10977,11 +10982,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11017,7 +11022,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11030,11 +11035,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11094,7 +11099,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11111,11 +11116,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11151,9 +11156,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11166,11 +11171,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11266,7 +11271,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11284,11 +11289,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11325,7 +11330,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11339,11 +11344,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11429,7 +11434,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11446,11 +11451,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11508,7 +11513,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11522,11 +11527,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11557,9 +11562,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11573,11 +11578,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11616,7 +11621,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -11714,7 +11719,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11731,11 +11736,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11792,7 +11797,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11809,11 +11814,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11879,7 +11884,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11897,11 +11902,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -11937,7 +11942,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -11951,11 +11956,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12048,7 +12053,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12065,11 +12070,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12127,7 +12132,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -12145,11 +12150,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12185,7 +12190,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -12199,11 +12204,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12298,7 +12303,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12315,11 +12320,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12377,7 +12382,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -12395,11 +12400,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12436,7 +12441,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -12450,11 +12455,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12554,11 +12559,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12614,7 +12619,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -12628,11 +12633,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -12789,7 +12794,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -12839,7 +12844,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -12880,7 +12885,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -13041,7 +13046,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -13090,7 +13095,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -13130,7 +13135,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -13535,7 +13540,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -13679,7 +13684,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13785,7 +13790,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13803,11 +13808,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -13876,7 +13881,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13893,11 +13898,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -13954,7 +13959,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -13973,11 +13978,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -14014,7 +14019,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -14029,11 +14034,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -14065,9 +14070,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14082,11 +14087,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -14125,9 +14130,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14142,11 +14147,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -14185,9 +14190,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14202,11 +14207,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -14282,7 +14287,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14361,7 +14366,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14433,9 +14438,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14486,9 +14491,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14539,9 +14544,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14689,7 +14694,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14770,7 +14775,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14850,7 +14855,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14892,7 +14897,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -14942,7 +14947,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -14983,7 +14988,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15001,11 +15006,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15069,11 +15074,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15105,11 +15110,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15184,7 +15189,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15201,11 +15206,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15263,7 +15268,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -15281,11 +15286,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15322,7 +15327,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -15336,11 +15341,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15398,7 +15403,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15415,11 +15420,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15477,7 +15482,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -15495,11 +15500,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15535,7 +15540,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -15549,11 +15554,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15661,7 +15666,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15680,11 +15685,11 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15744,7 +15749,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -15764,11 +15769,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15804,7 +15809,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -15820,11 +15825,11 @@ export interface operations {
             /** @description Successful Response */
             204: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -15930,7 +15935,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15947,11 +15952,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -16216,7 +16221,7 @@ export interface operations {
     export_environment: {
         parameters: {
             query?: {
-                /** @description `unleash` for SDKs at their start; `flagstaff` for the flags as they were made. */
+                /** @description `unleash` for SDKs at their start; `flagstaff` for the flags in Flagstaff's own form. */
                 format?: "unleash" | "flagstaff";
             };
             header?: never;
@@ -16515,7 +16520,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -16533,11 +16538,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -16563,7 +16568,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique text for each request, such as a UUID. A request that is sent again with the same key within 24 hours is not carried out again but gets the same response. */
+                /** @description A unique text for each request, such as a UUID. A request that is repeated with the same key within 24 hours is not executed again, and gets the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -16580,11 +16585,11 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description The revision of the project that this request has made, if it has changed what is evaluated, or that it has found, if there was nothing to change. Later states have higher revisions. */
+                    /** @description The revision of the project: the one that this request has created, if it has changed evaluations, or else the one that it has found. Later states have higher revisions. */
                     "Flagstaff-Revision"?: number;
                     /** @description The latest change that the request has made, by its id in the audit trail. */
                     "Flagstaff-Change"?: string;
-                    /** @description On how many of how many instances the revision is live; only with several instances. */
+                    /** @description The number of instances on which the revision is live, and the number of all instances; only with several instances. */
                     "Flagstaff-Live-On"?: string;
                     /** @description The names of the others, which have ended or are cut off from the database. */
                     "Flagstaff-Missing"?: string;
@@ -17081,7 +17086,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path: {
@@ -17272,7 +17277,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the state that the request is meant for, several of them, or `*`. In any other state nothing is changed (412). */
+                /** @description The `ETag` of the expected state, several ETags, or `*`. If the resource is in another state, nothing is changed (412). */
                 "If-Match"?: string;
             };
             path?: never;
@@ -17434,7 +17439,7 @@ export interface operations {
                 headers: {
                     /** @description The revision of the environment's state that the answer is from. */
                     "Flagstaff-Revision"?: number;
-                    /** @description Only from an instance that is cut off from the database: for how many seconds it may have missed changes. */
+                    /** @description Only from an instance that is cut off from the database: the number of seconds for which it may have missed changes. */
                     "Flagstaff-Stale"?: number;
                     [name: string]: unknown;
                 };
@@ -17501,7 +17506,7 @@ export interface operations {
                 headers: {
                     /** @description The revision of the environment's state that the answer is from. */
                     "Flagstaff-Revision"?: number;
-                    /** @description Only from an instance that is cut off from the database: for how many seconds it may have missed changes. */
+                    /** @description Only from an instance that is cut off from the database: the number of seconds for which it may have missed changes. */
                     "Flagstaff-Stale"?: number;
                     [name: string]: unknown;
                 };
@@ -17570,12 +17575,12 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How many events were accepted, and why the others were ignored. */
+            /** @description The number of accepted events, and why the others were ignored. */
             202: {
                 headers: {
                     /** @description The revision of the environment's state that the answer is from. */
                     "Flagstaff-Revision"?: number;
-                    /** @description Only from an instance that is cut off from the database: for how many seconds it may have missed changes. */
+                    /** @description Only from an instance that is cut off from the database: the number of seconds for which it may have missed changes. */
                     "Flagstaff-Stale"?: number;
                     [name: string]: unknown;
                 };

@@ -11,7 +11,7 @@ _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\
 
 
 def csv_line(cells: Iterable[Any]) -> str:
-    """A line of CSV. A text that a spreadsheet would take for a formula has an apostrophe in front."""
+    """A line of CSV. A text that a spreadsheet would interpret as a formula starts with an apostrophe."""
     line = io.StringIO()
     csv.writer(line).writerow(map(_text, cells))
     return line.getvalue()

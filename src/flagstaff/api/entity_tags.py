@@ -74,8 +74,8 @@ def if_match(
             WithJsonSchema({"type": "string", "pattern": _PATTERN}),
             Header(
                 alias=IF_MATCH,
-                description="The `ETag` of the state that the request is meant for, several of them, or `*`. In any "
-                "other state nothing is changed (412).",
+                description="The `ETag` of the expected state, several ETags, or `*`. If the resource is in another "
+                "state, nothing is changed (412).",
             ),
         ] = None,
     ) -> Precondition[T]:

@@ -25,8 +25,8 @@ router = APIRouter(prefix=ENVIRONMENT, tags=["Applications"])
 
 
 _DROPPED = (
-    "How many counts of the environment's flags are missing, because a report, or the environment in an hour, had more "
-    "than are kept."
+    "The number of counts of the environment's flags that were dropped, because a report, or the environment in an "
+    "hour, had too many."
 )
 
 
@@ -37,18 +37,20 @@ class ConnectionOut(ResponseModel):
     instance: str
     connection: str
     sdk: str
-    streams: bool = Field(description="Whether it holds a stream open, on which it learns of changes at once.")
-    revision: int = Field(description="The revision that it was sent last.")
+    streams: bool = Field(description="Whether it has an open stream, on which it receives changes at once.")
+    revision: int = Field(description="The last revision that was sent to it.")
     is_current: bool = Field(description="Whether that is the environment's revision.")
     seen_at: Moment
-    due_at: Moment | None = Field(description="When it asks next, if it says how often; null for a stream.")
+    due_at: Moment | None = Field(
+        description="The time of its next request, if it reports its interval; null for a stream."
+    )
 
 
 class ConnectionsOut(ResponseModel):
     """The instances that were heard of in the last hour, at most 1,000."""
 
     revision: int
-    current: int = Field(description="How many have the environment's revision.")
+    current: int = Field(description="The number of instances that have the environment's revision.")
     total: int
     connections: list[ConnectionOut]
 
@@ -70,7 +72,7 @@ class ReportedFlagOut(ResponseModel):
     sdk: str
     yes: int
     no: int
-    variants: dict[str, int] = Field(description="How often it got each variant.")
+    variants: dict[str, int] = Field(description="The number of times it got each variant.")
     reported_at: Moment = Field(description="When it reported last.")
 
 
@@ -122,9 +124,9 @@ class UsageOut(ResponseModel):
 
     since: Moment
     missing: list[MissingFlagOut] = Field(
-        description="The most often asked for first. The server notes 1,000 of an environment in an hour."
+        description="The most requested flags first. The server records 1,000 flags per environment and hour."
     )
-    unasked: list[str] = Field(description="The keys of the flags that exist and were not asked for.")
+    unasked: list[str] = Field(description="The keys of existing flags that were not requested.")
 
 
 Service = Annotated[ApplicationReports, Depends(service(ApplicationReports))]
@@ -180,7 +182,7 @@ async def find_usage(
     actor: CurrentActor,
     applications: Service,
 ) -> Response:
-    """List keys that were asked for but have no flag, and flags that nobody asked for by their keys."""
+    """List keys that were requested but have no flag, and flags that were not requested by their keys."""
     usage = await applications.find_usage(actor, project_id, env_id, query.days)
     missing = [
         {

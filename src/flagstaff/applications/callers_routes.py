@@ -40,18 +40,20 @@ class CallerOut(ResponseModel):
         "`unleash_frontend` for Unleash's frontend API, `stream` for open streams, `events` for events of metrics."
     )
     sdk_key_id: Uuid | None = Field(description="Null for the project's own key. The key may have been revoked.")
-    user_agent: str = Field(description="The first 200 characters of what the caller says it is; may be empty.")
+    user_agent: str = Field(description="The first 200 characters of the caller's user agent; may be empty.")
     network: str | None = Field(
-        description="The /24 or, with IPv6, the /48 of its address; null if it has none. Addresses are not kept."
+        description="The /24 or, with IPv6, the /48 of its address; null if it has none. Addresses are not stored."
     )
     is_others: bool = Field(
-        description="Whether it stands for all further callers with this protocol and key: 200 of a key and 1,000 of "
-        "an environment are told apart."
+        description="Whether it counts all further callers with this protocol and key together: at most 200 "
+        "callers per key and 1,000 per environment are counted separately."
     )
     requests_per_minute: float = Field(description="In about the last five minutes.")
-    requests_last_24_hours: int = Field(description="In the present hour and the 23 before it.")
+    requests_last_24_hours: int = Field(description="In the current hour and the 23 hours before.")
     first_used_at: Moment
-    last_used_at: Moment = Field(description="To within a few seconds. An open stream is in use, to within a minute.")
+    last_used_at: Moment = Field(
+        description="Accurate to a few seconds. An open stream counts as in use, accurate to a minute."
+    )
 
 
 Service = Annotated[Callers, Depends(service(Callers))]
@@ -62,7 +64,7 @@ Service = Annotated[Callers, Depends(service(Callers))]
 async def list_callers(
     project_id: Id, env_id: Id, query: Annotated[CallersQuery, Query()], actor: CurrentActor, callers: Service
 ) -> Response:
-    """List who asked for flags in the last 30 days, those that asked last first: at most 1,000.
+    """List the callers of the last 30 days, the most recent first: at most 1,000.
 
     Requests whose SDK key is not valid, or that a limit refuses, are not counted, and neither are refused requests
     with the project's own key.

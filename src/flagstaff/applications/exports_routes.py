@@ -41,7 +41,7 @@ class ExportQuery(BaseModel):
 
     format: Annotated[
         Literal["unleash", "flagstaff"],
-        Field(description="`unleash` for SDKs at their start; `flagstaff` for the flags as they were made."),
+        Field(description="`unleash` for SDKs at their start; `flagstaff` for the flags in Flagstaff's own form."),
     ] = "unleash"
 
 
@@ -72,6 +72,6 @@ async def export_environment(
 )
 @reads(Permission.FLAGS_READ)
 async def list_sdk_differences(path: FlagIds, actor: CurrentActor, exports: Service) -> Response:
-    """List what SDKs that evaluate the flag in the application answer differently, and why."""
+    """List the differences in SDKs that evaluate the flag in the application, and the reasons."""
     found = await exports.list_differences(actor, path)
     return json_response([{"effect": e.effect, "message": e.message, "rule_id": e.rule_id} for e in found])

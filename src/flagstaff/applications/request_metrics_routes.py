@@ -59,7 +59,7 @@ class RequestMetricOut(ResponseModel):
     help: str
     measures: list[MeasureName]
     labels: dict[str, list[str]] = Field(description="The values that each label has had.")
-    seen_at: Moment = Field(description="When it was last reported, to within ten minutes.")
+    seen_at: Moment = Field(description="When it was last reported, accurate to ten minutes.")
 
 
 class LineOut(ResponseModel):

@@ -64,6 +64,6 @@ def build_applications(foundation: Foundation, limits: Limits) -> LocalApplicati
     local_flags = LocalFlagsCache(LocalFlagsSource(database).load, supervisor)
     applications = LocalApplications(local_flags, reports, collector, callers, counts)
     foundation.periodic_tasks.append(
-        PeriodicTask("callers-write", WRITE_SECONDS, applications.write_callers, "stores who asks for flags")
+        PeriodicTask("callers-write", WRITE_SECONDS, applications.write_callers, "stores the callers of environments")
     )
     return applications

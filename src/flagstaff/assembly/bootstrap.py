@@ -95,7 +95,7 @@ class Flagstaff:
         build_probes(foundation, self.serving.snapshots.problems, self._answers_evaluations)
         foundation.periodic_tasks.append(
             PeriodicTask(
-                "last-seen", LAST_USED_SECONDS, self._write_last_used, "writes when credentials were last used"
+                "last-seen", LAST_USED_SECONDS, self._write_last_used, "stores when credentials were last used"
             )
         )
         history = self.history

@@ -73,12 +73,12 @@ async def health() -> Response:
 @router.get("/ready", response_model=StatusOut, responses=problems(400, 503))
 @reads(Caller.ANYONE)
 async def ready(request: Request, part: Annotated[Part | None, Query(alias="for")] = None) -> Response:
-    """Everything works, or else 503 with what does not in `detail`, and what does in `works`.
+    """Whether everything works; otherwise a 503 with the problems in `detail`, and the working parts in `works`.
 
-    With `for`, only this matters: `evaluations`, which are answered from memory even while the database is away;
-    `writes`, which are changes; or `history`, to which evaluations are recorded.
+    `for` limits the check to one part: `evaluations`, which are answered from memory even while the database is
+    unavailable; `writes`, which are changes; or `history`, to which evaluations are recorded.
 
-    The answer is at most a second old, but that the server is stopping is told at once.
+    The answer is at most a second old, except that a stop is reported at once.
     """
     probes = service_of(request, Probes)
     probes.require_staying()

@@ -113,7 +113,7 @@ class EvaluationHistory:
                 "clock",
                 EVERY_SECONDS,
                 self.passed_time.look,
-                "compares the clock with the time that passes",
+                "compares the clock with the time that has passed",
                 by_one_worker=True,
             ),
             PeriodicTask("disk", LOOK_SECONDS, self.disk.look, "measures the free space of the data directory"),

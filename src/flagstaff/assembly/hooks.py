@@ -66,7 +66,7 @@ def build_hooks(foundation: Foundation, mails: Mails) -> Hooks:
             "webhooks-purge",
             _PURGE_SECONDS,
             sender.purge,
-            "deletes messages to webhooks that are old or too many",
+            "deletes messages to webhooks that are too old or too many",
             by_one_worker=True,
         )
     )

@@ -126,7 +126,7 @@ def build_identity(
             "account-purge",
             _PURGE_SECONDS,
             lambda: identity.purge(passed_time()),
-            "deletes what has expired of accounts",
+            "deletes expired sessions, tokens and codes of accounts",
             by_one_worker=True,
         )
     )

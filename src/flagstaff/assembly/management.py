@@ -87,6 +87,6 @@ def build_audit(foundation: Foundation, served: ServedState) -> None:
             "followers-check",
             CHECKED_SECONDS,
             events.end_others,
-            "ends the event streams of those who may not follow",
+            "ends the event streams of clients that have lost access",
         )
     )

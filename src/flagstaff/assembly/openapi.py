@@ -40,8 +40,8 @@ _ANSWERED_REVISION = {
     "schema": {"type": "integer"},
 }
 _STALE = {
-    "description": "Only from an instance that is cut off from the database: for how many seconds it may have missed "
-    "changes.",
+    "description": "Only from an instance that is cut off from the database: the number of seconds for which it may "
+    "have missed changes.",
     "schema": {"type": "integer", "minimum": 1},
 }
 _EVALUATE: dict[str, Any] = {
@@ -104,7 +104,8 @@ _EVENT = {
 _EVENTS: dict[str, Any] = {
     "tags": ["Evaluation"],
     "summary": "Send events",
-    "description": "Events of metrics: what users did. Those that are not accepted are named, and the others count.",
+    "description": "Events of metrics: what users did. The response names the events that are not accepted; the others "
+    "count.",
     "operationId": "send_events",
     "security": [{"SDKKey": []}],
     "requestBody": {
@@ -129,7 +130,7 @@ _EVENTS: dict[str, Any] = {
     },
     "responses": {
         "202": {
-            "description": "How many events were accepted, and why the others were ignored.",
+            "description": "The number of accepted events, and why the others were ignored.",
             "headers": {REVISION: _ANSWERED_REVISION, STALE: _STALE},
             "content": {
                 "application/json": {
@@ -158,8 +159,8 @@ _IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "A unique text for each request, such as a UUID. A request that is sent again with the same "
-    "key within 24 hours is not carried out again but gets the same response.",
+    "description": "A unique text for each request, such as a UUID. A request that is repeated with the same key "
+    "within 24 hours is not executed again, and gets the same response.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": KEY_PATTERN},
 }
 _IDEMPOTENCY_REPLAYED = {
@@ -167,8 +168,8 @@ _IDEMPOTENCY_REPLAYED = {
     "schema": {"type": "string", "const": "true"},
 }
 _REVISION = {
-    "description": "The revision of the project that this request has made, if it has changed what is evaluated, or "
-    "that it has found, if there was nothing to change. Later states have higher revisions.",
+    "description": "The revision of the project: the one that this request has created, if it has changed evaluations, "
+    "or else the one that it has found. Later states have higher revisions.",
     "schema": {"type": "integer"},
 }
 _ETAG = {
@@ -181,7 +182,8 @@ _CHANGE = {
     "schema": {"type": "string"},
 }
 _LIVE_ON = {
-    "description": "On how many of how many instances the revision is live; only with several instances.",
+    "description": "The number of instances on which the revision is live, and the number of all instances; only with "
+    "several instances.",
     "schema": {"type": "string", "pattern": "^[0-9]+/[0-9]+$", "example": "2/3"},
 }
 _MISSING = {

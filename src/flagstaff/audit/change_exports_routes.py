@@ -44,7 +44,7 @@ async def export_project_changes(
 ) -> Response:
     """The changes in a project as CSV, newest first, with the same filters as the list.
 
-    A text that a spreadsheet would take for a formula has an apostrophe in front.
+    A text that a spreadsheet would interpret as a formula starts with an apostrophe.
     """
     wanted = query.filter()
     keys = await changes.name_environments(actor, project_id)

@@ -91,9 +91,9 @@ class ChangeOut(ResponseModel):
     flag_key: str | None
     before: dict[str, Any] | None
     after: dict[str, Any] | None
-    restores: str | None = Field(description="The change that this one has put back, if any.")
+    restores: str | None = Field(description="The change that this one has restored, if any.")
     batch: BatchOut | None = Field(description="The operation that made this change together with others, if any.")
-    comments: int = Field(description="The number of comments on it; 0 for changes that are in no project.")
+    comments: int = Field(description="The number of comments on it; 0 for changes outside projects.")
 
 
 class ChangesPageOut(ResponseModel):
@@ -220,10 +220,11 @@ async def list_changes(
     actor: CurrentActor,
     changes: Service,
 ) -> Response:
-    """The changes in an environment, newest first, including those of deleted flags, and of what it shares.
+    """The changes in an environment, newest first, including those of deleted flags and of shared resources.
 
-    It shares the project's segments and members, whose changes are listed if you may read the audit trail of the whole
-    project. With `flag_id`, only those of segments are listed that a rule of the flag names now; with `flag_key`, none.
+    Shared resources are the project's segments and members, whose changes are listed if you may read the audit trail of
+    the whole project. With `flag_id`, only those of segments are listed that a rule of the flag names now; with
+    `flag_key`, none.
     """
     page = await changes.list_environment_changes(
         actor,

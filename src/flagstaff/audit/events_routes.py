@@ -164,9 +164,9 @@ async def follow_project(
     """A stream of server-sent events: `revision`, whose data is the revision of the environment that changed, a number.
 
     The first event comes at once, and another after each change to an environment of the project: two, if a change
-    concerns two of them. `GET …/changes` answers what has changed. The server ends a stream after five minutes at most,
-    and when an environment is deleted: connect again then. It ends the stream within a second after you are no member
-    any more, or your session or access token has ended. A project without environments has no stream (404).
+    concerns two of them. `GET …/changes` returns the changes. The server ends a stream after five minutes at most, and
+    when an environment is deleted: connect again then. It ends the stream within a second after you have left the
+    project, or your session or access token has ended. A project without environments has no stream (404).
     """
     await projects.get_project(actor, project_id)
     assert actor.account_id is not None

@@ -28,7 +28,7 @@ _VERBS = {
     "step_skipped": "skipped a late step of",
     "warned": "raised an alarm in",
     "done": "finished",
-    "failed": "could not go on with",
+    "failed": "could not continue",
 }
 _NAMING = ("name", "email", "key", "rule_value", "host", "author_email")
 

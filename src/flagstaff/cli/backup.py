@@ -31,7 +31,8 @@ Target = Annotated[
 def backup(
     to: To,
     without_history: Annotated[
-        bool, typer.Option("--without-history", help="Leave out the evaluation history, by far the largest part.")
+        bool,
+        typer.Option("--without-history", help="Leave out the evaluation history, which is by far the largest part."),
     ] = False,
 ) -> None:
     """Write the database, of either kind, and the secret key to one file, also while the server runs.
@@ -84,7 +85,7 @@ def restore(
             asyncio.run(load(settings.database_url, settings.data_dir, source, replace=replace, progress=progress))
             if key is not None and settings.secret_key is None:
                 directory.keep_secret_key(key)
-    typer.echo(f"Restored {sum(source.rows.values())} rows, as they were at {source.manifest.made_at}.")
+    typer.echo(f"Restored {sum(source.rows.values())} rows in the state of {source.manifest.made_at}.")
     if not source.manifest.history:
         typer.echo("The backup was made without the evaluation history.")
     if key is None and settings.secret_key is None:

@@ -26,5 +26,5 @@ def trust_clock() -> None:
             return before
 
     before = asyncio.run(trust())
-    seen = "" if before is None else f" Before, time was seen to pass up to {format_moment(before)}."
+    seen = "" if before is None else f" Before, data was deleted by the time {format_moment(before)}."
     typer.echo(f"It is {format_moment(now)}.{seen}")

@@ -21,7 +21,10 @@ def export(
     environment: Annotated[str, typer.Option(help="The environment's key.")],
     file_format: Annotated[
         ExportFormat,
-        typer.Option("--format", help="`unleash` for a bootstrap file of SDKs; `flagstaff` for the flags as they are."),
+        typer.Option(
+            "--format",
+            help="`unleash` for a bootstrap file of SDKs; `flagstaff` for the flags in Flagstaff's own form.",
+        ),
     ] = ExportFormat.UNLEASH,
     output: Annotated[Path | None, typer.Option(help="The file to write; by default, standard output.")] = None,
 ) -> None:

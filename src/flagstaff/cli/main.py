@@ -87,7 +87,7 @@ def migrate(
         str, typer.Option("--to", metavar="REV", help="The revision to migrate to; `base` empties the database.")
     ] = "head",
     force: Annotated[
-        bool, typer.Option("--force", help="Let a downgrade drop what the older revision cannot hold.")
+        bool, typer.Option("--force", help="Allow a downgrade to drop data that the older revision cannot store.")
     ] = False,
 ) -> None:
     """Migrate the database to the newest revision, or to another. `serve` migrates to the newest by itself."""

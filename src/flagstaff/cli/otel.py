@@ -30,7 +30,7 @@ def require_sdk() -> None:
     except ModuleNotFoundError as error:
         raise Error(
             Code.UNAVAILABLE,
-            "The environment asks for OpenTelemetry, whose packages are not installed. Install them with: "
+            "The environment turns OpenTelemetry on, but its packages are not installed. Install them with: "
             "pip install 'flagstaff[otel]', or set OTEL_SDK_DISABLED to true.",
         ) from error
     except ValueError as error:

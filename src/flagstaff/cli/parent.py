@@ -229,7 +229,7 @@ class Parent:
         """Kill workers that do not run, so that connections which wait for them get their successors."""
         workers = {slot.number: slot.process for slot in self._slots if slot.process and slot.process.is_worker}
         for number in self._pulse.look({number: process.pid for number, process in workers.items()}):
-            self._kill(workers[number], "Its process did not run for two seconds, as if it was paused.")
+            self._kill(workers[number], "Its process did not run for two seconds, probably because it was paused.")
 
     def _kill(self, process: _Process, reason: str) -> None:
         if process.killed_at is not None:
@@ -245,9 +245,7 @@ class Parent:
             return False
         if not process.is_left:
             process.is_left = True
-            log.error(
-                "worker_left", pid=process.pid, reason="It was killed, but is frozen. It ends when it runs again."
-            )
+            log.error("worker_left", pid=process.pid, reason="It was killed, but is frozen. It ends when it is thawed.")
         return True
 
     def _pass_on(self, number: signal.Signals) -> None:

@@ -46,14 +46,14 @@ def promote(email: Email) -> None:
 
 @app.command()
 def demote(email: Email) -> None:
-    """Make an administrator an ordinary account again; the last one is refused."""
+    """Make an administrator an ordinary account again. The last administrator cannot be demoted."""
     account = asyncio.run(_set_administrator(email, is_administrator=False))
     typer.echo(f"{account.email} is not an administrator.")
 
 
 @app.command()
 def reset_two_factor(email: Email) -> None:
-    """Remove an account's second factors, after the loss of a device. Make sure that it is the owner who asks."""
+    """Remove an account's second factors, after the loss of a device. Verify that the owner requests it."""
     account = asyncio.run(_reset_two_factor(email))
     typer.echo(f"Removed the second factors of {account.email}.")
 

@@ -35,7 +35,7 @@ CommentText = Annotated[
     str,
     AfterValidator(check_comment),
     Field(
-        description="The text, in which `@` and the address of a member mentions the member.",
+        description="The text. `@` followed by a member's address mentions the member.",
         json_schema_extra={"minLength": 1, "maxLength": TEXT_MAX_LENGTH, "pattern": r"\S"},
     ),
 ]
@@ -67,7 +67,7 @@ class CommentOut(TaggedOut):
     author: AuthorOut
     text: str
     created_at: Moment
-    updated_at: Moment = Field(description="When it was edited last; the time of its creation until then.")
+    updated_at: Moment = Field(description="The time of its last edit, or of its creation.")
 
 
 class NewComment(Body):
@@ -200,7 +200,7 @@ async def delete_comment(
 ) -> Response:
     """Delete a comment that you have written.
 
-    That of somebody else needs the permission `comments:moderate`, and the audit trail says who has deleted it.
+    Deleting another person's comment needs the permission `comments:moderate`, and the audit trail records it.
     """
     await comments.delete_comment(actor, project_id, comment_id, precondition)
     return no_content()

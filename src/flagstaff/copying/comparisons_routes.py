@@ -125,8 +125,8 @@ async def compare_environments(
 ) -> Response:
     """The flags in which two environments differ, by key. Flags that are the same in both are left out.
 
-    Flags are matched by their keys. Rules are compared by what they say, in the order in which they are tried, and not
-    by their ids. Archived flags are left out. Needs `flags:read` in both environments.
+    Flags are matched by their keys. Rules are compared by their content, in the order in which they are checked, and
+    not by their ids. Archived flags are left out. Needs `flags:read` in both environments.
     """
 
     async def fetch(window: Window) -> list[dict[str, Any]]:

@@ -61,13 +61,13 @@ class CopyBody(Body):
     flag_keys: FlagKeys
     parts: Subset = Field(
         default=[*Part],
-        description="What to carry, by default everything: `details` are name, description and tags; `rollout` is the "
-        "percentage and what decides when no rule matches.",
+        description="The parts to copy, by default all: `details` are name, description and tags; `rollout` "
+        "is the percentage and `fallthrough`.",
     )
-    dry_run: bool = Field(default=False, description="Only tell what it would alter.")
+    dry_run: bool = Field(default=False, description="Only return the changes that it would make.")
     if_unchanged: Text | None = Field(
         default=None,
-        description="The `fingerprint` of a dry run: refuse (409) if the copy would alter something else by now.",
+        description="The `fingerprint` of a dry run: the copy is refused (409) if it would now change anything else.",
     )
 
 
@@ -93,7 +93,7 @@ class CopyAlterationOut(ResponseModel):
 class CopyOut(ResponseModel):
     """The flags that were copied, or with `dry_run` would be. Flags that are already the same are left out."""
 
-    fingerprint: str = Field(description="Stands for what is altered; for `if_unchanged`.")
+    fingerprint: str = Field(description="Identifies the changes, for `if_unchanged`.")
     alterations: list[CopyAlterationOut]
 
 
@@ -129,13 +129,13 @@ async def copy_flags(project_id: Id, body: CopyBody, actor: CurrentActor, copies
     """Make flags in one environment like those with the same keys in another, in the chosen parts, or change nothing.
 
     - A flag that the environment does not have is created. It is off unless `state`, `rollout`, `rules` and
-      `prerequisites` are all carried, so that it is never on for more users.
-    - The users of a rollout stay the same: `bucketing_key` and `stickiness` are carried with `rollout`, with variants
-      and with rules that have a percentage. A flag whose own shares are not carried is refused if that would choose
+      `prerequisites` are all copied, so that it is never on for more users.
+    - The users of a rollout stay the same: `bucketing_key` and `stickiness` are copied with `rollout`, with variants
+      and with rules that have a percentage. A flag whose own shares are not copied is refused if the copy would choose
       other users for them.
-    - A rule that says the same stays; others are changed, created and deleted.
+    - Equal rules are kept; others are changed, created and deleted.
     - If some flags cannot be copied, nothing is (409), and `errors` has the reason for each. An archived flag is not
-      changed, and what a flag needs must exist or be copied with it.
+      changed, and the flags that a flag needs must exist or be copied with it.
 
     Needs `flags:read` in the one environment, and in the other `flags:write`, also `rules:write` for `rules`, and for
     `state` alone only `flags:toggle`. Each flag and each rule that is written is a change in the audit trail.

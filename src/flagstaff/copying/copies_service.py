@@ -76,7 +76,8 @@ class Copies:
             found = await in_pieces(fingerprint(alterations))
             if if_unchanged not in (None, found):
                 raise Error(
-                    Code.CONFLICT, "The flags have been changed since. Look again at what the copy would alter."
+                    Code.CONFLICT,
+                    "The flags have been changed since the dry run. Run it again to see what the copy would change.",
                 )
             async with attempt(transaction, keep=not dry_run):  # some quotas need to see what is written
                 await self._write(connection, project_id, to_id, alterations)

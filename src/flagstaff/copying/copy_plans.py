@@ -183,7 +183,7 @@ async def _find_problem(copied: CopiedFlag, present: _Present) -> str | None:
     before, after = copied.before, copied.after
     lost = sorted(set(copied.given) - {variant.key for variant in after.variants})
     if lost:
-        return f"would have a rule that gives the variant {lost[0]}, which it would not have; copy rules and variants"
+        return f"would have a rule for the variant {lost[0]}, which it would not have; copy rules and variants"
     if copied.other_users:
         own = " and ".join(copied.other_users)
         return (

@@ -57,7 +57,7 @@ def values_before(change: Change, now: Mapping[str, Any], *, if_unchanged: bool)
     before, after = change.before or {}, change.after or {}
     altered = [name for name in before if name not in OWN_FIELDS and name in after and before[name] != after[name]]
     if not altered:
-        raise unrestorable("The entry does not say what was there before the change.")
+        raise unrestorable("The audit trail does not contain the values before the change.")
     again = [name for name in altered if now.get(name) != after[name]]
     if if_unchanged and again:
         raise unrestorable(f"It has been changed again since: {', '.join(again)}.")
@@ -69,7 +69,7 @@ def read_recorded(kind: type[T], values: Mapping[str, Any]) -> T:
     try:
         return read_resource(kind, values)
     except LookupError as error:
-        raise unrestorable(f"The entry does not say what was there: {error}.") from error
+        raise unrestorable(f"The audit trail does not contain valid values: {error}.") from error
 
 
 def unrestorable(why: str) -> Error:

@@ -30,8 +30,10 @@ _given_number = re.compile("[1-9][0-9]{0,17}")
 class RestoreBody(Body):
     """Options of a restore."""
 
-    dry_run: bool = Field(default=False, description="Only tell what it would alter.")
-    if_unchanged: bool = Field(default=False, description="Refuse (409) if it has been changed again since.")
+    dry_run: bool = Field(default=False, description="Only return the changes that it would make.")
+    if_unchanged: bool = Field(
+        default=False, description="Refuse (409) if the same fields have been changed again since."
+    )
 
 
 _CHANGE_ID = WithJsonSchema({"type": "string", "pattern": f"^{_given_number.pattern}$"})
@@ -85,9 +87,9 @@ class RestoreOut(ResponseModel):
 class RestoredChangeOut(ResponseModel):
     """One of several changes, and what came of it."""
 
-    change_id: str = Field(description="The change that is put back.")
+    change_id: str = Field(description="The change that is restored.")
     restored_by: str | None = Field(description="The change that this made; null for a dry run.")
-    refusal: str | None = Field(description="Why it cannot be put back. Only a dry run has this.")
+    refusal: str | None = Field(description="Why it cannot be restored. Only in the response to a dry run.")
     alterations: list[AlterationOut]
 
 
@@ -130,10 +132,10 @@ _restores = writes(
 async def restore_change(
     project_id: Id, change_id: ChangeId, actor: CurrentActor, restores: Service, body: RestoreBody | None = None
 ) -> Response:
-    """Put back what a change of a flag, a rule or a segment has altered, as it was before the change.
+    """Restore the fields that a change of a flag, a rule or a segment has changed to their values before the change.
 
-    Only the fields that the change has altered are put back. A deleted flag comes back with its rules, and a deleted
-    rule or segment, under the same ids. This is a change of its own, which names the other in `restores`, and needs the
+    Only the fields that the change has changed are restored. A deleted flag is restored with its rules, and a deleted
+    rule or segment, with the same ids. This is a change of its own, which names the other in `restores`, and needs the
     permission for it: `flags:write`, `flags:toggle` for a toggle, `rules:write` for a rule and `segments:write` for a
     segment. It also needs `audit:read`, because the old values are those of the audit trail. A creation is not
     restored.
@@ -155,9 +157,9 @@ async def restore_change(
 )
 @_restores
 async def restore_changes(project_id: Id, body: RestoreAllBody, actor: CurrentActor, restores: Service) -> Response:
-    """Put back several changes together, the newest first, as if each were restored alone; or none of them.
+    """Restore several changes together, the newest first, as if each were restored alone; or none of them.
 
-    A dry run tells of each change what it would alter, or why it cannot be put back.
+    A dry run shows for each change what it would change, or why it cannot be restored.
     """
     items = await restores.restore_all(
         actor, project_id, body.changes, dry_run=body.dry_run, if_unchanged=body.if_unchanged

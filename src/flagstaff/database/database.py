@@ -40,8 +40,8 @@ log = structlog.get_logger(__name__)
 
 _NOT_KNOWN = "The connection to the database was lost, and it is not known whether the change was stored."
 _NOT_EVERYWHERE = (
-    "Nothing was changed by this request. It found a state that another request has just made, and not every instance "
-    "has confirmed that it serves this state. Try again shortly."
+    "Nothing was changed by this request. Another request has just changed the resource, and not every instance has "
+    "confirmed that change. Try again shortly."
 )
 # Errors that say nothing about the state in which a transaction has found a project.
 _OF_NO_STATE = frozenset(

@@ -52,7 +52,7 @@ class StoreHealth:
     def export_metrics(self, metrics: Metrics) -> None:
         """Export the state of each store."""
         metrics.add_labelled_gauge(
-            "store_up", "Whether the store is there and undamaged: 1 or 0.", "store", lambda: self.up, min
+            "store_up", "Whether the store exists and is undamaged: 1 or 0.", "store", lambda: self.up, min
         )
         metrics.add_gauge(
             "writes_refused",
@@ -149,8 +149,8 @@ class StoreHealth:
             f"{place} cannot be written because its disk is full. Nothing was changed. Free space on the disk, and try "
             "again. Evaluations are answered meanwhile."
             if is_full
-            else f"{place} cannot be written: {reason}. Nothing was changed. Look at its disk: free space, or restore "
-            "the right to write. Evaluations are answered meanwhile."
+            else f"{place} cannot be written: {reason}. Nothing was changed. Check its disk: free space, or "
+            f"restore the permission to write. Evaluations are answered meanwhile."
         )
         if store not in self._refusing:
             log.error("writes_refused", store=store, reason=message)

@@ -61,8 +61,8 @@ def _begin_new_schema(connection: sa.Connection, now: datetime) -> str | None:
     if HISTORY not in missing_tables(connection):
         raise Error(
             Code.CONFLICT,
-            "The history lacks no table. Nothing was changed. To begin a new history all the same, first rename its "
-            "schema: ALTER SCHEMA history RENAME TO …",
+            "The history is complete. Nothing was changed. To begin a new history anyway, first rename its schema: "
+            "ALTER SCHEMA history RENAME TO …",
         )
     aside = None
     if sa.inspect(connection).has_schema(tables.HISTORY):
@@ -91,7 +91,7 @@ def _require_known(revision: str) -> None:
         raise Error(
             Code.CONFLICT,
             f"The database is at revision {revision}, which is unknown to this version of Flagstaff. Run this command "
-            "of the newer version.",
+            f"with the newer version.",
         )
 
 
@@ -100,8 +100,8 @@ async def _require_damage(found: Files) -> None:
     if found.history is State.FILLED and await asyncio.to_thread(find_damage, path, is_thorough=True) is None:
         raise Error(
             Code.CONFLICT,
-            f"{path} is not damaged. Nothing was changed. To begin a new history all the same, first move the files "
-            f"whose names begin with {HISTORY_FILE} to another folder.",
+            f"{path} is not damaged. Nothing was changed. To begin a new history anyway, first move the files whose "
+            f"names begin with {HISTORY_FILE} to another folder.",
         )
 
 

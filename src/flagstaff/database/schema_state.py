@@ -70,8 +70,8 @@ def require_encoding(connection: sa.Connection) -> None:
         raise Error(
             Code.CONFLICT,
             f"The database {name} has the encoding {encoding}, which cannot hold every text. Create one for Flagstaff: "
-            "CREATE DATABASE flagstaff ENCODING 'UTF8' TEMPLATE template0; if there are data in the old one, copy them "
-            "with: flagstaff copy --to URL",
+            "CREATE DATABASE flagstaff ENCODING 'UTF8' TEMPLATE template0; if the old one contains data, copy it with: "
+            "flagstaff copy --to URL",
         )
 
 

@@ -64,7 +64,7 @@ class Files:
         if self.configuration is State.FOREIGN:
             raise Error(
                 Code.CONFLICT,
-                f"{path} is not a database of Flagstaff: its tables are another program's, or its revision is gone. "
+                f"{path} is not a database of Flagstaff: its tables are another program's, or its revision is missing. "
                 f"Nothing was changed. Move it, with the files whose names begin with {CONFIGURATION_FILE}, to another "
                 f"folder. Then put Flagstaff's {CONFIGURATION_FILE} back, or restore a backup: flagstaff restore FILE",
             )

@@ -47,7 +47,7 @@ class BulkOut(ResponseModel):
 
     flags: list[FlagOut]
     changes: list[str] = Field(
-        description="The ids of the changes, one for each flag that was changed. The others already were so."
+        description="The ids of the changes, one for each flag that was changed. The other flags already had the state."
     )
 
 
@@ -63,11 +63,11 @@ Service = Annotated[BulkActions, Depends(service(BulkActions))]
 async def change_flags(
     project_id: Id, env_id: Id, body: BulkBody, actor: CurrentActor, bulk_actions: Service
 ) -> Response:
-    """Do the same to many flags of an environment, or to none of them.
+    """Apply an action to many flags of an environment, or to none of them.
 
-    - `enable` and `disable` switch the flags on and off, and need only `flags:toggle`; the others need `flags:write`.
-    - A flag that already is so stays untouched. Each other flag is a change of its own in the audit trail.
-    - If the action cannot be done to some flags, nothing changes (409), and `errors` has the reason for each: a
+    - `enable` and `disable` turn the flags on and off, and need only `flags:toggle`; the others need `flags:write`.
+    - A flag that already has the state is unchanged. Each other flag is a separate change in the audit trail.
+    - If the action is not possible for some flags, nothing changes (409), and `errors` has the reason for each: a
       prerequisite of flags that are neither chosen nor archived is not archived, an archived flag is not changed, and a
       flag has at most 20 tags.
     """

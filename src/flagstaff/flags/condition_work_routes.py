@@ -32,7 +32,7 @@ class ConditionWorkOut(ResponseModel):
     """The highest cost of an environment's conditions for an evaluation, in microseconds, and the budget."""
 
     budget: int
-    work: int = Field(description="More than the budget only for what is older than the budget.")
+    work: int = Field(description="Above the budget only if the conditions are older than the budget.")
     setting: str = Field(description="The setting of the budget, which the operator can raise.")
     flags: list[PartOut] = Field(description="The 20 flags whose rules cost most, without their segments.")
     segments: list[PartOut] = Field(description="The 20 segments that cost most, of those that rules name.")

@@ -76,7 +76,7 @@ class FlagOut(TaggedOut):
     prerequisites: list[PrerequisiteBody]
     archived_at: Moment | None = Field(description="When the flag was archived; null if it is not.")
     owner: str | None
-    keep: bool = Field(description="Whether the flag is meant to stay, however old it is.")
+    keep: bool = Field(description="Whether the flag is meant to stay, regardless of its age.")
 
 
 class NewFlag(Body):

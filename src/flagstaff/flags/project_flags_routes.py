@@ -52,9 +52,10 @@ class ProjectFlagOut(ResponseModel):
 
     key: str
     differs: list[Aspect] = Field(
-        description="In what the flags differ: `environments` if an environment has none, `state`, `rules`, `rollout` "
-        "(with what decides when no rule matches, and which users are chosen), `variants`, `prerequisites`. Names, "
-        "descriptions, tags, disabled rules and the numbers of the rules' priorities are not compared."
+        description="The parts in which the flags differ: `environments` if an environment has no such flag, "
+        "`state`, `rules`, `rollout` (including `fallthrough` and the selection of users), "
+        "`variants`, `prerequisites`. Names, descriptions, tags, disabled rules and the numbers "
+        "of the rules' priorities are not compared."
     )
     flags: list[FlagInBriefOut] = Field(description="In the order of the environments, the oldest first.")
 

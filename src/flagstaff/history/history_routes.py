@@ -118,7 +118,7 @@ class EvaluateCall(ResponseModel):
     user_email: str | None
     attributes: dict[str, Any] | None = Field(
         default=None,
-        description="The custom attributes that were kept. Only where some rule, segment or stickiness looked at any.",
+        description="The custom attributes that were kept. Only if a rule, segment or stickiness used any.",
         examples=[{"plan": "gold", "seats": 12}],
     )
 

@@ -121,7 +121,7 @@ async def summarise_evaluations(
 ) -> Response:
     """Count how often each flag was on and off, by interval and reason.
 
-    With `flag_key` and an interval of whole days also for how many users, in each interval and in all of them.
+    With `flag_key` and an interval of whole days, also count the users, in each interval and in all of them.
     """
     summary = await history.summarise_environment(
         actor,

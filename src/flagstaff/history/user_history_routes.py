@@ -82,7 +82,7 @@ class AnswerChangesPageOut(ResponseModel):
 
     items: list[AnswerChangeOut]
     since: Moment | None = Field(
-        description="The time of the oldest evaluation that this page has compared; null if it has compared none."
+        description="The time of the oldest evaluation that this page has compared; null if there is none."
     )
     next_cursor: str | None = Field(description="The cursor of the next page; null if there is none.")
 

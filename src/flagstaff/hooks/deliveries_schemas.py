@@ -59,7 +59,8 @@ class DeliveryWithBodyOut(DeliveryOut):
     """A message to a webhook, with its body."""
 
     body: str | None = Field(
-        description="The body of the message. Null if nothing is left that could be sent, such as of a deleted project."
+        description="The body of the message. Null if it cannot be sent any more, for example because the "
+        "project was deleted."
     )
 
 

@@ -175,13 +175,13 @@ def _notice_words(notice: Notice) -> tuple[str, Sequence[str]]:
             title = "A flag may be removed." if count == 1 else f"{count} flags may be removed."
             return title, _flag_lines(flags, count, lambda each: ", ".join(map(_spaced, each.get("reasons", ()))))
         case NoticeType.FLAG_MISSING:
-            title = "Applications ask for a flag that is not there."
+            title = "Applications request a flag that does not exist."
             if count != 1:
-                title = f"Applications ask for {count} flags that are not there."
+                title = f"Applications request {count} flags that do not exist."
             return title, _flag_lines(flags, count, lambda each: "archived" if each.get("archived") else "")
         case NoticeType.INSTANCE_LAGGING:
             if details.get("seconds") is None:
-                return f"The instance {name} is not heard of any more.", ()
+                return f"The instance {name} does not respond any more.", ()
             return f"The instance {name} is {details['seconds']} seconds behind the newest change.", ()
         case NoticeType.INSTANCE_RECOVERED:
             return f"The instance {name} serves the newest changes again, or has been stopped.", ()

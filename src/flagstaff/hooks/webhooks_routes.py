@@ -47,7 +47,7 @@ def _add_routes(found: Place) -> None:
     @router.get(base, name=f"list_{kind}s", response_model=list[WebhookOut], responses=problems(*statuses, 503))
     @reads(needs, *also)
     async def list_webhooks(place: project_id, actor: CurrentActor, webhooks: Service) -> Response:
-        """The webhooks, oldest first, and how each fares."""
+        """The webhooks, oldest first, with their state."""
         return await json_array_response(map(view_webhook, await webhooks.list_webhooks(actor, place)))
 
     @router.post(
@@ -59,7 +59,7 @@ def _add_routes(found: Place) -> None:
     )
     @writes(needs, *also, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
     async def create_webhook(place: project_id, body: NewWebhook, actor: CurrentActor, webhooks: Service) -> Response:
-        """Create a webhook, which is sent each change that it wants, in order and until its receiver accepts it.
+        """Create a webhook, which receives each chosen change, in order and repeatedly until its receiver accepts it.
 
         The response has the secret that signs messages. It is not shown again, so an `Idempotency-Key` is ignored.
         """
@@ -76,13 +76,13 @@ def _add_routes(found: Place) -> None:
     async def preview_webhook(
         place: project_id, body: WebhookFilter, actor: CurrentActor, previews: PreviewService
     ) -> Response:
-        """The messages that a webhook would have been sent of the last day's changes, up to the newest 500 of them."""
+        """The messages that a webhook would have received about the newest 500 changes of the last day."""
         return preview_response(await previews.preview(actor, place, **body.wanted()))
 
     @router.get(one, name=f"get_{kind}", response_model=WebhookOut, responses=problems(*statuses, 404, 503))
     @reads(needs, *also)
     async def get_webhook(place: project_id, webhook_id: Id, actor: CurrentActor, webhooks: Service) -> Response:
-        """One webhook, and how it fares."""
+        """One webhook, with its state."""
         return tagged_webhook(await webhooks.get_webhook(actor, place, webhook_id))
 
     @router.put(
@@ -97,7 +97,10 @@ def _add_routes(found: Place) -> None:
         webhooks: Service,
         meant: precondition,
     ) -> Response:
-        """Update a webhook. Only the given fields change. One that is switched on again is sent what has waited."""
+        """Update a webhook. Only the given fields change.
+
+        When a webhook is turned on again, its waiting messages are sent.
+        """
         return tagged_webhook(await webhooks.update_webhook(actor, place, webhook_id, meant, **body.wanted()))
 
     @router.delete(one, name=f"delete_{kind}", status_code=204, responses=problems(*statuses, 404, 503))
@@ -109,7 +112,7 @@ def _add_routes(found: Place) -> None:
         webhooks: Service,
         meant: precondition,
     ) -> Response:
-        """Delete a webhook, with what waits for it and the record of its deliveries."""
+        """Delete a webhook, with its waiting messages and the record of its deliveries."""
         await webhooks.delete_webhook(actor, place, webhook_id, meant)
         return no_content()
 
@@ -127,7 +130,7 @@ def _add_routes(found: Place) -> None:
         webhooks: Service,
         meant: precondition,
     ) -> Response:
-        """Replace the secret. For 24 hours, messages are also signed with the one before."""
+        """Replace the secret. For 24 hours, messages are also signed with the previous one."""
         watched, secret = await webhooks.rotate_secret(actor, place, webhook_id, meant)
         return tagged_webhook(watched, secret=secret)
 

@@ -66,7 +66,7 @@ Tags = Annotated[
     at_most(TAGS_MAX),
     Field(
         json_schema_extra={"maxItems": TAGS_MAX},
-        description="Of flags, only those with one of these tags; null for all.",
+        description="Only changes of flags with one of these tags; null for all.",
     ),
 ]
 
@@ -138,11 +138,11 @@ class WebhookOut(TaggedOut):
     description: str | None
     enabled: bool
     disabled_reason: Literal["failed", "gone"] | None = Field(
-        description="Why the server has switched it off: the last attempt has failed, or the receiver has answered 410."
+        description="Why the server has turned it off: the last attempt failed, or the receiver answered 410."
     )
     created_at: Moment
     updated_at: Moment
-    waiting: int = Field(description="How many messages wait.")
+    waiting: int = Field(description="The number of waiting messages.")
     waiting_since: Moment | None = Field(description="When the oldest waiting message was written.")
     dropped: int = Field(description="How many messages were dropped because too many waited.")
     last_attempt_at: Moment | None

@@ -30,12 +30,12 @@ class ProblemDocument(ResponseModel):
         default=None, description="The key of the identity provider at which the account must be opened."
     )
     challenge: str | None = Field(default=None, description="The login that needs a second factor.")
-    methods: list[str] | None = Field(default=None, description="The ways in which it can be proven.")
+    methods: list[str] | None = Field(default=None, description="The accepted second factors.")
     passkey_options: dict[str, Any] | None = Field(
-        default=None, description="To answer the challenge with a passkey: for `navigator.credentials.get`."
+        default=None, description="The options for `navigator.credentials.get`, to answer the challenge with a passkey."
     )
     current: dict[str, Any] | None = Field(
-        default=None, description="The present state of a resource that is not in the state that `If-Match` demands."
+        default=None, description="The current state of a resource that is not in the state that `If-Match` requires."
     )
     changed_by: dict[str, Any] | None = Field(
         default=None, description="Who made the latest change to it, as in the audit trail."
@@ -47,7 +47,7 @@ class ProblemDocument(ResponseModel):
         default=None, description="The names of the instances that have not confirmed the change."
     )
     works: dict[str, bool] | None = Field(
-        default=None, description="Of `/ready`: which of `evaluations`, `writes` and `history` work nevertheless."
+        default=None, description="Of `/ready`: which of `evaluations`, `writes` and `history` still work."
     )
 
 

@@ -64,7 +64,7 @@ class AnswersOut(ResponseModel):
     environment_key: str
     evaluated_at: Moment
     items: list[AnswerOut]
-    next_after: str | None = Field(description="What to send as `after` for the next page; null if there is none.")
+    next_after: str | None = Field(description="The value of `after` for the next page; null if there is none.")
 
 
 @router.post(
@@ -76,7 +76,7 @@ class AnswersOut(ResponseModel):
 async def list_answers(
     project_id: Id, env_id: Id, body: AskAnswers, request: Request, actor: CurrentActor, explanations: Service
 ) -> Response:
-    """List a user's present results, and their reasons, in pages. This is not an evaluation, and it is not recorded."""
+    """List a user's current results, and their reasons, in pages. This is not an evaluation, and it is not recorded."""
     answers = await explanations.list_answers(
         actor,
         project_id,

@@ -79,13 +79,13 @@ class CauseOut(ResponseModel):
         description="The change that made the difference; for `possible`, up to five that may have, newest first."
     )
     hidden_changes: int = Field(
-        description="How many more there are of segments, which you may not see: "
-        "they need `audit:read` in the whole project."
+        description="The number of further changes of segments, which you may not see: they require "
+        "`audit:read` in the whole project."
     )
     attributes: list[AttributeDifferenceOut]
     unknown_attributes: list[str] = Field(
-        description="Attributes that the flag looked at and the history has not kept. Unless there are none, the cause "
-        "is likely, and not certain."
+        description="Attributes that the flag used and the history has not stored. If there are any, the "
+        "cause is likely but not certain."
     )
 
 

@@ -100,7 +100,7 @@ async def list_cleanup_candidates(
     actor: CurrentActor,
     cleanup: Annotated[Cleanup, Depends(service(Cleanup))],
 ) -> Response:
-    """The flags that may be removed, why, and what that would alter.
+    """The flags that may be removed, with the reasons and the effects.
 
     A flag is a candidate if in the whole period it was on for everyone, off for everyone, not evaluated or not
     changed. Flags that are younger than the period or archived are left out.

@@ -41,8 +41,8 @@ class ImpactOut(ResponseModel):
     turned_off: int
     variant_changed: int = Field(description="Those for whom the flag stays on, with another variant or value.")
     without_attributes: int = Field(
-        description="Those of whom nothing is known: the history has not kept an attribute that the flag looks at "
-        "before or after the change."
+        description="Those whose result is not known: the history has not stored an attribute that the flag "
+        "uses before or after the change."
     )
     complete: bool = Field(description="Whether the whole day was examined. Large histories are examined only in part.")
 

@@ -85,7 +85,7 @@ class PlaygroundFlagOut(ResponseModel):
     flag_id: Uuid
     answers: list[PlaygroundAnswerOut] = Field(description="Each different answer once.")
     of_users: list[int] = Field(
-        description="For each user of the request, the place in `answers` of the one that this user gets."
+        description="For each user of the request, the position of the user's answer in `answers`."
     )
 
 
@@ -122,8 +122,8 @@ async def answer_users(
 ) -> Response:
     """Evaluate up to 200 flags for up to 200 users in up to 5 environments, with reasons. Nothing is recorded.
 
-    At most 20,000 answers: users times flags times environments. Without `flag_keys`, these are as many flags as that
-    allows. They are not evaluations, and they are not recorded. Needs `flags:read` in each of the environments.
+    At most 20,000 answers: users times flags times environments. Without `flag_keys`, the number of flags is limited
+    accordingly. They are not evaluations, and they are not recorded. Needs `flags:read` in each of the environments.
     """
     of_each_flag = len(body.users) * len(body.environment_ids)
     asked = of_each_flag * len(body.flag_keys or ())

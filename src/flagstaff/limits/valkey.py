@@ -26,7 +26,7 @@ _MICROSECONDS = 1e6
 class ValkeyExchange:
     """A channel between instances through Valkey."""
 
-    advice = "check FLAGSTAFF_VALKEY_URL and the server that it names; until then, each instance limits alone"
+    advice = "check FLAGSTAFF_VALKEY_URL and the server that it names; until then, each instance limits on its own"
 
     def __init__(self, url: str, secret: str) -> None:
         """`url` is a valid FLAGSTAFF_VALKEY_URL. Instances with the same `secret` exchange their hits.

@@ -93,28 +93,28 @@ _CREATED_HTML = """\
 _DISABLED_TEXT = """\
 Hello,
 
-a webhook of the instance has been switched off on Flagstaff at
+a webhook of the instance has been turned off on Flagstaff at
 {public_url}
 
-Its receiver has not accepted messages, although they were sent again and
-again, or has said that it is gone for good:
+Its receiver has not accepted messages, although they were sent repeatedly,
+or has reported that it is gone for good:
 
 {host}
 
-This page shows the last responses. When the receiver works again, switch the
-webhook on there, and it is sent what has waited:
+This page shows the last responses. When the receiver works again, turn the
+webhook on there, and the waiting messages are sent:
 
 {link}
 """
 
 _DISABLED_HTML = """\
 <p>Hello,</p>
-<p>a webhook of the instance has been switched off on Flagstaff at
+<p>a webhook of the instance has been turned off on Flagstaff at
 <a href="{public_url}" style="color: inherit">{public_url}</a>.</p>
-<p>Its receiver has not accepted messages, although they were sent again and again, or has said that it is gone for
+<p>Its receiver has not accepted messages, although they were sent repeatedly, or has reported that it is gone for
 good: {host}</p>
-<p>This page shows the last responses. When the receiver works again, switch the webhook on there, and it is sent what
-has waited:<br>
+<p>This page shows the last responses. When the receiver works again, turn the webhook on there, and the waiting
+messages are sent:<br>
 <a href="{link}" style="color: inherit; word-break: break-all">{link}</a></p>
 """
 
@@ -169,7 +169,7 @@ def webhook_disabled(*, sender: str, recipient: str, public_url: str, host: str,
     `host` is the receiver's, in ASCII, and `page` the path of the webhook's page.
     """
     values: dict[str, str | int] = {"public_url": public_url, "link": f"{public_url}{page}", "host": host}
-    subject = "A webhook has been switched off on Flagstaff"
+    subject = "A webhook has been turned off on Flagstaff"
     return _compose(sender, recipient, subject, _DISABLED_TEXT, _DISABLED_HTML, values, sent_at=sent_at)
 
 

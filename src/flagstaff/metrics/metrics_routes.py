@@ -53,8 +53,10 @@ class NewMetric(Body):
     key: FlagKey
     name: Name
     description: Description | None = None
-    kind: KindName = Field(description="`binary`: a user had it, or not; `count`: how often; `value`: a number each.")
-    better: BetterName = Field(description="The direction that is wanted: `down` for errors and latencies.")
+    kind: KindName = Field(
+        description="`binary`: whether a user had an event; `count`: how often; `value`: a number for each event."
+    )
+    better: BetterName = Field(description="The wanted direction: `down` for errors and latencies.")
     unit: Unit | None = Field(default=None, description="For people, such as `ms`.")
 
 

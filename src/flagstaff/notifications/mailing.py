@@ -20,7 +20,7 @@ _REASONS = {
     Kind.WEBHOOKS: "you manage the webhooks of this project",
     Kind.RELEASES: "you made the release",
     Kind.MENTIONS: "others have mentioned you in comments",
-    Kind.SUBSCRIBED: "you have subscribed to what was changed",
+    Kind.SUBSCRIBED: "you have subscribed to these changes",
 }
 
 

@@ -41,7 +41,7 @@ class Kind(StrEnum):
     STALE = "stale"
     """Flags that the member owns may be removed. This is told once a week."""
     WEBHOOKS = "webhooks"
-    """A webhook was switched off because its receiver does not accept messages."""
+    """A webhook was turned off because its receiver does not accept messages."""
     RELEASES = "releases"
     """A release of the member's was stopped, paused, late or has failed, a guard raised an alarm, or it is done."""
     MENTIONS = "mentions"
@@ -173,7 +173,7 @@ def say_briefly(made: Made, environment: Environment | None) -> str:
     """
     where = f" in {environment.key}" if environment else ""
     if made.action == "webhook.disabled":
-        return "A webhook was switched off"
+        return "A webhook was turned off"
     what = f"{made.flag_key}: " if made.flag_key else ""
     if made.action == "flag.toggled":
         return f"{what}turned {'on' if made.enabled else 'off'}{where}"

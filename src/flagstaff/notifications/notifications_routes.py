@@ -31,15 +31,15 @@ _OF_PROJECT = "/api/projects/{project_id}/notifications"
 Service = Annotated[NotificationSettings, Depends(service(NotificationSettings))]
 Token = Annotated[str, Query(max_length=1024, description="The token of a link from a mail.")]
 
-_CRITICAL = Field(description="Others have changed what is evaluated in a critical environment.")
+_CRITICAL = Field(description="Others have changed evaluations in a critical environment.")
 _OWNED = Field(description="Others have changed a flag whose `owner` is your address, or its rules.")
 _STALE = Field(description="Flags whose `owner` is your address may be removed; once a week.")
 _RELEASES = Field(
     description="A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done."
 )
 _MENTIONS = Field(description="Others have mentioned you in a comment.")
-_SUBSCRIBED = Field(description="Others have changed what you have subscribed to.")
-_WEBHOOKS = Field(description="A webhook was switched off, if you may manage webhooks.")
+_SUBSCRIBED = Field(description="Others have made changes to which you have subscribed.")
+_WEBHOOKS = Field(description="A webhook was turned off, if you may manage webhooks.")
 
 
 class NotificationsOut(TaggedOut):

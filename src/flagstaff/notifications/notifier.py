@@ -236,8 +236,10 @@ def _say_mention(mention: Mention, environments: Environments) -> str:
 
 def _intro(made: Sequence[Made], mentions: Sequence[Mention]) -> str:
     if not mentions:
-        return "This has changed in one of your projects:"
-    return f"This has {'happened' if made else 'been said to you'} in one of your projects:"
+        return "These changes were made in one of your projects:"
+    if made:
+        return "These changes and mentions were made in one of your projects:"
+    return "You were mentioned in one of your projects:"
 
 
 def _subject(made: Sequence[Made], mentions: Sequence[Mention], count: int, environments: Environments) -> str:

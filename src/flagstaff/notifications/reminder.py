@@ -61,7 +61,7 @@ class Reminder:
             ),
             intro="These flags are yours, and they may be removed: they are not evaluated any more, or their result is "
             "the same for everyone, or nobody has changed them for a long time. Flags that are meant to stay can be "
-            "marked so.",
+            "marked to be kept.",
             entries=[self._stale_entry(member.project_id, each) for each in flags[:SHOWN_MAX]],
             more=max(0, len(flags) - SHOWN_MAX),
             reason=say_reason({Kind.STALE}),

@@ -14,7 +14,7 @@ async def require_environment_roles(
 ) -> None:
     """Raise Error INVALID unless a role in the project can have these exceptions in environments."""
     if role is Role.OWNER and environments:
-        raise invalid_field("environments", "must be empty for an owner, whose role holds everywhere")
+        raise invalid_field("environments", "must be empty for an owner, whose role applies to every environment")
     found = await members_store.find_environment_ids(connection, project_id, environments)
     for key in environments:
         if key not in found:

@@ -27,11 +27,11 @@ BYTES_PER_ACCOUNT = 16 * 2**20
 BYTES_PER_PROJECT = 64 * 2**20
 _GONE = (
     "The request with this Idempotency-Key was carried out, but its response is not stored any more, because newer "
-    "ones needed the room. Read the resource to see its present state."
+    "responses needed the space. Read the resource to see its current state."
 )
 _MOVED = (
-    "The request with this Idempotency-Key changed nothing, because everything already was as it asked. Since then, "
-    "someone has changed it. Nothing was changed now. If you still want the change, use a new key."
+    "The request with this Idempotency-Key had nothing to change. Since then, someone has changed the resource. "
+    "Nothing was changed now. If you still want the change, use a new key."
 )
 
 

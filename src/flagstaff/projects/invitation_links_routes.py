@@ -42,9 +42,9 @@ class OpenedInvitationOut(ResponseModel):
 )
 @writes(Caller.ANYONE, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def open_invitation(body: Acceptance, invitations: Service) -> Response:
-    """See what an invitation is to, with the token from its mail. It stays open.
+    """Show an invitation, with the token from its mail. It remains open.
 
-    It is a POST so that no log has the token. It counts against the limit of password resets.
+    It is a POST so that no log contains the token. It counts towards the limit of password resets.
     """
     opened = await invitations.open_link(token=body.token)
     invitation = opened.invitation

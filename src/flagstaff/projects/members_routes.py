@@ -64,7 +64,7 @@ IfMatch = Annotated[Precondition[Member], Depends(if_match("member", _view, Perm
 )
 @reads(Permission.MEMBERS_READ)
 async def list_members(project_id: Id, actor: CurrentActor, members: Service) -> Response:
-    """The members of a project, those who have been there longest first."""
+    """The members of a project, the longest-standing first."""
     return await json_array_response(map(_view, await members.list_members(actor, project_id)))
 
 

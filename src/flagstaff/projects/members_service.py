@@ -31,7 +31,7 @@ class Members:
     settings: Settings
 
     async def list_members(self, actor: Actor, project_id: UUID) -> list[Member]:
-        """The members of a project, those who have been there longest first."""
+        """The members of a project, the longest-standing first."""
         async with self.database.read() as connection:
             await open_membership(connection, actor, project_id, Permission.MEMBERS_READ)
             return await members_store.list_members(connection, project_id)
@@ -130,6 +130,6 @@ class Members:
                 return
         raise Error(
             Code.CONFLICT,
-            f"The project counts against the quota of {member.email}, and no other owner has room for another project "
+            f"The project counts towards the quota of {member.email}, and no other owner may have another project "
             f"({self.settings.max_projects_per_account.setting}).",
         )

@@ -75,7 +75,7 @@ async def list_memberships(
 
 
 async def list_members(connection: AsyncConnection, project_id: UUID) -> list[Member]:
-    """The members of a project, those who have been there longest first."""
+    """The members of a project, the longest-standing first."""
     return list(_members(await connection.execute(_all, {"project": project_id})).values())
 
 

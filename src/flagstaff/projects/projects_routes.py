@@ -183,7 +183,7 @@ async def get_project_security(project_id: Id, actor: CurrentActor, projects: Se
 async def update_project_security(
     project_id: Id, body: SecurityUpdate, actor: CurrentActor, projects: Service, precondition: IfSecurityMatch
 ) -> Response:
-    """Demand a second factor of every member, or no longer. You need one yourself.
+    """Require a second factor of every member, or stop requiring it. You need one yourself.
 
     Members without one get a 403 of the type `urn:flagstaff:error:mfa_enrolment_required` for everything in the
     project until they enrol one.

@@ -27,8 +27,8 @@ Kind = Annotated[
     Literal["server", "browser"],
     converted(KeyKind),
     Field(
-        description="`browser` for keys that end users can read: with one, an application only learns how flags are "
-        "for one user. `server` for all others."
+        description="`browser` for keys that end users can read: it only returns the results of flags for one "
+        "user. `server` for all other keys."
     ),
 ]
 
@@ -63,7 +63,7 @@ class SdkKeyOut(TaggedOut):
     created_by: str | None = Field(description="The email of the account that created the key, if it still exists.")
     created_at: Moment
     expires_at: Moment | None
-    last_used_at: Moment | None = Field(description="When the key was last used, to within a few minutes.")
+    last_used_at: Moment | None = Field(description="When the key was last used, accurate to a few minutes.")
     replaces: Uuid | None = Field(description="The id of the key that it replaces, which may have been revoked since.")
 
 

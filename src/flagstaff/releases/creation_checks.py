@@ -128,12 +128,12 @@ def require_times(release: Release, clock: datetime) -> None:
             earliest += timedelta(seconds=step.after_seconds or 0)
             continue
         if place and step.at < earliest:
-            raise invalid_field(f"steps.{place}.at", "must not be before the step before can begin")
+            raise invalid_field(f"steps.{place}.at", "must not be before the previous step can begin")
         earliest = step.at
         if step.at <= clock:
             raise invalid_field(f"steps.{place}.at", "must be in the future")
         if step.at > clock + AHEAD_MAX:
             raise invalid_field(f"steps.{place}.at", "must be within a year")
         if previous is not None and step.at <= previous:
-            raise invalid_field(f"steps.{place}.at", "must be after the step before")
+            raise invalid_field(f"steps.{place}.at", "must be after the previous step")
         previous = step.at

@@ -136,7 +136,7 @@ class StepBody(Body):
     changes: Changes
     least_users: Annotated[int, Field(ge=1, le=LEAST_USERS_MAX)] = Field(
         default_factory=int,
-        description="The step also waits until the step before has exposed so many new users.",
+        description="The step also waits until the previous step has exposed this number of new users.",
     )
 
     @model_validator(mode="after")
@@ -164,7 +164,7 @@ class GuardBody(Body):
     tolerates: Annotated[
         float,
         BeforeValidator(_whole_as_float),
-        Field(ge=0, le=TOLERATES_MAX, description="By which share it may be worse: 0.1 tolerates a ratio of 1.1."),
+        Field(ge=0, le=TOLERATES_MAX, description="The share by which it may be worse: 0.1 tolerates a ratio of 1.1."),
     ] = 0.0
 
 
@@ -224,7 +224,7 @@ class NewRelease(Body):
         Field(
             ge=_RATE_LEAST,
             le=_RATE_MOST,
-            description="The chance that any guard ever acts on a harmless flag is at most this.",
+            description="The maximum probability that any guard acts on a harmless flag.",
         ),
     ] = FALSE_ALARM_RATE
     when_late: WhenLateName = Field(

@@ -193,7 +193,7 @@ class Releases:
             flag = await open_live_flag(connection, actor, path, Permission.FLAGS_WRITE)
             if len(release.applied) >= APPLIED_MAX:
                 raise Error(
-                    Code.CONFLICT, "The release was paused by conflicts too often. Cancel it, and make another."
+                    Code.CONFLICT, "The release was paused by conflicts too often. Cancel it, and create another one."
                 )
             clock = await releases_store.read_clock(connection)
             paused_for = clock - (release.paused_at or clock)

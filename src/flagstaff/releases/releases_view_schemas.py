@@ -30,7 +30,7 @@ class AppliedOut(ResponseModel):
     due_at: Moment
     late: bool
     skipped: bool
-    folded: list[int] = Field(description="The steps before it whose times had passed as well.")
+    folded: list[int] = Field(description="The earlier steps whose times had passed as well.")
     arms: list[ArmOut] | None
 
 

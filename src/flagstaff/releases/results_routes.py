@@ -79,7 +79,7 @@ class MetricResultOut(ResponseModel):
     evidence: float
     threshold: float
     warning: bool = Field(
-        description="Whether no further step begins: the evidence is above half of the threshold's logarithm."
+        description="Whether further steps wait: the evidence is above half of the threshold's logarithm."
     )
     acted_at: Moment | None
     words: str
@@ -132,8 +132,9 @@ class ResultsOut(ResponseModel):
     not_counted: int = Field(description="Users beyond the bound of five million.")
     split: SplitOut
     next_step_waits_for: Literal["users", "evidence", "split"] | None = Field(
-        description="What holds the next step back when its time has come: the step before has not exposed enough new "
-        "users, the evidence of a guard is above its warning line, or users are not split as asked."
+        description="What delays the next step when its time has come: the previous step has not exposed "
+        "enough new users, the evidence of a guard is above its warning line, or users are not "
+        "split as requested."
     )
     steps: list[ExposedStepOut]
     metrics: list[MetricResultOut]
@@ -242,7 +243,7 @@ async def get_release_results(path: FlagIds, release_id: Id, actor: CurrentActor
 async def export_release_users(path: FlagIds, release_id: Id, actor: CurrentActor, results: Service) -> Response:
     """The users of a release as CSV: when and how each was exposed, and what was counted of it for each metric.
 
-    A text that a spreadsheet would take for a formula has an apostrophe in front.
+    A text that a spreadsheet would interpret as a formula starts with an apostrophe.
     """
     release, users = await results.open_users(actor, path, release_id)
     return StreamingResponse(_written(release, users), media_type="text/csv", headers=_HEADERS)

@@ -20,8 +20,8 @@ MEASURE_WORDS = {
     Measure.P99: "the 99th percentile",
 }
 SPLIT_WRONG = (
-    "The users are not split as the step asks, so nothing can be concluded. Usually events of one group get lost, some "
-    "applications cache answers, or another rule decides for some users before the rollout does."
+    "The users are not split as the step asks, so nothing can be concluded. Usually, events of one group are lost, "
+    "some applications cache answers, or another rule decides for some users before the rollout does."
 )
 
 

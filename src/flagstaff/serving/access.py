@@ -19,7 +19,7 @@ SERVER_ONLY = frozenset({KeyKind.SERVER})
 
 _NOT_VALID = "The SDK key is missing or not valid. It may have been revoked, or have expired."
 _OF_A_PROJECT = (
-    "This is the SDK key of a project, which is for POST /sdk/v1/evaluate only. Use the key of an environment; make "
+    "This is the SDK key of a project, which is for POST /sdk/v1/evaluate only. Use the key of an environment; create "
     "one in the dashboard under SDK keys, or with POST /api/projects/{project_id}/sdk-keys."
 )
 

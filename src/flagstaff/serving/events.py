@@ -150,7 +150,7 @@ class EventsRoute:
         try:
             request = _decode(body)
         except msgspec.ValidationError as error:
-            raise invalid_field("body", f"is not what is expected here: {error}") from None
+            raise invalid_field("body", f"is not valid here: {error}") from None
         except UNREADABLE:
             raise invalid_field("body", "is not valid JSON") from None
         environment = environment_in(access, request.environment)
@@ -237,7 +237,7 @@ class _Checked:
             found = ((name, read_identifier(values.get(name))) for name in names)
             units += [unit_of(identifier, name) for name, identifier in found if identifier]
         if not units:
-            return "it names no user: give a user_id, a user_email or the attribute that a flag's stickiness names"
+            return "it names no user: send a user_id, a user_email or the attribute that a flag's stickiness names"
         for each in units:
             if len(each) > IDENTIFIER_MAX_LENGTH:
                 return f"the user's identifier has more than {IDENTIFIER_MAX_LENGTH} characters"

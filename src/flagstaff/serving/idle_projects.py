@@ -45,7 +45,9 @@ class IdleProjects:
 
     def export_metrics(self, metrics: Metrics) -> None:
         """Export the number of projects that were unloaded."""
-        metrics.add_counter("snapshots_unloaded", "Projects unloaded because nobody asked.", lambda: self.unloaded)
+        metrics.add_counter(
+            "snapshots_unloaded", "Projects unloaded because they were not used.", lambda: self.unloaded
+        )
 
     async def sweep(self) -> None:
         """Note which projects were asked for since the last sweep, and unload those that have been idle for long."""

@@ -179,7 +179,7 @@ class Streams:
         self.require_open()
         if len(self._open) >= self._most or (key_id is not None and self._of_key[key_id] >= max(1, self._most // 2)):
             self.refused += 1
-            raise unavailable("Too many streams are open. Ask for the flags from time to time, or try again later.")
+            raise unavailable("Too many streams are open. Poll for the flags instead, or try again later.")
 
     def is_ahead(self, topic: Topic, revision: int) -> bool:
         """Return whether a topic's streams have been told of a later revision, which a new stream would miss."""

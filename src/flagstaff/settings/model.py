@@ -121,16 +121,16 @@ class Settings:
         metadata=_read_by(
             values.parse_instance_name,
             None,
-            "What this instance is called where the instances of one PostgreSQL are named; if unset, the machine's "
-            "name and the port.",
+            "The name of this instance among the instances of one PostgreSQL; if unset, the machine's name and the "
+            "port.",
         )
     )
     when_cut_off: WhenCutOff = field(
         metadata=_read_by(
             values.choice_parser(WhenCutOff),
             "serve",
-            "What an instance does with evaluations while it may miss the others' changes, because it has lost "
-            "PostgreSQL or was paused. serve: answers from memory with the header Flagstaff-Stale; refuse: answers "
+            "How an instance answers evaluations while it may miss the others' changes, because it has lost PostgreSQL "
+            "or was paused. serve: answers from memory with the header Flagstaff-Stale; refuse: answers "
             "503.",
         )
     )
@@ -138,16 +138,16 @@ class Settings:
         metadata=_read_by(
             values.whole_number_parser(0, 31_536_000),
             "3600",
-            "For how long a project whose flags nobody asks for stays in memory, at least; the next request loads it "
-            "again. 0: as long as the server runs.",
+            "The minimum time for which a project stays in memory after the last request for its flags; the next "
+            "request loads it again. 0: as long as the server runs.",
         )
     )
     drain_seconds: int = field(
         metadata=_read_by(
             values.whole_number_parser(0, 300),
             "1",
-            "For how long a server that gets SIGTERM goes on serving while /ready returns 503, so that load balancers "
-            "send requests elsewhere. Choose a little more than they take to notice.",
+            "How long a server keeps serving after SIGTERM while /ready returns 503, so that load balancers send "
+            "requests elsewhere. Choose a little more than they take to notice.",
         )
     )
     public_url: str = field(
@@ -224,7 +224,7 @@ class Settings:
             parse_valkey_url,
             None,
             "valkey://user:password@host:6379/0, valkeys:// for TLS, or unix:///path: the server through which several "
-            "instances share the rate limits; if unset, each instance limits alone.",
+            "instances share the rate limits; if unset, each instance limits on its own.",
         ),
     )
     max_connections: int = field(
@@ -307,8 +307,8 @@ class Settings:
         metadata=_read_by(
             _count,
             "20000",
-            "The maximum number of different counts (of a result of a flag in an application) that are kept of what "
-            "applications report of an environment in an hour.",
+            "The maximum number of different counts (of a result of a flag in an application) that are stored from the "
+            "reports of an environment's applications in an hour.",
         )
     )
     registration: Registration = field(
@@ -338,7 +338,7 @@ class Settings:
         metadata=_read_by(
             values.parse_switch,
             "off",
-            "Whether every account needs a second factor for everything but its own settings. Administrators can "
+            "Whether every account needs a second factor for everything except its own settings. Administrators can "
             "change it while the server runs.",
         )
     )
@@ -367,7 +367,7 @@ class Settings:
             parse_proxy,
             None,
             "http://user:password@host:3128 or https://…: the proxy through which messages to webhooks are sent. It "
-            "resolves the names of receivers, and has to refuse addresses inside.",
+            "resolves the names of receivers, and must refuse internal addresses.",
         ),
     )
     webhook_authorities: Path | None = field(
@@ -403,7 +403,7 @@ class Settings:
             values.parse_history_bytes,
             "auto",
             "The maximum size of the evaluation history, such as 10GB, or off. The oldest evaluations are deleted "
-            "first. auto: with SQLite, so much that 2 GB of the disk stay free, or a fifth of a small one; off with "
+            "first. auto: with SQLite, a size that leaves 2 GB of the disk free, or a fifth of a small one; off with "
             "PostgreSQL, whose disk Flagstaff cannot see.",
         )
     )
@@ -411,8 +411,8 @@ class Settings:
         metadata=_read_by(
             values.choice_parser(HistoryAttributes),
             "used",
-            "The custom attributes to keep with each evaluation. used: those that a live rule, segment or stickiness "
-            "looks at; all: all that the request has; none: none.",
+            "The custom attributes to keep with each evaluation. used: those that an enabled rule, a segment or a "
+            "stickiness uses; all: all attributes of the request; none: none.",
         )
     )
     clickhouse_url: str | None = field(

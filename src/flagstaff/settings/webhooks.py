@@ -23,7 +23,7 @@ def parse_ports(text: str) -> tuple[range, ...]:
         first, dash, last = item.strip().partition("-")
         bounds = (first.strip(), last.strip() if dash else first.strip())
         if not all(each.isascii() and each.isdigit() and 1 <= int(each[:6]) <= PORT_MAX for each in bounds):
-            raise ValueError(f"must be a comma-separated list of ports, such as 443, 8000-8999; {item!r} is none")
+            raise ValueError(f"must be a comma-separated list of ports, such as 443, 8000-8999; {item!r} is not a port")
         if int(bounds[0]) > int(bounds[1]):
             raise ValueError(f"has the range {item.strip()}, whose end is before its start")
         return range(int(bounds[0]), int(bounds[1]) + 1)

@@ -95,7 +95,7 @@ def enrolment_required(place: str) -> Error:
     """The error for an account without a second factor in a place that demands one, such as `This project`."""
     return Error(
         Code.MFA_ENROLMENT_REQUIRED,
-        f"{place} demands a second factor, and your account has none. Enrol an authenticator app "
+        f"{place} requires a second factor, and your account has none. Enrol an authenticator app "
         "(POST /api/me/two-factor/totp) or a passkey (POST /api/me/two-factor/passkeys/options), then try again.",
     )
 

@@ -69,4 +69,4 @@ def require_fewer(present: int, most: int, resources: str) -> None:
     `resources` are those in words, such as "comments" or "favourites in this project".
     """
     if present >= most:
-        raise Error(Code.CONFLICT, f"There are {present} {resources}, which is the most. Remove some first.")
+        raise Error(Code.CONFLICT, f"There are {present} {resources}, which is the maximum. Remove some first.")

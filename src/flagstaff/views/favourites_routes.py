@@ -23,7 +23,7 @@ Service = Annotated[Favourites, Depends(service(Favourites))]
 @router.get("", response_model=list[str], responses=problems(401, 404, 503))
 @reads(Permission.FLAGS_READ)
 async def list_favourites(project_id: Id, actor: CurrentActor, favourites: Service) -> Response:
-    """The keys of the flags that are your favourites in the project: at most 200, in every environment the same."""
+    """The keys of the flags that are your favourites in the project: at most 200, the same in every environment."""
     return json_response(await favourites.list_favourites(actor, project_id))
 
 
@@ -44,6 +44,6 @@ async def add_favourite(project_id: Id, flag_key: FlagKeyInPath, actor: CurrentA
 async def remove_favourite(
     project_id: Id, flag_key: FlagKeyInPath, actor: CurrentActor, favourites: Service
 ) -> Response:
-    """Make a flag none of your favourites. Nothing changes if it is none."""
+    """Remove a flag from your favourites. Nothing changes if it is not one of them."""
     await favourites.remove_favourite(actor, project_id, flag_key)
     return no_content()

@@ -23,10 +23,10 @@ from flagstaff.views.pinned_charts_service import PinnedCharts
 
 router = APIRouter(prefix="/api/projects/{project_id}/pinned-charts", tags=["Evaluation history"])
 
-_PERIOD = "The time until now: the last hour, 24 hours, 7 days or 30 days."
+_PERIOD = "The period that ends now: the last hour, 24 hours, 7 days or 30 days."
 _SPLIT = "The parts of each bar. A chart of all flags is only split by `result`."
 _SCALE = "Whether bars show numbers of evaluations, or each part's percentage."
-_BEFORE = "Whether it is compared with the period before, of the same length."
+_BEFORE = "Whether it is compared with the previous period of the same length."
 _OTHER = "Another environment of the project, with which it is compared."
 
 GivenPeriod = Annotated[Period, Field(description=_PERIOD)]
@@ -49,7 +49,7 @@ class PinnedChartOut(TaggedOut):
     split: GivenSplit
     scale: GivenScale
     compare_before: GivenBefore
-    compare_environment_id: Uuid | None = Field(description=_OTHER + " Null once it is deleted.")
+    compare_environment_id: Uuid | None = Field(description=_OTHER + " Null after it was deleted.")
     created_at: Moment
 
 
@@ -132,6 +132,6 @@ async def update_pinned_chart(
 async def delete_pinned_chart(
     project_id: Id, chart_id: Id, actor: CurrentActor, charts: Service, precondition: IfMatch
 ) -> Response:
-    """Remove a pinned chart. You need the permission in the chart's environment. The history stays."""
+    """Remove a pinned chart. You need the permission in the chart's environment. The history is kept."""
     await charts.delete_chart(actor, project_id, chart_id, precondition)
     return no_content()

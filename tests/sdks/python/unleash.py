@@ -43,7 +43,7 @@ def connect(key: str, name: str, folder: str) -> dict[str, Any]:
 
 
 def ask(name: str, flag: str, context: dict[str, Any]) -> list[Any]:
-    """Whether a flag is on, the name of its variant and the payload."""
+    """Return whether a flag is on, the name of its variant and the payload."""
     client = clients[name]
     is_on, variant = client.is_enabled(flag, context), client.get_variant(flag, context)
     return [is_on, variant["name"] if variant["enabled"] else None, variant.get("payload")]

@@ -16,7 +16,7 @@ BackUp = Callable[[Store], Awaitable[Path]]
 
 
 def nobody(what: str, steps: int) -> None:
-    """Ignores the progress."""
+    """Ignores progress reports."""
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ async def target(target_server: PostgresServer | None, tmp_path: Path) -> AsyncI
 
 @pytest.fixture
 def back_up(tmp_path: Path) -> BackUp:
-    """Writes a backup of a store and returns its path."""
+    """Write a backup of a store and return its path."""
 
     async def back_up(store: Store) -> Path:
         path = tmp_path / "backup.tar"

@@ -1,4 +1,4 @@
-"""Reading whole databases after a process was killed while it wrote."""
+"""Reading whole databases after a process that wrote to them was killed."""
 
 import asyncio
 import signal
@@ -12,8 +12,8 @@ from flagstaff.database.sqlite_files import HISTORY_FILE
 from tests.support.contents import contents, fill_every_table
 from tests.support.stores import Store, sqlite_store
 
-# It writes with a rollback journal, as a restore and a migration do. With a small cache it writes to the file before it
-# commits.
+# It writes with a rollback journal, as a restore and a migration do. With a small cache it writes to the file before
+# the commit.
 WRITE_AND_DIE = """
 import os, signal, sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -29,7 +29,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.fixture
 async def full(sqlite_template: Path, data_directory: Path) -> Store:
-    """SQLite only: PostgreSQL recovers by itself before it accepts connections."""
+    """A SQLite database: PostgreSQL recovers by itself before it accepts connections."""
     store = sqlite_store(sqlite_template, data_directory)
     await fill_every_table(store)
     return store

@@ -1,4 +1,4 @@
-"""Damaged backups: each is refused."""
+"""Damaged backups: every one is refused."""
 
 import io
 import tarfile
@@ -20,7 +20,7 @@ from tests.support.stores import Store, sqlite_store
 
 @pytest.fixture
 async def full(sqlite_template: Path, data_directory: Path) -> Store:
-    """SQLite only: a backup is the same from either database."""
+    """A SQLite database: backups of both databases have the same form."""
     store = sqlite_store(sqlite_template, data_directory)
     await fill_every_table(store)
     return store
@@ -35,7 +35,7 @@ def read_whole(path: Path) -> dict[str, bytes]:
 
 
 def rewritten(path: Path, **changes: Any) -> Path:
-    """A backup with a changed manifest and valid checksums."""
+    """Return a backup with a changed manifest and valid checksums."""
     parts = read_whole(path)
     manifest = msgspec.json.decode(parts.pop(MANIFEST)) | changes
     del parts[CHECKSUMS]

@@ -112,7 +112,7 @@ async def test_every_table_of_the_database_is_in_a_backup(full: Store, back_up: 
     def names(connection: sa.Connection) -> set[str]:
         inspector = sa.inspect(connection)
         in_history = inspector.get_table_names("history")
-        # The partitions of the segments are read as one table.
+        # Queries read the partitions of the segments as one table.
         history = {f"history.{name}" for name in in_history if not name.startswith("segments_")}
         return set(inspector.get_table_names()) | history
 

@@ -22,14 +22,14 @@ LAYOUT = make_layout(attributes=("plan", "seats"))
 
 
 def batch_of(environment_id: UUID, *kept: object, start: float = 0, **values: Any) -> RecordBatch:
-    """Evaluations with these attributes, a second apart; their users are numbers."""
+    """Return evaluations with these attributes, a second apart; their users are numbers."""
     records = [make_record(start + place, str(place)) for place in range(len(kept))]
     encoded = [json.dumps(each).encode() for each in kept]
     return make_batch(environment_id, LAYOUT, *records, attributes=encoded, **values)
 
 
 async def segments_of(database: Database) -> list[tuple[int, int]]:
-    """The version and the size of each segment, oldest first."""
+    """Return the version and the size of each segment, oldest first."""
     columns = tables.segments.c
     async with database.read_history() as connection:
         rows = await connection.execute(sa.select(columns.version, columns.size).order_by(columns.id))

@@ -164,7 +164,7 @@ async def test_a_flag_recreated_with_its_key_is_another_flag(database: Database)
 
 
 def random_batch(environment_id: UUID, layouts: Sequence[Layout], chance: random.Random) -> RecordBatch:
-    """Some hundred records around some minute; batches overlap, as those of several servers do."""
+    """Return some hundred records around a random minute. Batches overlap, as those of several servers do."""
     start, groups = chance.randrange(3000), []
     for layout in chance.sample(layouts, 2):
         records = []

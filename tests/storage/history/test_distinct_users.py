@@ -51,7 +51,7 @@ async def roll_up(database: Database, environment_id: UUID) -> None:
 
 
 async def count(database: Database, environment_id: UUID, key: str, *days: int) -> DistinctUsers | None:
-    """The users of some days, today by default; later days have higher numbers."""
+    """Return the numbers of users on some days, today by default; later days have higher numbers."""
     first, last = min(days, default=0), max(days, default=0)
     sums = UserSums(range(TODAY + first, TODAY + last + 1), 1 + last - first)
     number = await number_of(database, environment_id)
@@ -62,7 +62,7 @@ async def count(database: Database, environment_id: UUID, key: str, *days: int) 
 
 
 def count_naively(batches: Iterable[RecordBatch], key: str, *days: int) -> tuple[int, int, int]:
-    """With sets, evaluation by evaluation."""
+    """Count with sets, one evaluation at a time."""
     users: dict[bool, set[str]] = {True: set(), False: set()}
     for group in (group for batch in batches for group in batch.groups):
         for time, user, email, recorded in zip(group.times, group.users, group.emails, group.recorded, strict=True):
@@ -248,7 +248,7 @@ async def test_a_roll_up_that_fails_leaves_everything_to_the_next(database: Data
 
 
 class KilledError(Exception):
-    """Stands for a process that ends before the commit."""
+    """Represents a process that is killed before the commit."""
 
 
 async def fail_after(database: Database, number: int) -> None:
@@ -272,7 +272,7 @@ async def test_a_batch_after_a_roll_up_does_not_continue_a_segment_that_was_coun
 
 @pytest.fixture
 async def instances(store: Store, database: Database, tmp_path: Path) -> AsyncIterator[list[Database]]:
-    """Two instances on PostgreSQL; with SQLite there can only be one."""
+    """Two instances on PostgreSQL; with SQLite there can be only one."""
     if store.database_url is None:
         yield [database, database]
         return
@@ -324,7 +324,7 @@ async def test_counting_never_holds_the_event_loop_for_long(database: Database) 
             for each in range(10_000)
         ]
         await write(database, make_batch(environment_id, layout, *records))
-        async with watch_holds() as holds:  # the first time, statements are compiled
+        async with watch_holds() as holds:  # statements are compiled the first time
             await count(database, environment_id, "flag-1")
             await roll_up(database, environment_id)
             await count(database, environment_id, "flag-1")
@@ -342,7 +342,7 @@ async def test_the_environments_with_a_long_history_to_count_come_last(database:
 
 
 async def test_what_is_not_counted_yet_is_unknown_and_not_none(database: Database) -> None:
-    environment_id, hours = uuid4(), range(MOST_SEGMENTS + 1)  # a segment each
+    environment_id, hours = uuid4(), range(MOST_SEGMENTS + 1)  # each in its own segment
     await write(database, make_batch(environment_id, LAYOUT, *users(1, 2, after=-DAY)))
     await roll_up(database, environment_id)
     records = [make_record(HOUR * hour, f"user-{hour}") for hour in hours]

@@ -1,4 +1,4 @@
-"""Events of metrics in the history: each once, in their order, and deleted in small pieces."""
+"""Events of metrics in the history: stored once, in order, and deleted in small pieces."""
 
 import asyncio
 import zlib
@@ -34,7 +34,7 @@ async def database(store: Store) -> AsyncIterator[Database]:
 
 
 def batch(environment_id: UUID, *users: str, number: int = 1, at: int = AT, ids: bool = False) -> EventBatch:
-    """A batch with an event of each of some users."""
+    """Return a batch with an event of each of some users."""
     rows = [EventRow("errors", user, at, 1.5, f"id-{user}" if ids else None) for user in users]
     return EventBatch(number, AT, [EventGroup(environment_id, rows, {})])
 

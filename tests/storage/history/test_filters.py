@@ -27,14 +27,14 @@ NONE, FIRST, SECOND = NO_BUCKET, RULE_BASE, RULE_BASE + 1
 
 
 async def find(database: Database, environment_id: UUID, flag: FlagFilter, bounds: Bounds = BOUNDS) -> list[str | None]:
-    """The users of the evaluations that are found, oldest first."""
+    """Return the users of the evaluations that are found, oldest first."""
     found = await read(database, environment_id, EvaluationFilter(flag=flag), bounds=bounds)
     return [each.user_id for each in found][::-1]
 
 
 @pytest.fixture
 async def environment_id(database: Database) -> UUID:
-    """Evaluations for which another rule matched each, and with each variant."""
+    """An environment with evaluations in which different rules matched, and with each variant."""
     environment_id = uuid4()
     recorded = {
         "gold, red": (FIRST, 10, 5, 10, 0),

@@ -1,4 +1,4 @@
-"""The bound of the default partition: what it refuses while days are added, and who removes one that is left behind."""
+"""The bound of the default partition: what it refuses while days are added, and how an abandoned one is removed."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -102,7 +102,7 @@ async def test_a_proof_may_take_longer_than_other_statements(
     try:
         async with other.transaction():
             await other.execute("LOCK TABLE history.segments_default IN SHARE UPDATE EXCLUSIVE MODE")
-            with pytest.raises(partitions.BusyError):  # of the lock, and no outage of the database
+            with pytest.raises(partitions.BusyError):  # the error is about the lock, and no outage of the database
                 async with database.write_history() as connection:
                     await partitions.prove_bound(connection, DAYS)
     finally:

@@ -1,4 +1,4 @@
-"""Partitions by day on PostgreSQL: made ahead, dropped whole, and never needed to write."""
+"""Daily partitions on PostgreSQL: created in advance, dropped as a whole, and not required for writing."""
 
 import asyncio
 import re
@@ -54,7 +54,7 @@ async def test_days_are_added_two_weeks_ahead_and_again_when_one_week_is_left(
     assert await rows_by_partition(database) == {"default": 2, "20261120": 1, "20261121": 1}
     await upkeep_at(database, START + timedelta(days=7)).prepare_days()
     assert len(await days_of(database)) == 15
-    # The row of the fifteenth day is in the default partition, so that day gets none.
+    # The row of the fifteenth day is in the default partition, so no partition is created for that day.
     await upkeep_at(database, START + timedelta(days=8)).prepare_days()
     assert (await days_of(database))[15:] == [TODAY + timedelta(days=ahead) for ahead in range(16, 23)]
     await write(database, make_batch(environment_id, LAYOUT, make_record(15 * DAY + 1), make_record(16 * DAY)))

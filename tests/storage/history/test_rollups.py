@@ -1,4 +1,4 @@
-"""What is rolled up is added up in small pieces."""
+"""The roll-up of the history is computed in small pieces."""
 
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.evaluation.outcomes import Outcome

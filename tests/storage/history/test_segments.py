@@ -23,7 +23,7 @@ LAYOUT = make_layout()
 
 
 async def sizes(database: Database) -> list[int]:
-    """The sizes of all segments, oldest first."""
+    """Return the sizes of all segments, oldest first."""
     columns = tables.segments.c
     async with database.read_history() as connection:
         return list((await connection.execute(sa.select(columns.size).order_by(columns.id))).scalars())

@@ -16,7 +16,7 @@ MANY = 100_000
 
 
 def hashes_of(*numbers: range, environment_id: UUID = ENVIRONMENT) -> list[int]:
-    """Of users with such numbers, in order."""
+    """Return the hashes of users with these numbers, in order."""
     return sorted(hash_users([f"user-{number}" for some in numbers for number in some], environment_id))
 
 

@@ -1,4 +1,4 @@
-"""`history.evaluations` on PostgreSQL returns what the API does, and the queries in the documentation run."""
+"""`history.evaluations` on PostgreSQL returns the same as the API, and the queries in the documentation run."""
 
 import re
 from collections.abc import AsyncIterator
@@ -39,7 +39,7 @@ async def test_of_an_unknown_environment_it_returns_nothing(database: Database) 
     assert await select(database, uuid4()) == []
 
 
-@pytest.mark.parametrize("size", [1, 15, 16, 400])  # msgpack writes arrays of up to 15 items in another way
+@pytest.mark.parametrize("size", [1, 15, 16, 400])  # msgpack writes arrays of up to 15 items differently
 async def test_it_returns_what_the_api_does(database: Database, size: int) -> None:
     environment_id = uuid4()
     emails = (None, "ü@example.com", "a" * 40 + "@example.com", "b" * 300)

@@ -1,4 +1,4 @@
-"""Summaries on both databases: whatever is rolled up or deleted, they equal a naive count of the records."""
+"""Summaries on both databases: they equal a naive count of the records, whatever has been rolled up or deleted."""
 
 import asyncio
 import gc
@@ -101,7 +101,7 @@ async def count_rows(database: Database, table: sa.Table) -> int:
 
 
 def changed(layout: Layout, chance: random.Random) -> Layout:
-    """The layout after a change to a flag: its rollout, its default, or whether it depends on the user."""
+    """Return the layout after a change to a flag: its rollout, its default, or whether it depends on the user."""
     flags = [*layout.recorded, *layout.constant]
     place = chance.randrange(len(flags))
     percentage = chance.randrange(1, 100)
@@ -120,7 +120,7 @@ def changed(layout: Layout, chance: random.Random) -> Layout:
 
 
 def random_batch(environment_id: UUID, layout: Layout, chance: random.Random) -> RecordBatch:
-    """Some records anywhere in two days, as from servers that were disconnected for a while."""
+    """Return records at random times in two days, as from servers that were disconnected for a while."""
     start = chance.randrange(2 * 86_400)
     times = sorted(start + chance.randrange(chance.choice([5, 200, 8000])) for _ in range(chance.randrange(1, 40)))
     records = [make_record(time, recorded=random_bytes(layout, chance)) for time in times]
@@ -215,7 +215,7 @@ async def test_a_summary_of_too_many_cells_is_refused(database: Database) -> Non
 
 
 def test_the_garbage_collector_does_not_look_into_sums() -> None:
-    """It would block the event loop for as long as it looks."""
+    """The garbage collector would block the event loop for the time of the scan."""
     sums = FlagSums(interval=1, max_cells=10_000)
     gc.collect()
     before = len(gc.get_objects())

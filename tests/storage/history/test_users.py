@@ -1,4 +1,4 @@
-"""Finding the users of the latest evaluations, each with the newest of theirs."""
+"""Finding the users of the latest evaluations, with the newest evaluation of each."""
 
 from datetime import datetime, timedelta
 from uuid import uuid4
@@ -14,8 +14,9 @@ LAYOUT = make_layout()
 
 
 async def find_users(database: Database, since: datetime = START) -> tuple[dict[str, float], list[float], list[str]]:
-    """Each user's newest evaluation, how far each stretch has examined the history, and the users as they were found.
+    """Find each user's newest evaluation.
 
+    Return these, how far each stretch has examined the history, and the users in the order in which they were found.
     Times are seconds after the start.
     """
     newest: dict[str, float] = {}

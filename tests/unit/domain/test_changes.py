@@ -1,4 +1,4 @@
-"""What the audit trail contains."""
+"""The contents of the audit trail."""
 
 import json
 

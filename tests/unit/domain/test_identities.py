@@ -1,4 +1,4 @@
-"""The page to go on with after a sign-in."""
+"""The page that opens after a sign-in."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which rows of instances are of those that serve, or that should."""
+"""Which rows of instances belong to instances that serve, or that should."""
 
 from flagstaff.cluster.instances import LeaseState, ListedInstance, without_former
 

@@ -1,4 +1,4 @@
-"""The messages between instances: what one writes, another reads, and the previous release gets what it understands."""
+"""The messages between instances: any instance reads them, and the previous release gets those that it understands."""
 
 from uuid import UUID, uuid4
 

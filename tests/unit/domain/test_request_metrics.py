@@ -1,4 +1,4 @@
-"""Measures of request metrics, against what the observations themselves say."""
+"""Statistics of request metrics, compared with the same statistics of the observations."""
 
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -24,7 +24,7 @@ BOUNDS = [0.1, 0.5, 1.0, 5.0]
 
 
 def histogram(observed: list[float]) -> list[Sample]:
-    """The samples of a histogram that has observed these."""
+    """Return the samples of a histogram that has observed these values."""
     edges = [-inf, *BOUNDS, inf]
     return [
         Sample(WHOLE, sum(observed), len(observed)),

@@ -1,4 +1,4 @@
-"""The buckets of users. They can never change, so they are also compared with values published by others."""
+"""The buckets of users. They must never change, so they are also compared with published values."""
 
 import json
 from collections import Counter

@@ -26,7 +26,7 @@ OFF = make_flag(ENVIRONMENT, key="flag", enabled=False)
 def recorded(
     user_id: str | None = "ada", attributes: dict[str, Any] | None = None, **values: Any
 ) -> RecordedEvaluation:
-    """An evaluation for which the attributes that it has were kept."""
+    """Return a recorded evaluation whose attributes were kept."""
     layout = Layout((), (), tuple(sorted(attributes or ())))
     return RecordedEvaluation(uuid4(), AT, user_id, None, layout, b"", **{"attributes": attributes, **values})
 

@@ -62,7 +62,7 @@ def conditions(draw: st.DrawFn) -> Condition:
 
 @st.composite
 def attributes(draw: st.DrawFn, operator: Operator) -> object:
-    """Mostly values that the operator compares, alone and in lists."""
+    """Generate mostly values that the operator compares, alone and in lists."""
     ascii_only = st.text("abAB.019", max_size=6)
     likely = ascii_only if operator is Operator.MATCHES else scalars if operator in TEXTS else operands[operator]
     if operator is Operator.MATCHES:

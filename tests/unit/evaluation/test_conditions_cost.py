@@ -1,4 +1,4 @@
-"""What it costs to compare an attribute, at worst."""
+"""The worst-case cost of comparing an attribute."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ def compiled_condition(operator: Operator, *values: str) -> CompiledCondition:
 
 
 def fastest(call: Callable[[], object], repeat: int = 20) -> float:
-    """The processor time of a call in seconds; the least of several, which other work on the machine affects least."""
+    """Return the processor time of a call in seconds: the least of several, which other work affects least."""
     times = []
     for _ in range(repeat):
         began = time.thread_time()
@@ -29,7 +29,7 @@ def fastest(call: Callable[[], object], repeat: int = 20) -> float:
 
 
 def time_unit() -> float:
-    """What a millisecond's work of a quiet machine takes here and now."""
+    """The time that a millisecond's work of an idle machine takes now, on this machine."""
     return fastest(lambda: {str(number): [number] for number in range(5000)})
 
 
@@ -64,7 +64,7 @@ SLOW: dict[str, tuple[Operator, tuple[str, ...], object]] = {
 }
 
 
-# Left out of the comparison, whatever the condition.
+# Not compared, whatever the condition.
 TOO_LARGE: dict[str, object] = {
     "256 KiB": "pro" * 87_000,
     "a million digits": 10**1_000_000,

@@ -1,4 +1,4 @@
-"""Values that conditions refuse, and attributes of the same kind, which meet no condition."""
+"""Values that conditions refuse, and attributes with the same values, which meet no condition."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Dialects compared with evaluate's answers, on inputs that hypothesis generates."""
+"""Answers in other dialects, compared with evaluate's answers, on inputs that hypothesis generates."""
 
 import json
 from collections.abc import Iterable
@@ -131,7 +131,7 @@ def test_answers_with_the_same_tag_are_the_same(
 
 
 def change(flag: Flag, **values: Any) -> tuple[str, str]:
-    """The tags of the answers before and after a change to a flag."""
+    """Return the tags of the answers before and after a change to a flag."""
     tags = [
         evaluate_in(translated(compiled([(each, [])]), OFREP), "ada", None).tag
         for each in (flag, replace(flag, **values))

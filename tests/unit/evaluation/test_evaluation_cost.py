@@ -1,4 +1,4 @@
-"""What the evaluation of one flag costs at worst."""
+"""The worst-case cost of evaluating one flag."""
 
 import pytest
 
@@ -18,12 +18,12 @@ LONGEST = "\N{GRINNING FACE}" * 1024
 
 @pytest.fixture(autouse=True)
 def compiled() -> None:
-    """The loops are compiled."""
+    """Skip the test if the loops were not compiled."""
     require_compiled()
 
 
 def make_snapshot(count: int, needed: int = 0) -> EnvironmentSnapshot:
-    """Flags with variants, a share and a rollout, of which the first needs others, directly or not."""
+    """Return flags with variants, a share and a rollout, the first of which needs others, directly or indirectly."""
     environment, targeted = make_environment(), []
     for number in range(count):
         first = 20 * number + 1

@@ -21,7 +21,7 @@ _AB = (Variant("a", 1, "1"), Variant("b", 2, "2"))
 
 
 def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object. Fails if a name occurs twice."""
+    """Return a JSON object, or fail if a name occurs twice."""
     assert len({name for name, _ in pairs}) == len(pairs)
     return dict(pairs)
 

@@ -33,7 +33,7 @@ def explain_flags(
     custom: dict[str, Any] | None = None,
     segments: dict[str, tuple[Condition, ...]] | None = None,
 ) -> dict[str, tuple[FlagTrace, list[RuleTrace]]]:
-    """The trace of each flag, and those of its rules."""
+    """Return the trace of each flag, with those of its rules."""
     made = [make_segment(key=key, conditions=conditions) for key, conditions in (segments or {}).items()]
     by_key = {flag.key: TargetedFlag(flag, rules) for flag, rules in flags}
     flag_set = FlagSet(ENVIRONMENT, by_key, finish(compile_segments(made)))
@@ -49,7 +49,7 @@ def explain_flags(
 
 
 def result_of(trace: FlagTrace) -> dict[str, Any]:
-    """The result as an evaluation returns it."""
+    """Return the result as an evaluation returns it."""
     result: dict[str, Any] = {"enabled": trace.decision.outcome.enabled, "reason": trace.decision.reason}
     if trace.variants:
         result |= {"variant": trace.decision.variant, "value": trace.value and json.loads(trace.value)}
@@ -83,7 +83,7 @@ def test_an_explanation_has_the_results_of_the_evaluation_and_reasons_that_agree
 
 
 def check_step(trace: FlagTrace, rules: Sequence[RuleTrace], first: Rule | None) -> None:
-    """The step is the first that can decide."""
+    """Check that the step is the first that can decide."""
     unmet = next((each for each in trace.prerequisites if not each.holds), None)
     if not trace.flag.enabled:
         assert trace.step is Step.OFF
@@ -102,7 +102,7 @@ def check_step(trace: FlagTrace, rules: Sequence[RuleTrace], first: Rule | None)
 
 
 def check_rules(trace: FlagTrace, traced: Sequence[RuleTrace], rules: Sequence[Rule], context: Context) -> None:
-    """Each rule's status follows from what is said about its parts."""
+    """Check that each rule's status follows from the results of its parts."""
     assert [each.rule for each in traced] == sorted(rules, key=lambda rule: (-rule.priority, rule.created_at, rule.id))
     is_reached = trace.step not in (Step.OFF, Step.PREREQUISITE)
     for each in traced:
@@ -124,7 +124,7 @@ def check_rules(trace: FlagTrace, traced: Sequence[RuleTrace], rules: Sequence[R
 
 
 def check_shares(trace: FlagTrace, context: Context) -> None:
-    """The bucket and the position are the user's, and the variant is the one at the position."""
+    """Check that the bucket and the position are the user's, and the variant is the one at the position."""
     identifier = context.identifier(trace.flag)
     if trace.rollout:
         assert trace.rollout.hashed.identifier == (identifier or None)

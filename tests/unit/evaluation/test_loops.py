@@ -1,4 +1,4 @@
-"""The compiled loops compared with those in Python, and with arguments that do not fit."""
+"""The compiled loops compared with those in Python, and with invalid arguments."""
 
 import importlib.machinery
 import importlib.util
@@ -64,7 +64,7 @@ some_matches = st.lists(plain_matches | matches_by_bucket(), max_size=30).map(tu
 
 @pytest.fixture
 def compiled() -> None:
-    """The loops are compiled."""
+    """Skip the test if the loops were not compiled."""
     require_compiled()
 
 
@@ -172,7 +172,7 @@ def test_no_call_keeps_memory_or_a_reference(compiled: None) -> None:
     finally:
         tracemalloc.stop()
     assert [*map(sys.getrefcount, held)] == counts
-    assert after - before < 2000  # a byte of each of 200 calls would be more than that: objects have 33
+    assert after - before < 2000  # a leaked byte per call would be more than that: objects have 33 bytes
 
 
 @given(st.lists(prefixes, max_size=20).map(tuple), st.booleans(), identifiers)
@@ -267,7 +267,7 @@ def test_the_compiler_has_no_warning(compiled: None, tmp_path: Path) -> None:
 
 @pytest.fixture
 def checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A folder with the source and what was compiled of an older one, on a machine without a compiler."""
+    """A folder with the source and an older compiled file, on a machine without a compiler."""
     (tmp_path / "_loops.c").write_bytes(hatch_build.LOOPS.read_bytes())
     (tmp_path / "_loops.abi3.so").touch()
     monkeypatch.setattr(hatch_build, "LOOPS", tmp_path / "_loops.c")

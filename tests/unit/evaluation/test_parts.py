@@ -1,4 +1,4 @@
-"""Parts of an environment, decided alone, compared with the evaluation of all flags."""
+"""Subsets of an environment's flags, decided alone, compared with the evaluation of all flags."""
 
 import json
 from typing import Any

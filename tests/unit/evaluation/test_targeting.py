@@ -1,4 +1,4 @@
-"""What an evaluation reads of a user is read once, however many flags ask for it."""
+"""An evaluation reads each value of a user once, however many flags need it."""
 
 from flagstaff.evaluation.targeting import User, identifier_of
 

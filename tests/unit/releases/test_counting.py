@@ -1,4 +1,4 @@
-"""Counting for a release: whatever the order in which evaluations and events arrive, the sums are the same."""
+"""Counting for a release: the order in which evaluations and events arrive does not change the sums."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -67,7 +67,7 @@ def decision(outcome: Outcome, percentage: int, variant: str | None = None) -> D
         (0, Outcome.NOT_IN_ROLLOUT, 10, (0, 0)),
         (HOUR - 1, Outcome.IN_ROLLOUT, 10, (0, 1)),
         (HOUR, Outcome.IN_ROLLOUT, 50, (1, 1)),
-        (HOUR, Outcome.IN_ROLLOUT, 10, None),  # the state before, of an instance that had not heard yet
+        (HOUR, Outcome.IN_ROLLOUT, 10, None),  # the earlier state, from an instance without the change
         (HOUR, Outcome.USER_ID_RULE, 50, (1, RULED)),
         (HOUR, Outcome.OFF, 50, None),
         (HOUR, Outcome.PREREQUISITE, 50, None),
@@ -191,7 +191,7 @@ def test_charts_keep_so_many_points_and_thin_out() -> None:
 
 
 def by_hand(seen: list[tuple[str, Seen]], events: list[CountedEvent]) -> list[list[int]]:
-    """The users with an event by step and arm, computed from everything at once."""
+    """Return the users with an event by step and arm, computed from everything at once."""
     cells = [[0, 0], [0, 0]]
     arms: dict[tuple[str, int], set[int]] = {}
     first: dict[tuple[str, int], int] = {}
@@ -224,9 +224,7 @@ def test_whatever_the_order_of_arrival_the_users_with_an_event_are_the_same(seed
     arrivals: list[tuple[str, Seen] | CountedEvent] = [*seen, *events]
     generator.shuffle(arrivals)
     stored: list[CountedEvent] = []
-    for start in range(
-        0, len(arrivals), 7
-    ):  # as the observer reads: pieces, and events from before when one is exposed
+    for start in range(0, len(arrivals), 7):  # as the observer reads: pieces, and earlier events when a user is exposed
         work = counting(counted)
         work.exposures, work.done = exposures, done
         some = arrivals[start : start + 7]

@@ -1,4 +1,4 @@
-"""What a release plans: arms, times, and what somebody else's change means for it."""
+"""The plan of a release: its arms and times, and how another person's change affects it."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -128,7 +128,7 @@ def test_a_step_that_was_held_back_is_not_late_when_it_begins() -> None:
 
 
 def watched(*new: int) -> tuple[Release, Observations]:
-    """A release at 50 % whose next step waits for ten users, and the users of both arms."""
+    """Return a release at 50 % whose next step waits for ten users, and the users of both arms."""
     arms = Arms(("off", "on"), (0.5, 0.5), by_variant=False)
     applied = (Applied(0, NOW, NOW, arms=arms, rollout_percentage=50),)
     steps = (after(0), Step({"rollout_percentage": 100}, after_seconds=0, least_users=10))

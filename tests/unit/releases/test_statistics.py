@@ -1,4 +1,4 @@
-"""Each formula of the guards, against a naive computation or a published one."""
+"""Each formula of the guards, compared with a naive computation or a published formula."""
 
 import random
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from flagstaff.releases.statistics.split import ArmSplit
 
 
 def wealth_by_user(users: list[tuple[bool, float]], ratio: float) -> float:
-    """The wealth of one bet, user by user, as releases.md has it: r/(pr + 1 - p) or 1/(pr + 1 - p)."""
+    """Compute the wealth of one bet, user by user, as in docs/statistics.md: r/(pr + 1 - p) or 1/(pr + 1 - p)."""
     wealth = 1.0
     for has_flag, share in users:
         wealth *= (ratio if has_flag else 1) / (share * ratio + 1 - share)
@@ -160,7 +160,7 @@ def test_an_arm_without_an_event_by_chance_does_not_make_the_difference_certain(
 
 
 def pooled(one: Moments, other: Moments) -> float:
-    """The variance of two samples with means of their own."""
+    """Return the variance of two samples with separate means."""
     squares = sum((each.users - 1) * each.variance for each in (one, other))
     return squares / (one.users + other.users - 2)
 
@@ -198,7 +198,7 @@ def test_steps_are_combined_by_the_inverse_of_their_variances() -> None:
             moments_of([generator.gauss(level, 10) for _ in range(2 * users)]),
         )
 
-    steps = [step(100, 100), step(300, 200)]  # the level drifts, which pooled means would take for an effect
+    steps = [step(100, 100), step(300, 200)]  # the level drifts, which pooled means would mistake for an effect
     weights, differences = [], []
     for each in steps:
         weights.append(1 / (pooled(each.treated, each.control) * (1 / each.treated.users + 1 / each.control.users)))
@@ -262,7 +262,7 @@ def test_a_split_as_asked_raises_no_alarm_and_a_lost_tenth_does() -> None:
 
 
 def looks(share: float, rate: float, generator: random.Random) -> Iterator[EventSplit]:
-    """A harmless flag, looked at after every event of 400."""
+    """Yield the looks at a harmless flag: one after every event of 400."""
     treated = control = 0
     while treated + control < 400:
         if generator.random() < rate:

@@ -1,4 +1,4 @@
-"""What applications say: bounded, kept during an outage, and stored whatever they claim."""
+"""The reports of applications: bounded, kept during an outage, and stored whatever they contain."""
 
 from collections.abc import Callable
 from uuid import UUID, uuid4
@@ -21,7 +21,7 @@ PLACE = UUID("01a1fb68-78d6-72a0-9594-54797a0c2450")
 
 
 class Store:
-    """Keeps what is written, or is away."""
+    """Keeps what is written, or is unavailable."""
 
     def __init__(self) -> None:
         self.written: list[Noted] = []

@@ -60,7 +60,7 @@ async def test_a_connection_counts_without_a_look_up_until_something_changes(env
     counts.begin(tally, environment, caller())
     tally.requests += 3
     assert await counts.take(10) == {caller(): 3}
-    assert tally.environment is None  # so the next request says again whose it is
+    assert tally.environment is None  # so the next request reports again whose key it is
     assert await counts.take(10) == {}
     counts.begin(tally, environment, caller())
     tally.requests += 2
@@ -113,5 +113,5 @@ async def test_so_many_callers_wait_in_all() -> None:
 
 @pytest.fixture
 def environment() -> EnvironmentSnapshot:
-    """Any."""
+    """An environment."""
     return compile_environment(make_environment(uuid4()), [])

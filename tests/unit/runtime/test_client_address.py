@@ -1,4 +1,4 @@
-"""The address that a request is counted by."""
+"""The address by which a request is counted."""
 
 from ipaddress import ip_network
 

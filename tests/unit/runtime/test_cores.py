@@ -1,4 +1,4 @@
-"""The cores that a process may use: those it is bound to, or fewer with a limit on its processor time."""
+"""The cores that a process may use: those it is bound to, or fewer if its processor time is limited."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ from flagstaff.machine.cores import usable_cores
 
 
 def limited(folder: Path, group: str, limits: dict[str, str]) -> int:
-    """The cores of a process in this control group; `limits` are the contents of `cpu.max` by group."""
+    """Return the cores of a process in this control group; `limits` are the contents of `cpu.max` by group."""
     for name, text in limits.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / name / "cpu.max").write_text(text)

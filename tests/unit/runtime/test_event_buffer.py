@@ -1,4 +1,4 @@
-"""Events in memory, and in the files in which they wait."""
+"""Events in memory, and in the files where they wait."""
 
 from pathlib import Path
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Projects that nobody asks for leave memory; those that are asked for, watched or being loaded stay."""
+"""Projects that nobody asks for are unloaded; those that are used, watched or being loaded are not."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,7 +13,7 @@ from tests.support.snapshots import World
 
 
 class IdleWorld(World):
-    """A world whose idle projects are unloaded."""
+    """A world that unloads idle projects."""
 
     def __init__(self) -> None:
         super().__init__()

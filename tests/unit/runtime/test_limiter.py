@@ -51,10 +51,10 @@ def test_the_wait_is_given_in_whole_seconds_rounded_up(window: SlidingWindow, cl
     for _ in range(3):
         window.hit("a")
         clock.now += 10.25
-    assert window.hit("a") == 30  # 29.25 are left
+    assert window.hit("a") == 30  # 29.25 seconds are left
     clock.now += 30
     assert window.hit("a") == 0
-    assert window.hit("a") == 10  # until the second has left
+    assert window.hit("a") == 10  # until the second one has left the window
 
 
 def test_a_refused_hit_does_not_count(window: SlidingWindow, clock: Clock) -> None:
@@ -148,7 +148,7 @@ def test_a_wait_that_was_obeyed_is_the_last(limit: int, gaps: list[int]) -> None
 
 @pytest.fixture(scope="module")
 def library_clock() -> Iterator[Clock]:
-    """Freezes the library's time. Its cleaning thread is ended first, because it would race with the test."""
+    """Freeze the library's time. Its cleaning thread is ended first, because it would race with the test."""
     clock = Clock()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("limits.storage.memory.time.time", clock)

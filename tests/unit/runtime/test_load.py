@@ -1,4 +1,4 @@
-"""How busy a process is, by clocks that the test sets."""
+"""The load of a process, measured by clocks that the test sets."""
 
 import asyncio
 

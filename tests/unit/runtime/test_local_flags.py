@@ -1,4 +1,4 @@
-"""Local flags: never older than the snapshot, one load for many callers, served while the database is away."""
+"""Local flags: never older than the snapshot, loaded once for many callers, served during a database outage."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ ENVIRONMENT = make_environment()
 
 
 class World:
-    """Environments at a committed revision, and a loader that reads it when the test lets it."""
+    """Environments at a committed revision, and a loader that reads it when the test says so."""
 
     def __init__(self) -> None:
         self.revision = 1
@@ -142,7 +142,7 @@ async def test_the_flags_that_changed_since_a_state_are_known(world: World) -> N
 
 
 def test_a_flag_that_is_as_before_counts_as_changed() -> None:
-    """A client that polls may have had another state in between, from a stream."""
+    """A client that polls may have received another state in between, from a stream."""
     first = flags(1, one=b"1")
     third = finish(flags(3, one=b"1").following(finish(flags(2, one=b"2").following(first))))
     assert third.past.since({finish(first.composing()).tag}) == ["one"]
@@ -166,7 +166,7 @@ states = st.lists(
 
 @given(states)
 def test_the_changes_since_any_known_state_lead_to_the_present_one(found: list[dict[str, bytes]]) -> None:
-    """A client that has had a later state in the meantime gets to the present one as well."""
+    """A client that has received a later state in the meantime also gets the present one."""
     before: LocalFlags | None = None
     known: list[LocalFlags] = []
     for revision, features in enumerate(found):
@@ -184,14 +184,14 @@ def test_the_changes_since_any_known_state_lead_to_the_present_one(found: list[d
 
 
 def hydrated(had: LocalFlags) -> dict[str, Any]:
-    """The features of a client that has been told of all, by key."""
+    """Return the features of a client that has received all of them, by key."""
     (event,) = json.loads(finish(hydrating(had)).whole())["events"]
     assert event["eventId"] == had.revision
     return {each["name"]: each for each in event["features"]}
 
 
 def applied(had: LocalFlags, told: Any) -> dict[str, Any]:
-    """The features that a client has after it was told something."""
+    """Return the features of a client after an event."""
     features = hydrated(had)
     for event in told["events"]:
         if event["type"] == "feature-removed":
@@ -246,7 +246,7 @@ async def test_the_flags_of_environments_are_kept_up_to_a_number_of_bytes(world:
 async def test_streams_are_told_of_a_feature_that_is_again_as_it_was_if_one_began_with_it_otherwise(
     world: World,
 ) -> None:
-    """A stream may open while the others are still being told of an earlier state, or cannot be told."""
+    """A stream may open while the other streams are still receiving an earlier state, or cannot receive it."""
     feed, off, on = Features(world.cache), b'{"name":"one","enabled":false}', b'{"name":"one","enabled":true}'
     for revision, feature in enumerate((off, on), start=1):
         world.revision, world.features = revision, {"one": feature}

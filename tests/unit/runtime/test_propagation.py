@@ -1,4 +1,4 @@
-"""What a write waits for: its own change, or the state that it found, unless that is known to be served."""
+"""The condition that a write waits for: its own change, or the state that it found, unless that is already served."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from tests.support.snapshots import World
 
 @dataclass
 class Questions:
-    """The instances that are asked, of which a test decides what they answer."""
+    """The instances that are asked. A test decides what they answer."""
 
     period: int = 0
     asked: list[Collection[UUID]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The recorder against stores that fail, refuse, hang and come back."""
+"""The recorder with stores that fail, refuse, hang and recover."""
 
 import asyncio
 import resource
@@ -102,7 +102,7 @@ def make_recorder(store: Store, spool: Spool[RecordBatch], supervisor: Superviso
 
 
 def uneven_batch() -> bytes:
-    """A file with a time for which there is no user."""
+    """Return a file with one more time than users."""
     layout = {"recorded": [], "constant": []}
     columns = {"times": [1], "users": [], "emails": [None], "recorded": [b""]}
     group = {"environment_id": str(UUID(int=1)), "layout": layout, **columns}
@@ -111,7 +111,7 @@ def uneven_batch() -> bytes:
 
 @contextmanager
 def no_descriptors() -> Iterator[None]:
-    """Nothing can be opened."""
+    """Prevent every file from being opened."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
     try:
@@ -321,7 +321,7 @@ async def test_a_batch_whose_answer_was_lost_counts_once(
 async def test_a_batch_that_fails_while_it_is_copied_to_disk_is_there_once(
     store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
 ) -> None:
-    """One task copies a slow batch while the other writes a failed one to disk, both at the same moment."""
+    """One task copies a slow batch while the other writes a failed batch to disk at the same moment."""
     store.open.clear()
     async with recording(store, tmp_path) as recorder:
         recorder.record(snapshot, "ada", None, b"\x07")
@@ -342,7 +342,7 @@ async def test_a_batch_that_fails_while_it_is_copied_to_disk_is_there_once(
 async def test_a_batch_that_an_earlier_process_had_written_is_not_counted_again(
     store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
 ) -> None:
-    """A kill between the commit and the removal of the file leaves it there."""
+    """A process that is killed between the commit and the removal of the file leaves the file there."""
     store.open.clear()
     async with recording(store, tmp_path) as recorder:
         recorder.record(snapshot, "ada", None, b"\x07")
@@ -362,7 +362,7 @@ async def test_a_file_that_cannot_be_deleted_delays_nothing_and_is_deleted_later
     store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
 ) -> None:
     stubborn = tmp_path / "spool" / "000000000000-7.batch"
-    (stubborn / "inside").mkdir(parents=True)  # a folder can be neither read nor deleted as a file
+    (stubborn / "inside").mkdir(parents=True)  # a folder cannot be read or deleted like a file
     async with recording(store, tmp_path) as recorder:
         await until(lambda: recorder.dropped == 7)
         recorder.record(snapshot, "ada", None, b"\x07")
@@ -408,7 +408,7 @@ async def test_a_link_to_nothing_does_not_hide_the_other_files(
 async def test_a_folder_that_cannot_be_created_does_not_prevent_a_start_and_is_created_later(
     store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
 ) -> None:
-    (tmp_path / "spool").touch()  # a file in its place
+    (tmp_path / "spool").touch()  # a file in place of the folder
     async with recording(store, tmp_path) as recorder:
         recorder.record(snapshot, "ada", None, b"\x07")
         await until(lambda: recorder.written == 1)

@@ -1,4 +1,4 @@
-"""SDK keys of environments: what opens what, from when and until when, and what is answered meanwhile."""
+"""SDK keys of environments: what they open, when they are valid, and the answers meanwhile."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ async def world() -> AsyncIterator[World]:
 
 
 def make_key(world: World, environment: str = "production", **values: object) -> tuple[str, UUID]:
-    """Commit a new key; it is in force after the next refresh."""
+    """Commit a new key; it is valid after the next refresh."""
     text = new_environment_key(world.project.id, environment)
     key = KeyInForce(uuid7(), KeyKind.SERVER, None)._replace(**values)
     world.sdk_keys_of[environment][hash_sdk_key(text)] = key
@@ -199,7 +199,7 @@ async def test_a_load_that_began_before_a_missed_change_is_followed_by_another(w
     world.let_go.clear()
     first = asyncio.create_task(world.served())
     await world.until_loading(1)
-    world.commit(enabled=True)  # by another instance, which this one does not hear of
+    world.commit(enabled=True)  # by another instance, without a notification to this one
     catching_up = asyncio.create_task(world.sdk_keys.refresh_all())
     world.let_go.set()
     await asyncio.gather(first, catching_up)

@@ -1,4 +1,4 @@
-"""Limits that several instances share, through memory: what they allow together, and what they never refuse."""
+"""Limits that several instances share through memory: what they allow together, and what they never refuse."""
 
 import asyncio
 from collections.abc import Hashable
@@ -26,7 +26,7 @@ class Clock:
 
 
 class Together:
-    """Instances with one limit, which exchange when they are told to."""
+    """Instances with one limit, which exchange when a test tells them to."""
 
     def __init__(self, limit: int, instances: int, *, window_seconds: int = 60, records: int = 4_096) -> None:
         self.clock = Clock()
@@ -46,18 +46,18 @@ class Together:
         return share
 
     def replace(self, number: int) -> None:
-        """Put a new instance in the place of one that was killed."""
+        """Replace an instance that was killed."""
         self.windows[number] = SlidingWindow(self.limit, self.window_seconds, self.clock)
         self.shares[number] = self._share(number, self.windows[number])
 
     def exchange(self, *numbers: int) -> None:
-        """Let each instance tell and hear once; twice over all, everybody knows everything."""
+        """Let each instance send and receive once; after two exchanges all of them know everything."""
         for number in numbers or range(len(self.shares)):
             while asyncio.run(self.shares[number].exchange_once()):
                 pass
 
     def hits(self, number: int, times: int, key: Hashable = "a") -> int:
-        """How many of so many hits an instance allows."""
+        """Return how many of these hits an instance allows."""
         return sum(self.windows[number].hit(key) == 0 for _ in range(times))
 
 
@@ -119,7 +119,7 @@ def test_a_forgiven_hit_is_forgiven_everywhere() -> None:
     together.exchange(1)
     together.windows[0].forgive("a")
     together.exchange(0)
-    assert together.hits(1, 1) == 0  # it has not heard of it yet
+    assert together.hits(1, 1) == 0  # it has not received it yet
     together.exchange(1)
     assert together.hits(1, 10) == 1
 

@@ -25,5 +25,5 @@ async def test_a_task_is_shared_only_while_it_runs() -> None:
     assert tasks.find("one") is None, "its callbacks have not run yet"
     second = tasks.begin("one", work(2))
     assert tasks.find("one") is second
-    await asyncio.sleep(0)  # the callbacks of the first run, and forget nothing of the second
+    await asyncio.sleep(0)  # the callbacks of the first run, which must not forget the second
     assert (await first, await second) == (1, 2)

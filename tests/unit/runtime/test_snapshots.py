@@ -20,7 +20,7 @@ from tests.support.snapshots import ENVIRONMENTS, World, until
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    """A world whose SDK key is known and whose project is not loaded yet. A task left over fails the test."""
+    """A world whose SDK key is known and whose project is not loaded yet. Leftover tasks fail the test."""
     made = World()
     await made.sdk_keys.start()
     yield made

@@ -67,7 +67,7 @@ async def test_batches_of_workers_that_no_longer_exist_go_to_the_first_one_and_a
     batches = {slot: make_batch(uuid4(), make_layout(), make_record()) for slot in range(3)}
     for slot, batch in batches.items():
         await (await open_spool(spool_folder(folder, slot))).append(batch)
-    for _ in range(2):  # the second time, there is nothing left to do
+    for _ in range(2):  # the second call has nothing left to do
         gather_spools(folder, 2)
     assert [await ids(spool_folder(folder, slot)) for slot in range(2)] == [
         {batches[0].id, batches[2].id},
@@ -77,7 +77,7 @@ async def test_batches_of_workers_that_no_longer_exist_go_to_the_first_one_and_a
 
 
 async def ids(directory: Path) -> set[int]:
-    """The ids of the batches in a folder, which are removed."""
+    """Return the ids of the batches in a folder, and remove them."""
     spool, found = await open_spool(directory), set()
     while spool.first:
         found.add((await spool.read(spool.first)).id)

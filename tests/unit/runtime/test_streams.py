@@ -1,4 +1,4 @@
-"""Open streams: who is told what, and when a stream ends. The connections are real sockets."""
+"""Open streams: which stream gets which events, and when a stream ends. The connections are real sockets."""
 
 import asyncio
 import socket
@@ -27,7 +27,7 @@ HOUR = timedelta(hours=1)
 
 
 class Feed:
-    """Tells the revision, or fails as often as a test says."""
+    """Returns the revision, or fails as often as a test says."""
 
     def __init__(self) -> None:
         self.failures = 0
@@ -55,20 +55,20 @@ class Client:
         self._reader = reader
 
     async def next(self) -> str:
-        """The next event, without its chunk; an empty text at the end of the response."""
+        """Return the next event, without its chunk; an empty text at the end of the response."""
         async with asyncio.timeout(5):
             size = int(await self._reader.readline(), 16)
             data = await self._reader.readexactly(size + 2)
         return data.decode().strip()
 
     async def is_cut_off(self) -> bool:
-        """Whether the connection ends before the response does."""
+        """Return whether the connection ends before the response does."""
         async with asyncio.timeout(5):
             return not (await self._reader.read()).endswith(b"0\r\n\r\n")
 
 
 class World:
-    """An environment whose states a test makes, and its streams."""
+    """An environment whose states a test sets, and its streams."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -153,7 +153,7 @@ async def test_half_of_the_streams_may_have_one_key_and_all_together_are_bounded
     assert (len(world.streams), world.streams.refused) == (4, 3)
 
     for stream in streams:
-        for _ in range(2):  # the second time it is gone already
+        for _ in range(2):  # the second time it is already gone
             world.streams.close(world.topic, stream)
     world.streams.require_room(world.key_id)
     assert len(world.streams) == 0
@@ -168,7 +168,7 @@ def test_a_client_that_left_before_the_first_event_is_no_error() -> None:
         await server.wait_closed()
         Stream(cast("Transport", server.transport), uuid4()).send_first(b"data: 1\n\n")
 
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # whose closed transports refuse to write
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # their closed transports refuse to write
         runner.run(begin())
 
 

@@ -35,7 +35,7 @@ class Work:
 
 @pytest.fixture
 async def supervisor() -> AsyncIterator[Supervisor]:
-    """A supervisor with short pauses. Its tasks are ended; a task left over fails the test."""
+    """A supervisor with short pauses. It ends its tasks; leftover tasks fail the test."""
     made = Supervisor(first_pause_seconds=0.001, longest_pause_seconds=0.001, steady_seconds=3600)
     yield made
     for name in made.up:
@@ -261,7 +261,7 @@ async def test_what_outlives_the_deadline_of_a_drain_is_cancelled_and_the_rest_i
 
 
 async def test_periodic_work_is_a_problem_when_three_runs_in_a_row_have_failed_until_one_succeeds() -> None:
-    # Each run counts, although the pauses are longer than the time after which other tasks are steady again.
+    # Each run counts, although the pauses are longer than the time after which other tasks count as steady again.
     supervisor = Supervisor(first_pause_seconds=0.002, longest_pause_seconds=0.002, steady_seconds=0.001)
     runs, is_mended = 0, False
 

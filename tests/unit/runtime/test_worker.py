@@ -1,4 +1,4 @@
-"""The memory that workers share, and their metrics added up through it."""
+"""The memory that workers share, and the sums of their metrics in it."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,7 @@ def serving_board(count: int) -> WorkerBoard:
 
 
 def value(metrics: Metrics, sample: str) -> float:
-    """The value of a sample in the exported text."""
+    """Return the value of a sample in the exported text."""
     text = metrics.render()[0].decode()
     found = re.search(rf"^{re.escape(sample)} (\S+)$", text, re.MULTILINE)
     assert found, text
@@ -60,7 +60,7 @@ def test_a_lease_that_is_half_written_is_not_taken_for_that_of_another_worker() 
 
 
 def damage(board: WorkerBoard, text: bytes) -> None:
-    """Let only the first bytes of a text, wherever it was written last, be what was written."""
+    """Truncate a text to its first bytes, at the place where it was last written."""
     memory = board._memory
     place = memory.rfind(text)
     assert place >= 0

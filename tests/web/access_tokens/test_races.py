@@ -26,7 +26,7 @@ async def test_a_token_that_is_revoked_between_a_request_and_its_commit_writes_n
     path = OWN if kind == "personal" else f"{project_path(project)}/tokens"
     machine = await tokens.issue(flagstaff, callers, path, ada, "flags:toggle")
     async with flagstaff.database.transaction() as transaction:
-        # Something slow holds the project while the machine's toggle arrives.
+        # A slow write locks the project while the machine's toggle arrives.
         await find_project_for_update(transaction.connection, UUID(project["id"]))
         toggle = asyncio.create_task(machine.post(f"{flag_path(flag)}/toggle"))
         done, _ = await asyncio.wait([toggle], timeout=0.2)

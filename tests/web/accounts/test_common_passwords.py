@@ -1,4 +1,4 @@
-"""FLAGSTAFF_COMMON_PASSWORDS: where new passwords may be common ones, in every way to set one."""
+"""FLAGSTAFF_COMMON_PASSWORDS: whether new passwords may be common ones, for every way to set a password."""
 
 import pytest
 

@@ -149,7 +149,7 @@ class Inbox:
 
 
 class TestWithAMailServer:
-    """The same, over SMTP."""
+    """The same tests, over SMTP."""
 
     @pytest.fixture
     def inbox(self) -> Inbox:

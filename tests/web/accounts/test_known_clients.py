@@ -1,4 +1,4 @@
-"""The addresses that are known to an account: what adds one, how many there are, and when they are forgotten."""
+"""The addresses that are trusted for an account: how one is added, how many there are, and when they are forgotten."""
 
 import pytest
 import sqlalchemy as sa

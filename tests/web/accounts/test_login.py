@@ -58,7 +58,7 @@ async def test_a_wrong_password_and_an_unknown_email_get_the_same_answer(ada: Ca
 
 
 class TestWithCostlyPasswords:
-    """Hashes that take long enough to measure."""
+    """Tests with hashes that take long enough to measure."""
 
     @pytest.fixture
     def passwords(self) -> Iterator[Passwords]:
@@ -84,7 +84,7 @@ async def test_the_eleventh_try_after_ten_failures_must_wait_even_with_the_right
 ) -> None:
     await sign_up("grace")
     for number in range(10):
-        # One account, however its email is written.
+        # One account, in several spellings of its email.
         email = "ada@example.com" if number % 2 else " ADA@example.com "
         assert (await log_in(client, email=email, password="wrong")).status_code == 401
 
@@ -127,7 +127,7 @@ def network(number: int) -> str:
 
 @pytest.mark.one_database
 async def test_the_networks_of_one_customer_have_a_limit_together(ada: Caller, call_from: Call) -> None:
-    # A /56 may do four times, a /48 sixteen times as much as an address.
+    # A /56 may fail four times as often as an address, and a /48 sixteen times as often.
     in_one_56 = [call_from(f"2001:db8:1:{number:x}::1") for number in range(5)]
     answers = [await caller.post("/auth/login", json={}) for caller in in_one_56 for _ in range(60)]
     assert [answer.status_code for answer in answers] == 240 * [400] + 60 * [429]
@@ -172,7 +172,7 @@ async def test_an_owner_at_a_new_address_gets_in_by_a_reset(
 
     body = {"token": await request_reset(), "newPassword": "another password"}
     assert (await client.post("/auth/reset-password", json=body)).status_code == 200
-    await read_mails()  # waits for work after a response
+    await read_mails()  # waits for the work after a response
     assert (await log_in(client, password="another password")).status_code == 200
 
 

@@ -1,4 +1,4 @@
-"""GET /api/me, and what every operation under /api requires of a token."""
+"""GET /api/me, and the token that every operation under /api requires."""
 
 import base64
 import hashlib
@@ -98,7 +98,7 @@ async def test_a_changed_or_unsigned_or_otherwise_signed_token_is_refused(
         f"{part({'alg': 'None'})}.{claims}.{signature}",
         jwt.encode(forged, "another secret, which is long enough", algorithm="HS256"),
         jwt.encode(forged, "k" * 32, algorithm="HS256"),
-        jwt.encode(forged, signing_key, algorithm="HS256"),  # the stamp is that of another account's password
+        jwt.encode(forged, signing_key, algorithm="HS256"),  # the stamp belongs to another account's password
         jwt.encode({**forged, "sub": "nobody"}, signing_key, algorithm="HS256"),
         jwt.encode({**forged, "exp": "never"}, signing_key, algorithm="HS256"),
         *(jwt.encode({k: v for k, v in forged.items() if k != gone}, signing_key) for gone in forged),

@@ -1,4 +1,4 @@
-"""GET /api/me/sessions, DELETE /api/me/sessions/{id}, and what opens and ends sessions."""
+"""GET /api/me/sessions, DELETE /api/me/sessions/{id}, and how sessions begin and end."""
 
 import asyncio
 from uuid import UUID, uuid4
@@ -38,7 +38,7 @@ def id_of(token: str | None) -> str:
 
 
 def as_of_the_previous_release(flagstaff: Flagstaff, token: str | None) -> str:
-    """The same token as the previous release would have issued it: with an id of its own and without a session."""
+    """Return the same token in the form of the previous release: with an id of its own and without a session."""
     assert token is not None
     claims = jwt.decode(token, options={"verify_signature": False})
     del claims["sid"]
@@ -275,7 +275,7 @@ async def test_an_instance_of_the_previous_release_refuses_the_token_of_an_ended
     await ada.delete(f"{PATH}/{id_of(by_end)}")
     async with flagstaff.database.read() as connection:
         ended = set((await connection.execute(sa.select(tables.ended_tokens.c.id))).scalars())
-    # All that it looks at besides the password's stamp.
+    # Everything that it looks at besides the password's stamp.
     assert ended == {UUID(id_of(by_logout)), UUID(id_of(by_end))}
 
 

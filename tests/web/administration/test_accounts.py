@@ -1,4 +1,4 @@
-"""/api/admin/accounts: who may administer, and what becomes of deactivated accounts."""
+"""/api/admin/accounts: who may administer accounts, and the effects of deactivation."""
 
 from contextlib import AsyncExitStack
 from uuid import uuid4
@@ -19,7 +19,7 @@ from tests.support.two_factor import enrol
 from tests.web.conftest import ReadMails, SignUp
 
 PATH = "/api/admin/accounts"
-# What each operation with a body is sent.
+# The body for each operation that has one.
 BODIES: dict[str, Json] = {
     "update_account": {"administrator": True},
     "join_project": {"project_id": str(uuid4()), "role": "viewer"},

@@ -1,4 +1,4 @@
-"""GET /api/instances, by one process; tests/web/test_several_instances.py has more of them."""
+"""GET /api/instances with one process; tests/web/test_several_instances.py has tests with several."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ PATH = "/api/instances"
 
 
 async def until_current(caller: Caller) -> Json:
-    """The only instance, when it has said that it serves every change."""
+    """Return the only instance when it reports that it serves every change."""
     async with asyncio.timeout(10):
         while True:
             (found,) = (await caller.get(PATH)).json()

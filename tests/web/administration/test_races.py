@@ -58,7 +58,7 @@ async def test_an_administrator_who_is_demoted_while_a_project_is_locked_does_no
     project = await root.create_project()
     body = {"project_id": project["id"], "role": "owner"}
     async with flagstaff.database.transaction() as transaction:
-        # A slow write to the project, which holds it while Eve's request arrives.
+        # A slow write to the project, which locks it while Eve's request arrives.
         await find_project_for_update(transaction.connection, UUID(project["id"]))
         joining = asyncio.create_task(eve.post("/api/admin/memberships", json=body))
         assert not (await asyncio.wait([joining], timeout=0.2))[0]
@@ -73,7 +73,7 @@ async def test_an_administrator_who_is_demoted_meanwhile_ends_no_session_of_anot
     await change(root, eve, administrator=True)
     (session,) = (await root.get(account_path(ada))).json()["sessions"]
     async with flagstaff.database.transaction() as transaction:
-        # A slow demotion, which holds the administrators as every one does.
+        # A slow demotion, which locks the administrators, as every demotion does.
         await lock_administrators(transaction.connection)
         ending = asyncio.create_task(eve.delete(f"{account_path(ada)}/sessions/{session['id']}"))
         assert not (await asyncio.wait([ending], timeout=0.2))[0]

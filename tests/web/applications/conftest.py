@@ -1,4 +1,4 @@
-"""What applications report, without a client: reports and polls as the ways in pass them on."""
+"""Reports of applications, without a client: reports and polls in the form in which the endpoints pass them on."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,24 +16,24 @@ MakeReport = Callable[..., Report]
 
 @pytest.fixture
 def clock() -> Clock:
-    """The time at which reports arrive."""
+    """The clock that sets when reports arrive."""
     return Clock()
 
 
 def make_client(**values: Any) -> Client:
-    """An instance of an application."""
+    """Return an instance of an application."""
     named = {"application": "checkout", "instance": "pod-1", "connection": "", "sdk": "unleash-python:6.9.1"}
     return Client(**{**named, **values})
 
 
 def make_report(environment: Json, window: bytes | None = None, **counts: FlagCounts) -> Report:
-    """A report of an instance, of a window that no other report has unless one is given."""
+    """Return a report of an instance, of a window that no other report has unless one is given."""
     return Report(UUID(environment["id"]), make_client(), window or uuid4().bytes, counts)
 
 
 @pytest.fixture
 def report(flagstaff: Flagstaff) -> Callable[..., None]:
-    """Take reports."""
+    """Pass reports on."""
 
     def take(*reports: Report) -> None:
         for each in reports:

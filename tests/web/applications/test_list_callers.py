@@ -26,7 +26,7 @@ def callers_path(environment: Json) -> str:
 
 
 async def stored(flagstaff: Flagstaff, caller: Caller, environment: Json, **query: Any) -> list[Json]:
-    """The callers, after those that wait have been stored."""
+    """Return the callers, after storing those that wait."""
     await flagstaff.applications.write_callers()
     answer = await caller.get(callers_path(environment), params=query)
     assert answer.status_code == 200, answer.text
@@ -35,7 +35,7 @@ async def stored(flagstaff: Flagstaff, caller: Caller, environment: Json, **quer
 
 
 async def log_in_again(flagstaff: Flagstaff, ada: Caller) -> None:
-    """Sessions end after a day."""
+    """Log in again, because sessions end after a day."""
     token = await log_in(flagstaff, email="ada@example.com", password=PASSWORD)
     ada.headers["authorization"] = f"Bearer {token}"
 
@@ -124,7 +124,7 @@ async def test_a_caller_has_its_rate_and_its_first_and_last_use(
     ]
     clock.advance(minutes=7, seconds=30)
     (found,) = await stored(flagstaff, ada, environment)
-    assert found["requests_per_minute"] == 60.0  # half of the five minutes before these five are over
+    assert found["requests_per_minute"] == 60.0  # half of the five minutes before the current five
     counts.add(asking(environment), 10)
     (found,) = await stored(flagstaff, ada, environment)
     assert (found["requests_per_minute"], found["requests_last_24_hours"]) == (62.0, 610)
@@ -216,7 +216,7 @@ async def test_a_long_or_odd_user_agent_is_shortened_and_kept(
 async def test_a_key_has_so_many_callers_and_the_rest_are_counted_together(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
 ) -> None:
-    """As if somebody chose a user agent for each request, with a browser's key, which is public."""
+    """As if somebody sent a different user agent with each request, with a browser's key, which is public."""
     counts, key, other = flagstaff.applications.caller_counts, uuid4(), uuid4()
     for number in range(CALLERS_OF_KEY_MAX + 5):
         counts.add(asking(environment, key, user_agent=f"agent-{number}"), 1)
@@ -235,7 +235,7 @@ async def test_a_key_has_so_many_callers_and_the_rest_are_counted_together(
     clock.advance(days=1, seconds=1)
     await log_in_again(flagstaff, ada)
     counts.add(asking(environment, key, user_agent="agent-4"), 1)
-    counts.add(asking(environment, key, user_agent="late"), 1)  # takes the place of one that has left
+    counts.add(asking(environment, key, user_agent="late"), 1)  # it takes the place of one that has left
     found = await stored(flagstaff, ada, environment, sdk_key_id=str(key))
     assert len(found) == CALLERS_OF_KEY_MAX + 1
     assert {"late", "agent-4"} <= {each["user_agent"] for each in found}

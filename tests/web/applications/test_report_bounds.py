@@ -1,4 +1,4 @@
-"""What applications report is bounded by different counts of an environment and hour, and stored in short steps."""
+"""Reports of applications are limited by the different counts in an environment and hour, and stored in short steps."""
 
 from collections.abc import Callable
 from dataclasses import replace

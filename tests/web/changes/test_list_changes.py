@@ -306,7 +306,7 @@ async def test_an_environment_that_there_has_never_been_is_not_looked_for_in_all
 async def test_changes_that_only_a_later_release_makes_together_are_listed_one_by_one(
     flagstaff: Flagstaff, ada: Caller, environment: Json
 ) -> None:
-    """It may serve from the same database at the same time."""
+    """A later release may serve from the same database at the same time."""
     await ada.create_flag(environment)
     batch = {"id": str(uuid4()), "kind": "later", "changes": 2, "flags": 1, "origin_id": None}
     async with flagstaff.database.transaction() as transaction:

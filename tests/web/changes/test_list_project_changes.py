@@ -19,7 +19,7 @@ def path(project: Json) -> str:
 
 
 async def listed(caller: Caller, project: Json, **parameters: Any) -> list[Json]:
-    """All changes that match, over all pages."""
+    """Return all changes that match, over all pages."""
     items: list[Json] = []
     while True:
         answer = await caller.get(path(project), params=parameters)
@@ -35,7 +35,7 @@ async def actions(caller: Caller, project: Json, **parameters: Any) -> list[str]
 
 
 async def do_everything(caller: Caller, project: Json) -> Json:
-    """Every kind of change that a project can have and survive; the environment and the flag that are deleted by it."""
+    """Make every kind of change that a project survives; return the environment and the flag that are deleted by it."""
     environment = await caller.create_environment(project)
     order_path = f"{project_path(project)}/environments/order"
     ids = (await caller.get(order_path)).json()["environment_ids"]

@@ -87,7 +87,7 @@ async def test_roles_restore_what_they_may_change(
             assert (answer.status_code, answer.json()["permission"]) == (403, permission)
     await join(flagstaff, project, eve, "viewer", {"production": "editor"})
     answers = [(await restore(eve, project, change)).status_code for change in changes.values()]
-    assert answers == [200, 200, 200, 403]  # a segment is everywhere
+    assert answers == [200, 200, 200, 403]  # a segment belongs to every environment
 
 
 async def test_a_token_is_not_told_what_kind_of_change_it_may_not_see(
@@ -195,7 +195,7 @@ async def test_each_alteration_says_whether_it_turns_a_flag_on(ada: Caller, proj
     flag = await ada.create_flag(environment, enabled=False)
 
     async def turns_on() -> bool:
-        """Whether restoring the latest change would."""
+        """Return whether restoring the latest change would turn the flag on."""
         alterations = (await restored(ada, project, await latest(ada, project), dry_run=True))["alterations"]
         return any(each["turns_on"] for each in alterations)
 
@@ -514,12 +514,14 @@ async def test_an_entry_that_lacks_the_values_is_refused(
     await record_less(flagstaff, deletion, before={"name": "New checkout"})
     answer = await restore(ada, project, deletion)
     assert answer.status_code == 409
-    assert answer.json()["detail"].startswith("This cannot be restored. The entry does not say what was there: ")
+    assert answer.json()["detail"].startswith(
+        "This cannot be restored. The audit trail does not contain valid values: "
+    )
     flag = await ada.create_flag(environment)
     await ada.post(f"{flag_path(flag)}/toggle")
     toggle = await latest(ada, project)
     await record_less(flagstaff, toggle, before=None)
-    why = "The entry does not say what was there before the change."
+    why = "The audit trail does not contain the values before the change."
     refused(await restore(ada, project, toggle), why)
 
 

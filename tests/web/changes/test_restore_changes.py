@@ -25,7 +25,7 @@ async def newest(caller: Caller, project: Json, count: int) -> list[Json]:
 
 @pytest.fixture
 async def flags(ada: Caller, environment: Json) -> list[Json]:
-    """Three flags, which are on."""
+    """Three flags that are on."""
     return [await ada.create_flag(environment, key=f"flag-{number}") for number in range(3)]
 
 

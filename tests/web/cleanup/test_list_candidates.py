@@ -30,13 +30,13 @@ GrowOld = Callable[..., Awaitable[None]]
 
 @pytest.fixture
 def clock() -> Clock:
-    """When the flags are created; the records of `tests.support.history` begin then."""
+    """The clock at the creation of the flags, which is the start of the records of `tests.support.history`."""
     return Clock()
 
 
 @pytest.fixture
 def grow_old(flagstaff: Flagstaff, ada: Caller, clock: Clock) -> GrowOld:
-    """Let time pass, after which Ada's session has ended and she logs in again."""
+    """Let time pass. Ada's session ends meanwhile, so she logs in again."""
 
     async def pass_days(days: float = AGE) -> None:
         clock.advance(days=days)
@@ -47,7 +47,7 @@ def grow_old(flagstaff: Flagstaff, ada: Caller, clock: Clock) -> GrowOld:
 
 
 async def find(caller: Caller, environment: Json, **query: Any) -> Json:
-    """The candidates by key, as the only part."""
+    """Return the candidates by key from the only part."""
     answer = await caller.get(f"{environment_path(environment)}/cleanup", params=query)
     assert answer.status_code == 200, answer.text
     body: Json = answer.json()
@@ -55,7 +55,7 @@ async def find(caller: Caller, environment: Json, **query: Any) -> Json:
 
 
 async def record(flagstaff: Flagstaff, environment: Json, outcomes: dict[str, Outcome], *days: float) -> None:
-    """One evaluation on each of these days, in which each flag had the same outcome for everyone."""
+    """Record one evaluation on each of these days, in which each flag had the same outcome for everyone."""
     constant = tuple(LayoutFlag(UUID(int=1), key, 0, outcome) for key, outcome in outcomes.items())
     layout = Layout((), constant)
     await write(

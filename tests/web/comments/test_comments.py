@@ -1,4 +1,4 @@
-"""Comments on flags, releases and changes: who may write, edit and delete them, and what becomes of them."""
+"""Comments on flags, releases and changes: who may write, edit and delete them, and when they are deleted."""
 
 from typing import Any
 from uuid import UUID, uuid4
@@ -248,7 +248,7 @@ async def test_a_subject_has_a_bounded_number_of_comments(
     refused = await ada.post(of_flag(flag), json={"text": "One more"})
     assert (refused.status_code, refused.json()["detail"]) == (
         409,
-        "There are 500 comments, which is the most. Remove some first.",
+        "There are 500 comments, which is the maximum. Remove some first.",
     )
 
 

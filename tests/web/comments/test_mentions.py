@@ -17,13 +17,13 @@ from tests.web.test_notifications import ReadNew, choose, deliver, text_of
 
 @pytest.fixture
 def read_new(read_mails: ReadMails) -> ReadNew:
-    """The mails to members about what concerns them."""
+    """Return the notification mails to members."""
     return ReadNew(read_mails)
 
 
 @pytest.fixture
 async def grace(flagstaff: Flagstaff, sign_up: SignUp, project: Json) -> Caller:
-    """A viewer of Ada's project, whose changes so far were examined."""
+    """A viewer of Ada's project, whose earlier changes have been processed."""
     grace = await sign_up("grace")
     await join(flagstaff, project, grace, "viewer")
     await do_now(flagstaff, "notifications")

@@ -1,4 +1,4 @@
-"""The other environment."""
+"""A second environment."""
 
 import pytest
 

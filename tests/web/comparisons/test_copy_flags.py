@@ -295,7 +295,7 @@ async def test_the_fingerprint_of_a_dry_run_keeps_something_else_from_being_copi
     await ada.put(flag_path(there), json={"rollout_percentage": 50})
     answer = await copy(ada, environment, staging, "new", KEY, if_unchanged=dry["fingerprint"])
     assert answer.status_code == 409
-    assert answer.json()["detail"].startswith("The flags have been changed since.")
+    assert answer.json()["detail"].startswith("The flags have been changed since the dry run.")
     assert list(await flags_of(ada, staging)) == [KEY]
     await ada.put(flag_path(there), json={"rollout_percentage": 5})
     answer = await copy(ada, environment, staging, "new", KEY, if_unchanged=dry["fingerprint"])
@@ -413,7 +413,7 @@ async def test_flags_with_too_many_rules_are_refused(
     ada: Caller, environment: Json, staging: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("flagstaff.copying.copy_plans.RULES_MAX", 2)
-    assert copies.RULES_MAX >= 1_000  # what a flag has
+    assert copies.RULES_MAX >= 1_000  # the fields that a flag has
     for place in (environment, staging):
         flag = await ada.create_flag(place)
         await ada.create_rule(flag)

@@ -33,14 +33,14 @@ def built(tmp_path: Path) -> Path:
 
 
 async def not_found(_scope: Scope, _receive: Receive, send: Send) -> None:
-    """The application behind the dashboard."""
+    """The application that answers what the dashboard does not."""
     await send({"type": "http.response.start", "status": 404, "headers": []})
     await send({"type": "http.response.body", "body": b"not found"})
 
 
 @pytest.fixture
 def browser(built: Path) -> httpx.AsyncClient:
-    """A client of only the dashboard, which requests pages."""
+    """A client of the dashboard alone, which requests pages."""
     transport = httpx.ASGITransport(app=Dashboard(not_found, built, find_registration=is_open))
     return httpx.AsyncClient(transport=transport, base_url="http://flagstaff.test", headers=HTML)
 
@@ -125,7 +125,7 @@ async def test_files_come_in_the_best_encoding_that_is_accepted(
 
 
 async def receive() -> dict[str, object]:
-    """Nothing is received."""
+    """Receive nothing."""
     raise AssertionError
 
 

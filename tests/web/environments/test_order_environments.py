@@ -17,7 +17,7 @@ ABSENT = "01a21f4e-f430-731a-8000-000000010000"
 
 @pytest.fixture
 async def environments(ada: Caller, project: Json, clock: Clock) -> list[Json]:
-    """Those of Ada's project: production, staging and canary."""
+    """The environments of Ada's project: production, staging and canary."""
     clock.advance(seconds=1)
     await ada.create_environment(project)
     return await list_environments(ada, project)

@@ -16,13 +16,13 @@ from tests.support.connections import Connection, Listener
 def pytest_asyncio_loop_factories(
     config: pytest.Config, item: pytest.Item
 ) -> Mapping[str, Callable[[], AbstractEventLoop]]:
-    """Uvloop's transports differ from asyncio's in what they do at a half-close and with a full buffer."""
+    """The event loops, because uvloop's transports differ from asyncio's at a half-close and with a full buffer."""
     return {"uvloop": uvloop.new_event_loop}
 
 
 @pytest.fixture
 def bounds() -> Bounds:
-    """What clients may send, and how slowly."""
+    """The bounds on what clients send, and how slowly."""
     return Bounds()
 
 
@@ -36,7 +36,7 @@ async def fast_path(flagstaff: Flagstaff, bounds: Bounds) -> AsyncIterator[Liste
 
 @pytest.fixture
 async def route(flagstaff: Flagstaff, bounds: Bounds) -> AsyncIterator[Listener]:
-    """A server without it."""
+    """A server without the fast path."""
     bounded = type("Bounded", (connection_class(flagstaff.edge.rejections, None),), {"bounds": bounds})
     async with Listener(flagstaff.edge.asgi, bounded) as listener:
         yield listener

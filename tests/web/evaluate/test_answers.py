@@ -22,7 +22,7 @@ def environ() -> dict[str, str]:
 
 
 async def answers(client: Caller, project: Json, context: Any = None, environment: str = "production") -> Json:
-    """Every flag's answer."""
+    """Evaluate; return every flag's answer."""
     answer = await client.evaluate(project["sdk_key"], environment, context)
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "application/json"

@@ -1,4 +1,4 @@
-"""Attributes that applications send by mistake or on purpose: never an error, and never a match."""
+"""Attributes that applications send by mistake or on purpose: they cause no error, and match nothing."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from flagstaff.flags.targeting.conditions import Operator
 from tests.support.api import Caller, Json, flag_path
 from tests.support.conditions import TYPICAL
 
-# As JSON, because some have no other form.
+# In JSON, because some have no other form.
 AWKWARD = {
     "null": b"null",
     "an object": b'{"x":"pro"}',
@@ -45,9 +45,9 @@ def environ() -> dict[str, str]:
 
 @pytest.fixture
 async def flags(ada: Caller, project: Json, environment: Json) -> Mapping[str, bool]:
-    """A flag for each operator, plain and negated, that looks at the attribute `x`, and one for a segment that does.
+    """Create a flag for each operator, plain and negated, on the attribute `x`, and one for a segment with such a rule.
 
-    Returns whether each is on, by key, for a user without the attribute.
+    Return whether each is on, by key, for a user without the attribute.
     """
     found = {}
     for operator, values in TYPICAL.items():
@@ -66,7 +66,7 @@ async def flags(ada: Caller, project: Json, environment: Json) -> Mapping[str, b
 
 
 async def ask(client: Caller, project: Json, attributes: bytes) -> dict[str, bool]:
-    """Which flags are on for a user with these attributes, as JSON."""
+    """Return which flags are on for a user with these attributes, as JSON."""
     body = b'{"environment":"production","context":{"custom_attributes":' + attributes + b"}}"
     answer = await client.post("/sdk/v1/evaluate", content=body, headers={"x-sdk-key": project["sdk_key"]})
     assert answer.status_code == 200, answer.text

@@ -15,7 +15,7 @@ STAGING = BODY.replace(b"production", b"staging")
 
 @pytest.fixture
 def template(sqlite_template: Path) -> Path:
-    """SQLite only: the storage tests have both."""
+    """SQLite only: the storage tests use both databases."""
     return sqlite_template
 
 
@@ -36,7 +36,7 @@ def agent(name: str) -> bytes:
 
 
 def plain(sdk_key: bytes, name: str, body: bytes = BODY) -> bytes:
-    """A request without an id, whose head the fast path knows again."""
+    """Return a plain request without an id, whose head the fast path recognises."""
     return request(sdk_key, body, agent(name)).replace(b"X-Request-ID: r1\r\n", b"")
 
 
@@ -63,7 +63,7 @@ async def test_each_request_of_a_connection_counts_once(
         assert (str(caller.key_id), caller.protocol, caller.user_agent) == (key["id"], "evaluate", "shop")
         assert (str(caller.environment_id), caller.network) == (key_environment(flagstaff, key), "127.0.0.0/24")
         assert await statuses(connection, make(sdk_key, "shop")) == [200]
-        assert list((await counted(flagstaff)).values()) == [1]  # it is not lost that the tally was collected
+        assert list((await counted(flagstaff)).values()) == [1]  # the collected tally is not lost
 
 
 async def test_another_user_agent_key_or_environment_is_another_caller_on_the_same_connection(
@@ -136,7 +136,7 @@ async def test_ofrep_is_a_protocol_of_its_own(flagstaff: Flagstaff, server: List
 
 
 def key_environment(flagstaff: Flagstaff, key: Json) -> str:
-    """The id of the environment of a key that was used."""
+    """Return the id of the environment of a key that was used."""
     access = flagstaff.serving.sdk_keys.known[key["key"]]
     assert access.environment is not None
     return str(access.environment.environment_id)

@@ -1,4 +1,4 @@
-"""Contexts that would take long to read, or to hash for thousands of flags: refused alike by each protocol."""
+"""Contexts that take long to read, or to hash for thousands of flags: refused in the same way by each protocol."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -48,7 +48,7 @@ async def send(client: Caller, project: Json, environment: Json, keys: KeyMaker)
 
 
 def reason(answer: httpx.Response) -> str:
-    """Why a context was refused."""
+    """Return why a context was refused."""
     assert answer.status_code == 400, answer.text
     return answer.text
 

@@ -18,7 +18,7 @@ ON = {"flags": {"new-checkout": {"enabled": True, "reason": "Flag enabled global
 
 @pytest.fixture
 def template(sqlite_template: Path) -> Path:
-    """SQLite only: the storage tests have both."""
+    """SQLite only: the storage tests use both databases."""
     return sqlite_template
 
 

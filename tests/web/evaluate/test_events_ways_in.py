@@ -1,4 +1,4 @@
-"""Events of metrics by the fast path and by the route: each case runs against both, and no client sees it."""
+"""Events of metrics by the fast path and by the route: each case runs against both, and clients see no difference."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ PATH = b"/sdk/v1/events"
 
 @pytest.fixture
 def template(sqlite_template: Path) -> Path:
-    """SQLite only: none of this reaches the database before the answer."""
+    """SQLite only: the answer comes before the database is used."""
     return sqlite_template
 
 
@@ -141,7 +141,7 @@ async def test_events_that_may_count_for_several_units_are_left_to_the_route(
     own, of_other = (await keys.create(environment)).encode(), (await keys.create(other)).encode()
     connection = await fast_path.connect()
     for key, content in ((own, b""), (sdk_key, b""), (of_other, body(event(), environment="staging"))):
-        for _ in range(2):  # the first use of a key is always the route's
+        for _ in range(2):  # the route answers the first use of a key
             await connection.send(request(key, content))
             assert accepted(await connection.receive()) == 1
     assert fast_path.requests_of_app == 5

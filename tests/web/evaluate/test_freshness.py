@@ -1,4 +1,4 @@
-"""POST /sdk/v1/evaluate: once a change's response is sent, no evaluation sees the old state or runs SQL."""
+"""POST /sdk/v1/evaluate: when a change has been answered, no evaluation sees the old state or runs SQL."""
 
 import asyncio
 import re
@@ -25,12 +25,12 @@ def environ() -> dict[str, str]:
 
 @pytest.fixture
 async def flag(ada: Caller, project: Json) -> Json:
-    """Its one flag, in production, which is on."""
+    """The one flag of production, which is on."""
     return await ada.create_flag(await ada.get_environment(project), key="flag")
 
 
 async def reason(client: Caller, project: Json, environment: str = "production") -> str | None:
-    """Why the flag `flag` is what it is for Ada; None if there is no such flag."""
+    """Return the reason of the flag `flag` for Ada, or None if there is no such flag."""
     answer = await client.evaluate(project["sdk_key"], environment, {"user_id": "ada"})
     assert answer.status_code == 200, answer.text
     found: Json | None = answer.json()["flags"].get("flag")
@@ -39,7 +39,7 @@ async def reason(client: Caller, project: Json, environment: str = "production")
 
 @contextmanager
 def statements() -> Iterator[list[str]]:
-    """Every SQL statement on the configuration, as it is executed; the history is written all the time."""
+    """Record every SQL statement on the configuration; the history is written all the time."""
     seen: list[str] = []
 
     def note(_c: object, _u: object, statement: str, *_: object) -> None:
@@ -131,7 +131,7 @@ class Watchers:
         self.client = client
         self.key = flag["key"]
         self.sdk_key = ""
-        self.told: object = flag["enabled"]  # what the latest response to a change said
+        self.told: object = flag["enabled"]  # the state in the latest response to a change
         self.is_changing = False  # whether a change is running, so that either state may be seen
         self.changes = 0
         self.evaluations = 0
@@ -179,7 +179,7 @@ async def test_no_evaluation_sees_the_old_state_after_a_toggles_response(
 async def test_no_evaluation_sees_an_old_state_while_changes_follow_one_another(
     ada: Caller, client: Caller, project: Json, flag: Json
 ) -> None:
-    """Each evaluation sees at least the changes that were answered before it began."""
+    """Each evaluation sees at least the changes that were answered before it started."""
     answered = 0
     percentages: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Attributes that a request repeats: they are read once, and nothing about the answers changes."""
+"""Attributes that a request repeats: they are read once, which does not change the answers."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ async def rule(ada: Caller, environment: Json) -> str:
 
 
 def snapshot_of(flagstaff: Flagstaff, project: Json) -> EnvironmentSnapshot:
-    """The snapshot that evaluations of production use now."""
+    """Return the snapshot that evaluations of production use now."""
     return flagstaff.serving.sdk_keys.known[project["sdk_key"]].project.environments["production"]
 
 

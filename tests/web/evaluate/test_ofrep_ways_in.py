@@ -1,4 +1,4 @@
-"""OFREP's bulk requests by the fast path and by the route: each case runs against both, and no client sees it."""
+"""OFREP's bulk requests by the fast path and by the route: each case runs against both, with equal results."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,19 +15,19 @@ BODY = b'{"context":{"targetingKey":"ada","plan":"pro"}}'
 
 @pytest.fixture
 def template(sqlite_template: Path) -> Path:
-    """SQLite only: none of this reaches the database."""
+    """SQLite only: these requests do not reach the database."""
     return sqlite_template
 
 
 @pytest.fixture
 def environ() -> dict[str, str]:
-    """A limit of the address, which applies only to keys that open nothing: once by each way."""
+    """A limit per address that counts only invalid keys: one by the fast path, one by the route."""
     return {"FLAGSTAFF_EVALUATE_RATE_LIMIT": "2/hour", "FLAGSTAFF_ACCESS_LOG": "off"}
 
 
 @pytest.fixture
 async def project(ada: Caller) -> Json:
-    """A project with two flags in `production`, one of which looks at an attribute."""
+    """A project with two flags in `production`, one of which tests an attribute."""
     made = await ada.create_project()
     environment = await ada.get_environment(made)
     await ada.create_flag(environment, key="rollout", rollout_percentage=50)
@@ -39,7 +39,7 @@ async def project(ada: Caller) -> Json:
 
 @pytest.fixture
 async def sdk_key(ada: Caller, project: Json, keys: KeyMaker, client: Caller) -> bytes:
-    """A key that has been used, of an environment that is translated."""
+    """A key that has been used, of an environment whose flags have been translated."""
     key = await keys.create(await ada.get_environment(project))
     assert (await client.post(PATH.decode(), json={}, headers={"x-api-key": key})).status_code == 200
     return key.encode()
@@ -156,7 +156,7 @@ async def test_a_change_is_seen_by_the_first_request_after_it(
 async def test_the_limit_of_a_key_counts_each_request_once(server: Listener, sdk_key: bytes) -> None:
     connection = await server.connect()
     statuses = []
-    for _ in range(3):  # the fixture has made the first one
+    for _ in range(3):  # the fixture has sent the first one
         await connection.send(request(sdk_key))
         answer = await connection.receive()
         statuses.append(answer.status)

@@ -1,4 +1,4 @@
-"""POST /sdk/v1/evaluate: everything but 200."""
+"""POST /sdk/v1/evaluate: every response except 200."""
 
 import json
 from typing import Any

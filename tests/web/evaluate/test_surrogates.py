@@ -1,4 +1,4 @@
-"""Halves of characters in bodies, compared with Python's own parser."""
+"""Lone surrogates in bodies, compared with Python's own parser."""
 
 import json
 

@@ -17,13 +17,13 @@ from tests.support.connections import BODY, Answer, Client, Connection, Listener
 
 KIB = 1024
 HURRIED = Bounds(tick_seconds=0.05, head_ticks=2, body_ticks=2, idle_ticks=20)
-# Hurried with a client that sends, and in no hurry with one that is idle.
+# Short deadlines for a client that sends, and long ones for an idle client.
 BUSY = replace(HURRIED, idle_ticks=10_000)
 
 
 @pytest.fixture
 def template(sqlite_template: Path) -> Path:
-    """SQLite only: none of this reaches the database."""
+    """SQLite only: these requests do not reach the database."""
     return sqlite_template
 
 
@@ -50,14 +50,14 @@ async def sdk_key(project: Json, client: Caller) -> bytes:
 
 
 def is_on(answer: Answer) -> bool:
-    """Whether an answer is the 200 that `BODY` gets."""
+    """Return whether an answer is the 200 for `BODY`."""
     return answer.status == 200 and answer.json() == {
         "flags": {"new-checkout": {"enabled": True, "reason": "Flag enabled globally"}}
     }
 
 
 def nested(levels: int) -> bytes:
-    """A body of so many objects and lists inside each other."""
+    """Return a body of this many objects and lists inside each other."""
     inner = levels - 3
     return b'{"environment":"production","context":{"custom_attributes":{"x":%s}}}' % (b"[" * inner + b"]" * inner)
 
@@ -310,7 +310,7 @@ async def test_a_client_that_does_not_read_fills_no_memory(server: Listener, ada
     connection.stop_reading()
     for _ in range(200):
         if connection.server.flow.read_paused:
-            break  # the network would hold the rest back
+            break  # the network would delay the rest
         connection.feed(request(project["sdk_key"].encode()) * 30)
         await asyncio.sleep(0)
     assert connection.server.flow.read_paused
@@ -415,7 +415,7 @@ async def test_a_stop_waits_for_a_request_that_has_begun(
 
 @pytest.mark.parametrize("bounds", [BUSY], ids=["busy"])
 class TestSlowClients:
-    """Deadlines, with a clock that ticks fast."""
+    """Tests of deadlines, with a clock that runs fast."""
 
     async def test_a_connection_that_says_nothing_is_closed(self, connection: Connection) -> None:
         assert await connection.receive_rest() == b""
@@ -493,7 +493,7 @@ async def test_what_is_refused_does_not_cut_the_answer_before_it(connection: Con
 
 
 async def assert_refused(connection: Connection, status: int) -> None:
-    """A problem document, and the end of the connection."""
+    """Assert a problem document, and the end of the connection."""
     answer = await connection.receive()
     assert answer.status == status
     assert answer.header("content-type") == "application/problem+json"

@@ -102,7 +102,7 @@ async def test_archived_flags_have_no_answers(ada: Caller, project: Json, enviro
 
 
 async def create_mixed_flags(ada: Caller, environment: Json) -> list[str]:
-    """Flags of every kind; returns their keys."""
+    """Create flags of every kind; return their keys."""
     variants = [{"key": key, "weight": 1, "value": key} for key in ("red", "blue")]
     gold = {"attribute": "plan", "operator": "in", "values": ["gold"]}
     await ada.create_segment(

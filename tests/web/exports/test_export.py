@@ -12,7 +12,7 @@ from tests.support.local_sdk import Engine
 
 @pytest.fixture
 async def shop(ada: Caller, environment: Json) -> Json:
-    """An environment with a flag for a segment, and its project's segment."""
+    """An environment with a flag for a segment, and the project's segment."""
     conditions = [{"attribute": "plan", "operator": "in", "values": ["gold"]}]
     await ada.create_segment({"id": environment["project_id"]}, conditions=conditions)
     variants = [{"key": "red", "weight": 1, "value": {"b": 1, "a": True}}]

@@ -1,4 +1,4 @@
-"""A flag, and all paths where it must not be found."""
+"""A flag, and paths where it must not be found."""
 
 from typing import NamedTuple
 from uuid import uuid4
@@ -24,7 +24,7 @@ async def flag(ada: Caller, environment: Json) -> Json:
 
 @pytest.fixture
 async def environments_elsewhere(ada: Caller, eve: Caller, environment: Json) -> list[Elsewhere]:
-    """Paths where an environment's flags are not found."""
+    """Return paths where an environment's flags are not found."""
     other_project = await ada.create_project()
     wrong = [
         Elsewhere("another account's", eve, environment_path(environment)),
@@ -39,7 +39,7 @@ async def environments_elsewhere(ada: Caller, eve: Caller, environment: Json) ->
 
 @pytest.fixture
 async def elsewhere(ada: Caller, eve: Caller, flag: Json) -> list[Elsewhere]:
-    """Paths where the flag is not found."""
+    """Return paths where the flag is not found."""
     other = await ada.create_project()
     staging = await ada.get_environment({"id": flag["project_id"]}, "staging")
     eves = await eve.get_environment(await eve.create_project())

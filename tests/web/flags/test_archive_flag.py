@@ -1,4 +1,4 @@
-"""POST …/flags/{flag_id}/archive and …/unarchive, and what an archived flag is."""
+"""POST …/flags/{flag_id}/archive and …/unarchive, and the behaviour of archived flags."""
 
 import asyncio
 from collections import Counter
@@ -84,7 +84,7 @@ async def test_a_flag_that_others_need_is_not_archived_and_they_are_named(ada: C
         await ada.post(f"{flag_path(needing[0])}/unarchive"),
         "The flag one has archived prerequisites: base. Unarchive them first.",
     )
-    refused(await ada.delete(flag_path(base)), message.format("one, two"))  # or they could not come back
+    refused(await ada.delete(flag_path(base)), message.format("one, two"))  # or they could not be restored
     await unarchive(ada, base)
     await unarchive(ada, needing[0])
 
@@ -207,7 +207,7 @@ async def test_lists_show_it_only_when_they_are_asked_to(ada: Caller, environmen
 async def test_it_is_in_no_answer_from_the_moment_of_the_response_until_it_is_back(
     ada: Caller, client: Caller, keys: KeyMaker, project: Json, environment: Json
 ) -> None:
-    """The decisions of evaluate, OFREP, Unleash's two protocols, exports and explanations."""
+    """Checks evaluate, OFREP, Unleash's two protocols, exports and explanations."""
     server = {"authorization": await keys.create(environment)}
     browser = {"authorization": await keys.create(environment, kind="browser")}
     ofrep = {"authorization": f"Bearer {server['authorization']}"}

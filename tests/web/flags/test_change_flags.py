@@ -152,7 +152,7 @@ async def test_tags_are_added_and_removed_and_a_repeated_request_changes_nothing
 async def test_many_flags_are_changed_without_holding_the_event_loop(
     flagstaff: Flagstaff, ada: Caller, environment: Json, flag: Json
 ) -> None:
-    """Two hundred flags, in an environment in which they need one another."""
+    """Two hundred flags that need one another."""
     ids = [uuid7() for _ in range(FLAGS_MAX)]
     async with flagstaff.database.transaction() as transaction:
         columns = tables.flags.c

@@ -1,4 +1,4 @@
-"""Prerequisites of flags: what is refused, and what an evaluation returns."""
+"""Prerequisites of flags: which are refused, and the results of evaluations."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Variants of flags: what is refused, what is kept, and what an evaluation returns."""
+"""Variants of flags: which are refused, which are kept, and the results of evaluations."""
 
 from typing import Any
 

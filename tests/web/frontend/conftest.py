@@ -1,4 +1,4 @@
-"""A caller that asks by Unleash's frontend API."""
+"""A caller that uses Unleash's frontend API."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Unleash's frontend API: the flags that are on for one user, by the same decisions as evaluate's."""
+"""Unleash's frontend API: the flags that are on for one user, with the same decisions as evaluate's."""
 
 import io
 from typing import Any

@@ -1,4 +1,4 @@
-"""A project of Ada's whose flags have been evaluated, and all paths where its history must not be found."""
+"""A project of Ada's whose flags have been evaluated, and paths where its history must not be found."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,7 +16,7 @@ Elsewhere = list[tuple[Caller, str]]
 
 @pytest.fixture
 async def flag(ada: Caller, environment: Json) -> Json:
-    """A flag in it, on for all, with a rule for the user `ada`."""
+    """A flag in it that is on for all, with a rule for the user `ada`."""
     flag = await ada.create_flag(environment)
     await ada.create_rule(flag)
     return flag
@@ -36,7 +36,7 @@ async def when_recorded(flagstaff: Flagstaff) -> WhenRecorded:
 
 @pytest.fixture
 async def evaluate(client: Caller, project: Json, when_recorded: WhenRecorded) -> Evaluate:
-    """Evaluate for each user id in turn; return when it is in the store."""
+    """Evaluate for each user id in turn; return when the evaluations are stored."""
 
     async def call(*user_ids: str | None, environment: str = "production", user_email: str | None = None) -> None:
         for user_id in user_ids:
@@ -50,7 +50,7 @@ async def evaluate(client: Caller, project: Json, when_recorded: WhenRecorded) -
 
 @pytest.fixture
 async def elsewhere(ada: Caller, eve: Caller, environment: Json) -> Elsewhere:
-    """Callers and paths of environments that they must not find."""
+    """Return callers and paths of environments that they must not find."""
     other = await ada.create_project()
     return [
         (eve, environment_path(environment)),
@@ -62,7 +62,7 @@ async def elsewhere(ada: Caller, eve: Caller, environment: Json) -> Elsewhere:
 
 @pytest.fixture
 async def flags_elsewhere(ada: Caller, eve: Caller, flag: Json) -> Elsewhere:
-    """Callers and paths of flags that they must not find."""
+    """Return callers and paths of flags that they must not find."""
     staging = await ada.get_environment({"id": flag["project_id"]}, "staging")
     return [
         (eve, flag_path(flag)),

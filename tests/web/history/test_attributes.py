@@ -43,7 +43,7 @@ async def flag(ada: Caller, environment: Json) -> Json:
 async def kept(
     ada: Caller, client: Caller, environment: Json, when_recorded: WhenRecorded, attributes: Json | None = None
 ) -> Json | None:
-    """The attributes in the record of an evaluation; None if the record has none."""
+    """Return the attributes in the record of an evaluation, or None if the record has none."""
     project = {"id": environment["project_id"]}
     sdk_key = (await ada.get(f"/api/projects/{project['id']}")).json()["sdk_key"]
     answer = await client.evaluate(sdk_key, context={"custom_attributes": GIVEN if attributes is None else attributes})

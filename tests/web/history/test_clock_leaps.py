@@ -1,4 +1,4 @@
-"""A clock that leaps ahead while the server runs: none of the periodic deletions takes anything away."""
+"""A clock that jumps ahead while the server runs: the periodic deletions remove nothing."""
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path

@@ -1,4 +1,4 @@
-"""`flagstaff history export` beside the service: the files say what the API says, in both formats."""
+"""`flagstaff history export` beside the service: the files agree with the API, in both formats."""
 
 import asyncio
 import gzip
@@ -60,7 +60,7 @@ async def test_an_export_says_what_the_api_says_in_both_formats(
 
 
 def in_the_form_of_the_api(row: dict[str, Any], like: dict[str, Any]) -> dict[str, Any]:
-    """A row of Parquet as an item of the API, which leaves out what an evaluation or a flag cannot have."""
+    """Return a row of Parquet as an item of the API, which omits fields that an evaluation or a flag cannot have."""
     assert isinstance(row["evaluated_at"], datetime)
     flags = {flag.pop("key"): flag for flag in row.pop("flags")}
     for key, flag in flags.items():

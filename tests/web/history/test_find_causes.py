@@ -32,7 +32,7 @@ def environ() -> dict[str, str]:
 
 
 class RealClock(Clock):
-    """Evaluations are recorded at the real time, and what lies between two of them is found by the time."""
+    """The real clock: evaluations are recorded at the real time, and changes between two of them are found by time."""
 
     def __call__(self) -> datetime:
         return datetime.now(UTC)
@@ -46,7 +46,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 async def evaluate(client: Caller, project: Json, when_recorded: WhenRecorded) -> Evaluate:
-    """Evaluate once for a user, by default `ada`; return when it is in the store."""
+    """Evaluate once for a user, by default `ada`; return when the evaluation is stored."""
 
     async def call(user_id: str = "ada", email: str | None = None, **attributes: Any) -> None:
         context = {"user_id": user_id, "user_email": email, "custom_attributes": attributes}
@@ -59,7 +59,7 @@ async def evaluate(client: Caller, project: Json, when_recorded: WhenRecorded) -
 
 @pytest.fixture
 def ask(ada: Caller, environment: Json) -> Ask:
-    """Ask for the causes of all changes of a user's results; newest first."""
+    """Return the causes of all changes of a user's results; newest first."""
 
     async def call(caller: Caller = ada, **user: str) -> Json:
         results = await list_results(ada, environment, **user or {"user_id": "ada"})
@@ -90,7 +90,7 @@ async def list_results(caller: Caller, environment: Json, **user: str) -> list[J
 
 
 def only(causes: Json) -> tuple[Json, Json]:
-    """The only cause, and its change."""
+    """Return the only cause, and its change."""
     (item,), (change,) = causes["items"], causes["changes"]
     assert item["change_ids"] == [change["id"]]
     return item, change
@@ -385,7 +385,7 @@ async def test_an_attribute_that_was_not_kept_is_taken_to_be_the_same_and_that_i
     ada: Caller, environment: Json, ask: Ask, evaluate: Evaluate
 ) -> None:
     flag = await ada.create_flag(environment, **OFF_OR_FOR_ADA)
-    await evaluate(plan="pro")  # no rule looks at the plan yet
+    await evaluate(plan="pro")  # no rule tests the plan yet
     await ada.create_rule(flag, rule_type="attributes", rule_value=None, conditions=[about("plan", "pro")])
     await evaluate(plan="pro")
     await ada.post(f"{flag_path(flag)}/toggle")
@@ -406,7 +406,7 @@ async def test_without_a_state_that_gives_the_result_it_says_what_changed_in_the
     await ada.put(flag_path(flag), json={"stickiness": "plan"})
     await ada.put(flag_path(flag), json={"name": "A name decides nothing"})
     await evaluate()
-    # As after a repair of the database by hand: the trail lacks what mattered.
+    # As after a manual repair of the database: the trail lacks the change that mattered.
     async with flagstaff.database.transaction() as transaction:
         lost = sa.delete(tables.changes).where(tables.changes.c.action.in_(("flag.created", "flag.toggled")))
         await transaction.connection.execute(lost)
@@ -420,7 +420,7 @@ async def test_without_a_state_that_gives_the_result_it_says_what_changed_in_the
 
 @pytest.fixture
 async def find(ada: Caller, environment: Json, flagstaff: Flagstaff, evaluate: Evaluate) -> Find:
-    """Find the causes of three changes of a user's result, newest first, within lower bounds."""
+    """Find the causes of three changes of a user's result, newest first, with lower limits."""
     flag = await ada.create_flag(environment)
     for _ in range(4):
         await evaluate()

@@ -82,7 +82,7 @@ async def test_it_says_when_a_flags_answer_changed_from_what_to_what_and_why(
     assert {each["flag_key"] for each in page["items"]} == {flag["key"]}
     assert (newer["before"]["outcome"], newer["after"]["outcome"]) == (GONE, BACK)
     assert (older["before"]["outcome"], older["after"]["outcome"]) == (BACK, GONE)
-    # The last evaluation with the one answer and the first with the other.
+    # The last evaluation with one answer and the first with the other.
     places = [each["id"] for each in listed]
     found = [places.index(change[side]["evaluation_id"]) for change in (newer, older) for side in ("after", "before")]
     assert found == [1, 2, 3, 4]

@@ -28,7 +28,7 @@ CENTURIES = "99999d"  # one interval from 1970 on, whatever the time is
 
 
 async def summarise(caller: Caller, environment: Json, **query: Any) -> Json:
-    """The summary of two days around now, by the machine's own clock, by which evaluations are recorded."""
+    """Return the summary of two days around now, by the machine's own clock, which evaluations are recorded with."""
     now = datetime.now(UTC)
     span = {"since": (now - timedelta(days=1)).isoformat(), "until": (now + timedelta(days=1)).isoformat()}
     answer = await caller.get(f"{environment_path(environment)}/evaluations/summary", params={**span, **query})
@@ -182,7 +182,7 @@ async def test_users_that_are_not_counted_yet_are_not_none(
 ) -> None:
     layout = Layout((), (LayoutFlag(UUID(flag["id"]), flag["key"], 0, Outcome.ON),))
     hours = range(time_ns() - (MOST_SEGMENTS + 1) * HOUR, time_ns(), HOUR)
-    records = [(time, "ada", None, b"") for time in hours]  # a segment each, as before an upgrade
+    records = [(time, "ada", None, b"") for time in hours]  # each in its own segment, as before an upgrade
     await write(flagstaff.database, make_batch(UUID(environment["id"]), layout, *records))
     since = (datetime.now(UTC) - timedelta(days=40)).isoformat()
     query = {"since": since, "interval": "1d", "flag_key": flag["key"]}
@@ -240,7 +240,7 @@ async def test_a_long_summary_never_holds_the_event_loop_for_long(
 
 
 async def store_counts(database: Database, *, flags: int, days: int) -> None:
-    """Counts by day and hour for as many flags and days, as the roll-up leaves them."""
+    """Store counts by day and hour for this many flags and days, as the roll-up stores them."""
     counts = msgspec.msgpack.encode([(outcome, 20, dict.fromkeys(range(24), 7)) for outcome in (4, 5)])
     today = int(datetime.now(UTC).timestamp()) // 60 // DAY * DAY
     async with database.write_history() as connection:

@@ -15,7 +15,7 @@ def summary_path(project: Json, key: str = "new-checkout") -> str:
 
 @pytest.fixture
 def around_now() -> dict[str, str]:
-    """Two days around now, by the machine's own clock, by which evaluations are recorded."""
+    """Return two days around now, by the machine's own clock, which evaluations are recorded with."""
     now = datetime.now(UTC)
     return {"since": (now - timedelta(days=1)).isoformat(), "until": (now + timedelta(days=1)).isoformat()}
 

@@ -65,14 +65,14 @@ async def log_in_again(flagstaff: Flagstaff, caller: Caller) -> None:
 
 
 async def toggles(flagstaff: Flagstaff, flag: Json) -> int:
-    """How often the flag was toggled, according to the audit trail."""
+    """Return how often the flag was toggled, according to the audit trail."""
     return sum(
         change.action == "flag.toggled" for change in await changes_in(flagstaff, {"id": flag["environment_id"]})
     )
 
 
 async def use_keys(flagstaff: Flagstaff, account: Json, now: datetime, count: int) -> None:
-    """Store keys of an account as its requests would have."""
+    """Store keys of an account as its requests would."""
     columns = {"fingerprint": b"", "project_id": None, "environment_id": None, "status": 200, "body": b"{}"}
     row = {"account_id": UUID(account["id"]), "created_at": now, **columns}
     async with flagstaff.database.transaction() as transaction:

@@ -1,4 +1,4 @@
-"""What is stored of the responses to requests with a key: bounded in bytes, and only for whoever may still see it."""
+"""The stored responses to requests with a key: limited in bytes, and only for clients that may still see them."""
 
 from collections.abc import Awaitable, Callable
 
@@ -22,7 +22,7 @@ def key(number: object) -> dict[str, str]:
 
 @pytest.fixture
 async def count_bytes(flagstaff: Flagstaff) -> CountBytes:
-    """How many bytes the stored keys and responses have."""
+    """Return how many bytes the stored keys and responses have."""
     columns = tables.idempotency_keys.c
     each = sum(sa.func.length(column) for column in (columns.key, columns.fingerprint, columns.body))
     query = sa.select(sa.func.coalesce(sa.func.sum(each), 0))
@@ -42,7 +42,7 @@ async def flag(ada: Caller, environment: Json) -> Json:
 
 @pytest.fixture
 async def long_flags(ada: Caller, environment: Json) -> list[str]:
-    """The ids of flags with long descriptions, which are on."""
+    """Return the ids of flags with long descriptions, which are on."""
     flags = [await ada.create_flag(environment, key=f"flag-{n}", description="й" * 10_000) for n in range(8)]
     return [flag["id"] for flag in flags]
 

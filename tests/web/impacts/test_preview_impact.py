@@ -39,7 +39,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 async def flag(ada: Caller, environment: Json) -> Json:
-    """A flag of Ada's that is on for the users of its rules only, of which it has none."""
+    """A flag of Ada's that is on for the users of its rules only, and has no rules yet."""
     return await ada.create_flag(environment, key="flag", fallthrough="off")
 
 
@@ -53,7 +53,7 @@ async def evaluate(flagstaff: Flagstaff, client: Caller, project: Json, *context
 
 
 async def preview(caller: Caller, flag: Json, **changes: Any) -> Json:
-    """The impact, without its period."""
+    """Return the impact, without its period."""
     answer = await caller.post(f"{flag_path(flag)}/impact", json={"flag": {**flag, **changes}})
     assert answer.status_code == 200, answer.text
     impact: Json = answer.json()
@@ -175,7 +175,7 @@ async def test_only_the_last_day_counts(
     clock.advance(hours=23)
     assert (await preview(ada, flag, fallthrough="rollout"))["turned_on"] == 1
     clock.advance(hours=1, minutes=10)
-    token = await log_in(flagstaff, email=ada.account["email"], password=PASSWORD)  # the other has expired
+    token = await log_in(flagstaff, email=ada.account["email"], password=PASSWORD)  # the other one has expired
     ada.headers["authorization"] = f"Bearer {token}"
     assert await preview(ada, flag, fallthrough="rollout") == NOBODY
 

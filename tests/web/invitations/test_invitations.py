@@ -57,7 +57,7 @@ async def test_invalid_invitations_are_refused_and_mail_nothing(ada: Caller, pat
         ),
         (
             {"role": "owner", "environments": {"production": "viewer"}},
-            {"environments": "must be empty for an owner, whose role holds everywhere"},
+            {"environments": "must be empty for an owner, whose role applies to every environment"},
         ),
     ):
         answer = await ada.post(path, json={"email": "eve@example.com", "role": "viewer", **values})

@@ -37,7 +37,7 @@ async def test_invalid_roles_and_environments_are_refused_and_change_nothing(
         ({"environments": []}, {"environments": "must be an object"}),
         (
             {"role": "owner", "environments": {"production": "viewer"}},
-            {"environments": "must be empty for an owner, whose role holds everywhere"},
+            {"environments": "must be empty for an owner, whose role applies to every environment"},
         ),
     ):
         assert field_errors(await ada.put(path, json=body)) == errors

@@ -38,7 +38,7 @@ async def test_a_role_that_is_lost_between_a_request_and_its_commit_writes_nothi
     flag = await ada.create_flag(await ada.get_environment(project))
     await join(flagstaff, project, eve, "editor")
     async with flagstaff.database.transaction() as transaction:
-        # A slow change of the role: it holds the project while Eve's toggle arrives.
+        # A slow change of the role: it locks the project while Eve's toggle arrives.
         await find_project_for_update(transaction.connection, UUID(project["id"]))
         toggle = asyncio.create_task(eve.post(f"{flag_path(flag)}/toggle"))
         done, _ = await asyncio.wait([toggle], timeout=0.2)

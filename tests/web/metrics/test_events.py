@@ -1,4 +1,4 @@
-"""Events of metrics: which are accepted, and what is stored of them."""
+"""Events of metrics: which are accepted, and which of their fields are stored."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""A caller that asks by OFREP."""
+"""A caller that uses OFREP."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

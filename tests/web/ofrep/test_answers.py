@@ -1,4 +1,4 @@
-"""OFREP's answers, whose decisions are evaluate's."""
+"""OFREP's answers, with the same decisions as evaluate's."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""OFREP's errors: JSON that every provider understands, whatever is wrong."""
+"""OFREP's errors: JSON that every provider understands, for every kind of error."""
 
 import json
 from datetime import timedelta

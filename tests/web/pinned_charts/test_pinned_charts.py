@@ -154,7 +154,7 @@ async def test_a_project_has_at_most_twelve(ada: Caller, project: Json, environm
     answer = await ada.post(path(project), json={"name": "One more", "environment_id": environment["id"]})
     assert (answer.status_code, answer.json()["detail"]) == (
         409,
-        "There are 12 pinned charts in the project, which is the most. Remove some first.",
+        "There are 12 pinned charts in the project, which is the maximum. Remove some first.",
     )
     assert await listed(ada, project) == charts
     await ada.delete(path(project, charts[0]))

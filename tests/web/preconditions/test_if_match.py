@@ -1,4 +1,4 @@
-"""If-Match: of two people who edit the same thing, the second learns of it, and nothing of the first one's is lost."""
+"""If-Match: when two people edit the same resource, the second is told, and the first one's edit is not lost."""
 
 import asyncio
 from collections import Counter
@@ -24,7 +24,7 @@ async def flag(ada: Caller, environment: Json) -> Json:
 
 
 def tag_of(resource: Json) -> str:
-    """The tag that a client makes of an item of a list."""
+    """Return the tag that a client computes for an item of a list."""
     return f'"{resource["updated_at"]}"'
 
 

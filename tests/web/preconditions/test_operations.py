@@ -1,6 +1,6 @@
-"""Every operation that changes a resource honours If-Match, and every response that consists of one has its ETag.
+"""Every operation that changes a resource honours If-Match, and every response with one resource has its ETag.
 
-The other operations that change something refuse If-Match.
+The other operations that write refuse If-Match.
 """
 
 import re
@@ -23,7 +23,7 @@ from tests.web.test_matrix import Operation, Place, make_place, operations
 UNKNOWN = "01a21f4e-f430-731a-8000-000000010000"
 ANOTHER = {"if-match": '"1999-12-31T00:00:00.000000Z"'}
 
-# They end or begin something, or belong to one account, and no two people can edit it against each other.
+# These end or start something, or belong to one account, so two people cannot edit it at the same time.
 EDIT_NOTHING = {
     "end_session",
     "end_other_sessions",
@@ -33,7 +33,7 @@ EDIT_NOTHING = {
     "remove_favourite",
     "remove_passkey",
 }
-# They create, repeat or log in, are about several resources or concern the own account.
+# These create, repeat or log in, are about several resources, or concern the own account.
 NOT_ON_ONE = {
     "accept_invitation",
     "begin_passkey",
@@ -55,16 +55,16 @@ NOT_ON_ONE = {
 }
 # Resources without an `id` in their representation.
 OTHERS = {"EnvironmentOrderOut", "MemberOut", "SecurityOut", "InstanceSettingsOut", "NotificationsOut"}
-# The audit trail does not have them.
+# They are not in the audit trail.
 WITHOUT_TRAIL = ("update_notifications", "update_comment", "delete_comment")
-# Records, and parts of larger things, which nobody edits.
+# Records, and parts of larger resources, which nobody edits.
 RECORDS = {"get_my_account", "get_evaluation", "register", "get_own_account"}
 RECORDS |= {f"{verb}_{kind}" for verb in ("test", "repeat") for kind in ("webhook", "instance_webhook")}
 RECORDS |= {f"{verb}_{kind}_delivery" for verb in ("get", "repeat") for kind in ("webhook", "instance_webhook")}
 
 
 def management() -> list[Operation]:
-    """All operations under /api."""
+    """Return all operations under /api."""
     return [
         (method, path, operation)
         for path, methods in described()["paths"].items()
@@ -74,14 +74,14 @@ def management() -> list[Operation]:
 
 
 def writing() -> list[Operation]:
-    """Those that change something."""
+    """Return the operations that write."""
     found = Operations(list_operations(create_api().routes))
     facts = [(found.find(method.upper(), path), (method, path, operation)) for method, path, operation in management()]
     return [operation for fact, operation in facts if fact is not None and not fact.reads]
 
 
 def changes_one(operation: Operation) -> bool:
-    """Whether an operation changes one resource that is there: all do but those that are listed, and creations."""
+    """Return whether an operation changes one existing resource: all do except those that are listed, and creations."""
     method, _, description = operation
     name = description["operationId"]
     if method in ("put", "delete"):
@@ -94,7 +94,7 @@ def takes_tag(operation: Json) -> bool:
 
 
 def shown(operation: Json) -> tuple[str, Json, Json]:
-    """The name of the schema of a success, the schema, and the response."""
+    """Return the name of the schema of a success, the schema, and the response."""
     (success,) = (answer for status, answer in operation["responses"].items() if status < "300")
     schema = success.get("content", {}).get("application/json", {}).get("schema", {})
     name = schema.get("$ref", "").rpartition("/")[2]
@@ -132,12 +132,12 @@ def test_every_response_that_consists_of_a_resource_declares_its_tag() -> None:
 
 @pytest.fixture
 async def place(flagstaff: Flagstaff, ada: Caller, sign_up: SignUp) -> Place:
-    """Ada's project with one of everything, of which Grace is a member."""
+    """Ada's project with one of every resource, of which Grace is a member."""
     return await make_place(flagstaff, ada, await sign_up("grace"))
 
 
 async def call(place: Place, operation: Operation, tag: dict[str, str]) -> httpx.Response:
-    """Carry out an operation as the owner, with a precondition."""
+    """Execute an operation as the owner, with a precondition."""
     place.owner.headers.update(tag)
     try:
         answer: httpx.Response = await place.call(place.owner, operation)
@@ -150,14 +150,14 @@ async def test_every_change_in_a_project_is_made_only_to_the_state_that_it_deman
     ada: Caller, place: Place, list_changes: ListChanges
 ) -> None:
     order = [each for each in operations() if takes_tag(each[2])]
-    order.sort(key=lambda each: each[2]["operationId"] == "archive_flag")  # what else changes a flag comes before
+    order.sort(key=lambda each: each[2]["operationId"] == "archive_flag")  # other changes of a flag come before
     order.sort(key=lambda each: each[2]["operationId"] == "unarchive_flag")
     order.sort(key=lambda each: each[0] == "delete")  # in the order of `operations`
     order.sort(key=lambda each: "{release_id}" not in each[1])  # a release pauses when its flag is toggled
     by_ada = {name: ada.account[name] for name in ("id", "email")}
 
     async def list_own() -> list[dict[str, Any]]:
-        return [each for each in await list_changes() if each["release"] is None]  # a release goes on meanwhile
+        return [each for each in await list_changes() if each["release"] is None]  # a release continues meanwhile
 
     for method, path, operation in order:
         before = await list_own()

@@ -1,4 +1,4 @@
-"""Creating releases: what is refused, and what is answered."""
+"""Creating releases: invalid ones, and the answers to valid ones."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -86,7 +86,7 @@ async def test_times_come_one_after_the_other(ada: Caller, path: str) -> None:
     assert list(field_errors(answer)) == ["steps.1.at"]
     steps = [{"at": soon(hours=hours), "changes": {"enabled": True}} for hours in (2, 1)]
     assert field_errors(await ada.post(path, json={"steps": steps})) == {
-        "steps.1.at": "must not be before the step before can begin"
+        "steps.1.at": "must not be before the previous step can begin"
     }
 
 

@@ -1,4 +1,4 @@
-"""Guards: they turn a flag off that hurts its users, pause a release, or only tell; and what they are judged by."""
+"""Guards: they turn off a harmful flag, pause a release, or only notify; and the data that they judge."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -32,12 +32,12 @@ TURN_OFF: Json = {"metric": "errors", "action": "turn_off"}
 
 
 def people(first: int, last: int) -> Sequence[str]:
-    """Users by number."""
+    """Return users by number."""
     return [f"u-{number}" for number in range(first, last)]
 
 
 async def begin(caller: Caller, flag: Json, *guards: Json, **values: Any) -> Json:
-    """A release at 50 %, whose first step was applied."""
+    """Create a release at 50 %, and wait until its first step is applied."""
     release = await create_release(caller, flag, HALF, LATER, guards=list(guards), **values)
     begun = await until_step(caller, release, 0)
     await until_served(caller, flag)
@@ -45,13 +45,13 @@ async def begin(caller: Caller, flag: Json, *guards: Json, **values: Any) -> Jso
 
 
 async def expose(caller: Caller, project: Json, users: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Evaluate the flag for some users; those with it, and those without."""
+    """Evaluate the flag for some users; return those with it, and those without."""
     found = await evaluate_users(caller, project["sdk_key"], users, "new-checkout")
     return [user for user in users if found[user]["enabled"]], [user for user in users if not found[user]["enabled"]]
 
 
 def errors(users: Sequence[str]) -> list[Json]:
-    """An error of each of some users."""
+    """Return an error of each of some users."""
     return [{"metric": "errors", "user_id": user} for user in users]
 
 
@@ -94,7 +94,7 @@ async def test_a_flag_that_does_not_matter_is_left_alone(ada: Caller, project: J
 
 
 def counted(results: Json, metric: str) -> int:
-    """How many events of a metric have counted."""
+    """Return how many events of a metric have counted."""
     (found,) = (each for each in results["metrics"] if each["metric"] == metric)
     return sum(arm["events"] for arm in found["arms"])
 

@@ -126,7 +126,7 @@ async def test_late_steps_are_skipped_if_the_release_says_so(flagstaff: Flagstaf
 
 
 async def move_back(flagstaff: Flagstaff, release: Json, by: timedelta) -> None:
-    """Make a release as much older, as if no instance had run since."""
+    """Move the times of a release back, as if no instance had run since."""
     columns = tables.releases.c
     async with flagstaff.database.transaction() as transaction:
         connection = transaction.connection

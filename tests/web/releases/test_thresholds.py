@@ -1,4 +1,4 @@
-"""Thresholds of releases on request metrics: limits for what applications report in sums, without users."""
+"""Thresholds of releases on request metrics: limits for sums that applications report, without users."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -26,18 +26,18 @@ _MINUTES = 8
 
 
 def counted(times: float, *labels: tuple[str, str]) -> Measured:
-    """What a counter of errors has counted."""
+    """Return the samples of a counter of errors."""
     return Measured("errors", RequestKind.COUNTER, "Errors", labels or CHECKOUT, (Sample(WHOLE, times, 1),))
 
 
 def observed(bound: str) -> Measured:
-    """A hundred observations below a bound."""
+    """Return a histogram of a hundred observations below a bound."""
     samples = (Sample(WHOLE, 20.0, 100), Sample(bound, 0.0, 100))
     return Measured("seconds", RequestKind.HISTOGRAM, "Seconds", CHECKOUT, samples)
 
 
 async def have_reported(flagstaff: Flagstaff, flag: Json, *measured: Measured) -> None:
-    """Let applications have reported this in each of the last minutes, and in the present one."""
+    """Store reports of applications for each of the last minutes, and for the current minute."""
     now = datetime.now(UTC)
     for minute in range(_MINUTES):
         async with flagstaff.database.write_history() as connection:
@@ -46,7 +46,7 @@ async def have_reported(flagstaff: Flagstaff, flag: Json, *measured: Measured) -
 
 
 async def grow_old(flagstaff: Flagstaff, release: Json, minutes: int) -> None:
-    """Let the steps of a release have been applied some minutes earlier."""
+    """Move the times of a release's applied steps back by some minutes."""
     earlier = timedelta(minutes=minutes)
     async with flagstaff.database.transaction() as transaction:
         found = await releases_store.get_release(transaction.connection, UUID(release["flag_id"]), UUID(release["id"]))
@@ -59,7 +59,7 @@ async def grow_old(flagstaff: Flagstaff, release: Json, minutes: int) -> None:
 
 
 async def begin(caller: Caller, flag: Json, *thresholds: Json) -> Json:
-    """A release whose first step was applied."""
+    """Create a release, and wait until its first step is applied."""
     release = await create_release(caller, flag, NOW, LATER, thresholds=list(thresholds))
     begun = await until_step(caller, release, 0)
     await until_served(caller, flag)

@@ -1,4 +1,4 @@
-"""A rule, and all paths where it must not be found."""
+"""A rule, and paths where it must not be found."""
 
 from uuid import uuid4
 
@@ -34,7 +34,7 @@ async def rule_path(rules_path: str, rule: Json) -> str:
 
 @pytest.fixture
 async def flags_elsewhere(ada: Caller, eve: Caller, flag: Json) -> list[Elsewhere]:
-    """Paths where the flag's rules are not found."""
+    """Return paths where the flag's rules are not found."""
     staging = await ada.get_environment({"id": flag["project_id"]}, "staging")
     other = await ada.create_project()
     return [
@@ -48,7 +48,7 @@ async def flags_elsewhere(ada: Caller, eve: Caller, flag: Json) -> list[Elsewher
 
 @pytest.fixture
 async def elsewhere(ada: Caller, flag: Json, rule: Json, flags_elsewhere: list[Elsewhere]) -> list[Elsewhere]:
-    """Paths where the rule is not found."""
+    """Return paths where the rule is not found."""
     sibling = await ada.create_flag({"id": flag["environment_id"], "project_id": flag["project_id"]}, key="sibling")
     return [
         *(each._replace(path=f"{each.path}/{rule['id']}") for each in flags_elsewhere),

@@ -1,4 +1,4 @@
-"""A segment, and all paths where it must not be found."""
+"""A segment, and paths where it must not be found."""
 
 from uuid import uuid4
 
@@ -30,7 +30,7 @@ async def segment_path(segments_path: str, segment: Json) -> str:
 
 @pytest.fixture
 async def projects_elsewhere(eve: Caller, ada: Caller, segments_path: str) -> list[Elsewhere]:
-    """Paths where a project's segments are not found."""
+    """Return paths where a project's segments are not found."""
     return [
         Elsewhere("another account's", eve, segments_path),
         Elsewhere("no such project", ada, f"/api/projects/{uuid4()}/segments"),
@@ -40,7 +40,7 @@ async def projects_elsewhere(eve: Caller, ada: Caller, segments_path: str) -> li
 
 @pytest.fixture
 async def elsewhere(ada: Caller, segment: Json, projects_elsewhere: list[Elsewhere]) -> list[Elsewhere]:
-    """Paths where the segment is not found."""
+    """Return paths where the segment is not found."""
     other = await ada.create_project()
     path = f"{project_path({'id': segment['project_id']})}/segments"
     return [

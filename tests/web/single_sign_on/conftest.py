@@ -1,4 +1,4 @@
-"""An identity provider, and Flagstaff set up to trust it."""
+"""An identity provider, and Flagstaff configured to trust it."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterator
@@ -25,14 +25,14 @@ def provider_process() -> Iterator[IdentityProvider]:
 
 @pytest.fixture
 async def provider(provider_process: IdentityProvider) -> IdentityProvider:
-    """The provider as it behaves well, with Ada as its only user."""
+    """The provider without faults, with Ada as its only user."""
     await provider_process.set(people={"ada": ADA}, claims={}, signing="good", hang=False, large=False)
     return provider_process
 
 
 @pytest.fixture
 def values() -> Json:
-    """What a test sets of the provider in the settings; parametrize it."""
+    """The provider's settings that a test sets; parametrize it."""
     return {"domains": ["acme.com"]}
 
 
@@ -52,12 +52,12 @@ def environ(provider: IdentityProvider, values: Json) -> dict[str, str]:
 
 @pytest.fixture
 def clock() -> Clock:
-    """The real time, at which the provider signs its tokens."""
+    """The real time, because the provider signs its tokens with it."""
     return Clock(datetime.now(UTC))
 
 
 async def begin(client: Caller, **values: Any) -> Json:
-    """Begin a sign-in."""
+    """Start a sign-in."""
     answer = await client.post("/auth/sso/acme/begin", json=values)
     assert answer.status_code == 200, answer.text
     begun: Json = answer.json()

@@ -1,4 +1,4 @@
-"""Roles in projects by the groups of a person at the provider."""
+"""Roles in projects that follow from a person's groups at the provider."""
 
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -36,7 +36,7 @@ def values() -> Json:
 
 @pytest.fixture
 async def project(eve: Caller, flagstaff: Flagstaff) -> Json:
-    """A project of Eve's, which the rules name."""
+    """A project of Eve's that the rules name."""
     created = await eve.create_project()
     client = flagstaff.identity.single_sign_on.clients["acme"]
     rules = (replace(each, project_id=UUID(created["id"])) for each in client.provider.roles if each.project_id != GONE)

@@ -205,7 +205,7 @@ BAD_CLAIMS: list[dict[str, Any]] = [
     {"sub": ""},
     {"sub": 5},
     {"sub": "x" * 256},
-    {"sub": "somebody else"},  # not whom the userinfo is about
+    {"sub": "somebody else"},  # another person than the userinfo's
 ]
 
 

@@ -15,7 +15,7 @@ async def test_a_stream_and_its_key_are_in_use_until_it_is_closed(
     key = await create_key(ada, project)
 
     async def used_at() -> tuple[str, str, int]:
-        """When the caller and the key were used last, and how often the caller has asked."""
+        """Return when the caller and the key were last used, and how often the caller has asked."""
         await do_now(flagstaff, "callers-streams", "callers-write", "last-seen")
         (caller,) = (await ada.get(f"{environment_path(environment)}/callers")).json()
         assert (caller["protocol"], caller["user_agent"], caller["sdk_key_id"]) == ("stream", "shop/1.0", key["id"])

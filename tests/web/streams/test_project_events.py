@@ -1,4 +1,4 @@
-"""The stream by which the dashboard learns at once that a project has changed."""
+"""The stream that notifies the dashboard at once of changes in a project."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -84,7 +84,7 @@ async def test_a_stream_ends_within_a_second_after_its_follower_may_not_follow_a
     }[way]()
     assert answer.status_code in (200, 204)
     assert await stream.is_over()
-    assert asyncio.get_running_loop().time() - begun < 5  # a machine that others share may take longer than a second
+    assert asyncio.get_running_loop().time() - begun < 5  # a shared machine may take longer than a second
     assert len(flagstaff.serving.streams) == 1
     async with asyncio.timeout(5):
         environment = await ada.get_environment(project)

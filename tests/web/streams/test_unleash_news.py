@@ -1,4 +1,4 @@
-"""What the streams of Unleash's clients are told of a new state."""
+"""The events that streams of Unleash's clients get about a new state."""
 
 import asyncio
 from dataclasses import replace
@@ -14,7 +14,7 @@ from tests.support.builders import make_environment
 
 
 async def test_a_state_that_is_old_when_it_has_been_compared_is_not_told() -> None:
-    """A stream that opened in the meantime began with the later one."""
+    """A stream that opened in the meantime started with the later state."""
     environment = compile_environment(make_environment(), [])
     present = 2
 
@@ -23,7 +23,7 @@ async def test_a_state_that_is_old_when_it_has_been_compared_is_not_told() -> No
 
     cache = LocalFlagsCache(load, Supervisor())
     features = Features(cache)
-    gone = {str(number): (b"{}",) for number in range(20_000)}  # which take many pieces to compare
+    gone = {str(number): (b"{}",) for number in range(20_000)}  # comparing them takes many pieces
     features.record_held(LocalFlags(environment.environment_id, "production", 1, gone))
     telling = asyncio.create_task(features.news(replace(environment, revision=2)))
     while cache.find(replace(environment, revision=2)) is None:

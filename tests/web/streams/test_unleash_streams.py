@@ -24,7 +24,7 @@ async def get(streamer: Streamer, path: str, sdk_key: str | None, **headers: str
 
 
 async def open_stream(streamer: Streamer, sdk_key: str) -> tuple[EventStream, Any]:
-    """A stream, and the event with which it begins."""
+    """Open a stream; return it with its first event."""
     stream = await streamer.open(STREAMING, authorization=sdk_key, **NAMES)
     first = await stream.next()
     assert first["event"] == "unleash-connected"
@@ -67,7 +67,7 @@ async def test_a_stream_begins_with_all_features(
     stream, hydration = await open_stream(streamer, sdk_key)
     assert {each["name"]: each["enabled"] for each in hydration["features"]} == {"one": True, "two": False}
     assert hydration["segments"] == []
-    assert stream.response.headers["transfer-encoding"] == "chunked"  # the client for Python sees nothing without
+    assert stream.response.headers["transfer-encoding"] == "chunked"  # the client for Python needs it
 
 
 async def test_a_stream_gets_the_features_that_each_change_alters(
@@ -172,7 +172,7 @@ async def test_delta_answers_that_nothing_has_changed_when_no_feature_has(
 async def test_the_changes_lead_to_the_state_that_a_new_client_gets(
     ada: Caller, streamer: Streamer, project: Json, environment: Json, sdk_key: str
 ) -> None:
-    """Random changes by the API, and clients that ask after some of them, also about a state before the last."""
+    """Makes random changes by the API. Clients ask after some of them, also about a state before the last one."""
     random = Random(14)
     condition = {"attribute": "plan", "operator": "in", "values": ["gold"]}
     segment = await ada.create_segment(project, conditions=[condition])
@@ -203,7 +203,7 @@ async def test_the_changes_lead_to_the_state_that_a_new_client_gets(
 
 
 def features_after(state: Json, told: Json) -> Json:
-    """The features by name that a client has, as its SDK applies what it was told."""
+    """Return the features of a client by name, as its SDK applies the events."""
     features = dict(state)
     for event in told["events"]:
         match event["type"]:

@@ -1,4 +1,4 @@
-"""A second factor that the instance or a project demands: by a setting, an administrator, or …/security."""
+"""A second factor that the instance or a project requires: by a setting, an administrator, or …/security."""
 
 from typing import Any
 

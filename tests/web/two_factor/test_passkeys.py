@@ -20,10 +20,10 @@ PASSKEYS = f"{TWO_FACTOR}/passkeys"
 ORIGIN = "http://localhost:8000"
 CONFIRMED = {"current_password": PASSWORD}
 UNREADABLE = "is not a credential as navigator.credentials returns it"
-REFUSED = "was refused: its signature, its site, its counter or the verification of its user is not right"
+REFUSED = "was refused: its signature, its site, its counter or the verification of its user is not valid"
 OTHER_ORIGIN = f"was made by a page of another origin; use {ORIGIN}"
 NOT_REGISTERED = "This passkey is not registered here, or has been removed."
-ENDED = "The challenge is unknown, has been used or has expired. Begin again."
+ENDED = "The challenge is unknown, has been used or has expired. Start again."
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def environ() -> dict[str, str]:
 
 @pytest.fixture
 def authenticator() -> Authenticator:
-    """Ada's."""
+    """Ada's authenticator."""
     return Authenticator(ORIGIN)
 
 
@@ -128,7 +128,7 @@ async def test_a_damaged_registration_is_refused_and_the_next_try_succeeds(
         assert field_errors(answer).keys() == {"credential"}, attestation
     certified = authenticator.create(options, fmt="packed", attStmt={"alg": -7, "sig": b"x", "x5c": [b"x"]})
     answer = await ada.post(PASSKEYS, json={"name": "x", "credential": certified})
-    assert field_errors(answer) == {"credential": "has an attestation, although none was asked for"}
+    assert field_errors(answer) == {"credential": "has an attestation, although none was requested"}
     assert await passkeys(ada) == []
     assert (await ada.post(PASSKEYS, json={"name": "x", "credential": good})).status_code == 201
 
@@ -150,7 +150,7 @@ async def test_a_registration_must_be_made_for_this_site_by_a_verified_user(ada:
 async def test_a_registration_of_another_account_or_an_old_or_used_one_is_refused(
     ada: Caller, eve: Caller, authenticator: Authenticator, clock: Clock
 ) -> None:
-    unknown = {"credential": "was made for a registration that is unknown, used or has expired"}
+    unknown = {"credential": "was created for a registration that is unknown, used or expired"}
     hers = authenticator.create(await begin(eve))
     assert field_errors(await ada.post(PASSKEYS, json={"name": "x", "credential": hers})) == unknown
     mine = authenticator.create(await begin(ada))

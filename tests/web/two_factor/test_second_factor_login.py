@@ -27,7 +27,7 @@ ENDED = "The challenge is unknown, has been used or has expired. Log in again."
 
 @pytest.fixture
 async def app(ada: Caller, clock: Clock) -> App:
-    """Ada's authenticator app. The code of its present step is used."""
+    """Ada's authenticator app. The code of its current step has been used."""
     return await enrol(ada, clock)
 
 

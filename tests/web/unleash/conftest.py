@@ -1,4 +1,4 @@
-"""A caller that asks as Unleash's SDKs do."""
+"""A caller that uses the API of Unleash's SDKs."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -20,24 +20,24 @@ BUCKETS = [{"le": 0.1, "count": 50}, {"le": 0.5, "count": 85}, {"le": 1.0, "coun
 
 @pytest.fixture
 def clock() -> Clock:
-    """The time at which reports arrive."""
+    """The clock that sets when reports arrive."""
     return Clock()
 
 
 def report_of(*metrics: Json, start: str = AT) -> Json:
-    """A report of what was measured since a time."""
+    """Return a report of metrics since a time."""
     bucket = {"start": start, "stop": "2026-11-20T10:01:00Z", "toggles": {}}
     return {"appName": "shop", "instanceId": "shop-1", "bucket": bucket, "impactMetrics": list(metrics)}
 
 
 def counter(value: Any, name: str = "orders", **labels: str) -> Json:
-    """What a counter has counted."""
+    """Return the samples of a counter."""
     samples = [{"labels": {**LABELS, **labels}, "value": value}]
     return {"name": name, "help": "Orders", "type": "counter", "samples": samples}
 
 
 def histogram(**sample: Any) -> Json:
-    """What a histogram has observed."""
+    """Return the samples of a histogram."""
     labels = {**LABELS, "new-checkout": "enabled"}
     samples = [{"labels": labels, "count": 100, "sum": 25.5, "buckets": BUCKETS, **sample}]
     return {"name": "seconds", "help": "Response time", "type": "histogram", "samples": samples}
@@ -58,7 +58,7 @@ async def chart(ada: Caller, environment: Json, query: str) -> Json:
 
 
 async def dropped(ada: Caller, environment: Json) -> int:
-    """How many counts and samples of reports were dropped in the last day."""
+    """Return how many counts and samples of reports were dropped in the last day."""
     return int((await ada.get(f"{environment_path(environment)}/reports")).json()["dropped"])
 
 
@@ -170,7 +170,7 @@ async def test_a_histogram_has_a_mean_and_quantiles(
     flagstaff: Flagstaff, ada: Caller, report: Ask, environment: Json
 ) -> None:
     await report("metrics", report_of(histogram()))
-    await report("metrics", report_of(histogram(), start="2026-11-20T10:00:30Z"))  # of another instance, say
+    await report("metrics", report_of(histogram(), start="2026-11-20T10:00:30Z"))  # of another instance, for example
     await flagstaff.applications.collector.write()
     found = {}
     for measure in ("mean", "p50", "p90", "p99", "per_minute"):

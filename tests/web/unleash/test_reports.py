@@ -53,7 +53,7 @@ each_path = pytest.mark.parametrize("path", BODIES)
 
 @pytest.fixture
 def noted(flagstaff: Flagstaff, monkeypatch: pytest.MonkeyPatch) -> list[Report]:
-    """The reports that were noted."""
+    """Return the recorded reports."""
     found: list[Report] = []
     monkeypatch.setattr(flagstaff.applications.collector, "record_report", found.append)
     return found

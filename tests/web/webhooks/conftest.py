@@ -53,7 +53,7 @@ async def deliveries(ada: Caller, webhook: Json, **query: Any) -> list[Json]:
 
 
 async def settle(flagstaff: Flagstaff) -> None:
-    """Wait until nothing that is due is left."""
+    """Wait until no due message is left."""
     sender = flagstaff.hooks.sender
     while await sender.look():
         await sender.finish()

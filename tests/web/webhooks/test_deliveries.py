@@ -1,4 +1,4 @@
-"""Messages to webhooks: each change once at least, in order, signed, and again until they are accepted."""
+"""Messages to webhooks: each change at least once, in order, signed, and repeated until they are accepted."""
 
 import asyncio
 import io
@@ -121,7 +121,7 @@ async def test_attempts_are_made_at_the_stated_times_and_the_last_one_switches_t
         due = datetime.fromisoformat(delivery["next_attempt_at"]) - clock()
         assert 0.9 * seconds <= due.total_seconds() <= 1.1 * seconds
         clock.advance(seconds=due.total_seconds() - 0.5)
-        token = await log_in(flagstaff, email=ada.account["email"], password=PASSWORD)  # one lasts for 24 hours
+        token = await log_in(flagstaff, email=ada.account["email"], password=PASSWORD)  # a session lasts for 24 hours
         ada.headers["authorization"] = f"Bearer {token}"
         await settle(flagstaff)
         assert len(receiver.messages) == attempt
@@ -342,7 +342,7 @@ async def test_the_slow_receivers_of_a_project_leave_turns_to_other_projects(
         created(await ada.post(hooks_path(other), json={"url": receiver.url, "events": ["flag.*"]}))
         await ada.create_flag(await ada.get_environment(other))
         await receiver.wait_for(1)
-        assert len(slow.messages) == 4  # whose attempts have not ended
+        assert len(slow.messages) == 4  # attempts that have not ended
 
 
 async def test_a_test_message_is_sent_at_once_also_when_others_wait_or_it_is_switched_off(
@@ -442,7 +442,7 @@ async def test_beyond_the_bound_the_oldest_messages_are_dropped_and_the_next_one
     monkeypatch.setattr("flagstaff.hooks.sender.WAITING_MAX", 3)
     webhook = await hook(events=["flag.toggled"])
     flag = await ada.create_flag(await ada.get_environment(project))
-    await settle(flagstaff)  # the creation of the flag waits too, until it is known that nobody wants it
+    await settle(flagstaff)  # the creation of the flag waits, too, until it is known that nobody wants it
     receiver.answer = lambda _: response(500)
     for _ in range(6):
         await ada.post(f"{flag_path(flag)}/toggle")

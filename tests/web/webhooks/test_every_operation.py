@@ -1,4 +1,4 @@
-"""Every operation that writes makes its event, as the facts of all operations tell."""
+"""Every operation that writes creates its event, as the facts of all operations say."""
 
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from tests.support.receiver import Receiver
 from tests.web.conftest import SignUp
 from tests.web.test_matrix import make_place, operations
 
-# What one account chooses for itself, and messages that are sent again, are no changes that others could miss.
+# An account's own choices, and repeated messages, are no changes that others could miss.
 WITHOUT_EVENT = {
     "add_favourite",
     "remove_favourite",
@@ -23,14 +23,14 @@ WITHOUT_EVENT = {
     "create_subscription",
     "delete_subscription",
 }
-# What people say is in no audit trail, unless somebody else deletes it.
+# Comments are in no audit trail, unless another person deletes them.
 WITHOUT_EVENT |= {"create_flag_comment", "create_release_comment", "create_change_comment"}
 WITHOUT_EVENT |= {"update_comment", "delete_comment"}
 WITHOUT_EVENT |= {"test_webhook", "repeat_webhook_delivery"}
 WITHOUT_EVENT |= {"repeat_webhook_deliveries"}
-# The matrix asks it for what is so already: otherwise nothing after it would be allowed.
+# The matrix requests a state that these already have: otherwise nothing after them would be allowed.
 WITHOUT_EVENT |= {"update_project_security"}
-# Of no project: the event that each makes, or None for a question, a session that begins, or one account's choice.
+# Operations outside projects: the event of each, or None for a question, a new session, or an account's own choice.
 OF_NO_PROJECT = {
     "register": "account.registered",
     "log_in": None,
@@ -73,7 +73,7 @@ OF_NO_PROJECT = {
 
 
 def writing() -> dict[tuple[str, str], str]:
-    """The names of the operations that state that they write, by method and path."""
+    """Return the names of the operations that state that they write, by method and path."""
     paths = described()["paths"]
     return {
         (method, path): paths[path][method.lower()]["operationId"]
@@ -96,7 +96,7 @@ async def test_every_operation_on_a_project_that_writes_makes_its_event(
     body = {"url": receiver.url, "events": ["*"]}
     webhook = created(await root.post("/api/admin/webhooks", json=body))
     writes, found = writing(), {}
-    # Releases come first: one that goes on pauses by itself when its flag is changed.
+    # Releases come first: a running one pauses by itself when its flag is changed.
     for operation in sorted(operations(), key=lambda each: "/releases" not in each[1]):
         method, path, description = operation
         before = await count_messages(flagstaff, webhook["id"])

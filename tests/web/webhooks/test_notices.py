@@ -1,4 +1,4 @@
-"""What the server notices by itself: stale flags, missing ones, instances that lag and histories that fall behind."""
+"""Events that the server creates by itself: stale flags, missing ones, instances that lag and late histories."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ from tests.support.sessions import PASSWORD, log_in
 from tests.web.conftest import SignUp
 from tests.web.webhooks.conftest import Hook, settle
 
-# Others are about instances: after a leap of the clock, one can lag for a moment.
+# Others are about instances: after a jump of the clock, one can lag for a moment.
 TOLD_OF_FLAGS = sa.select(tables.notices).where(tables.notices.c.project_id.is_not(None))
 
 

@@ -1,4 +1,4 @@
-"""POST …/webhooks/preview: what a webhook would have been sent; and the body of a message."""
+"""POST …/webhooks/preview: the messages that a webhook would have received; and the body of a message."""
 
 import json
 
@@ -17,7 +17,7 @@ WANTED: Json = {"events": ["flag.*", "rule.*"]}
 
 
 async def preview(caller: Caller, project: Json, **values: object) -> Json:
-    """What would have been sent."""
+    """Return the messages that would have been sent."""
     answer = await caller.post(f"{hooks_path(project)}/preview", json={**WANTED, **values})
     assert answer.status_code == 200, answer.text
     found: Json = answer.json()

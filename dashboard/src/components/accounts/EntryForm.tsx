@@ -6,7 +6,7 @@ import { AccountForm, type AccountFormProps } from "./AccountForm";
 import { ProviderButtons } from "./ProviderButtons";
 
 interface Props<Values extends object> extends AccountFormProps<Values> {
-  /** The path of the page to go on with. */
+  /** The path of the page to open afterwards. */
   readonly returnTo: string;
   /** The name of the provider that the account has signed in at. */
   readonly provider?: string | undefined;

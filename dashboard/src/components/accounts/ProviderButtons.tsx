@@ -9,7 +9,7 @@ import { singleSignOn as texts } from "../../texts/singleSignOn";
 import { Refusal } from "../shared/Refusal";
 
 interface Props {
-  /** The path of the page to go on with. */
+  /** The path of the page to open afterwards. */
   readonly returnTo: string;
   /** The key of the provider that the account needs, which gets the focus. */
   readonly demanded: string | null;

@@ -16,7 +16,7 @@ interface Props {
   readonly email?: string;
   /** The name of the provider that the account has signed in at. */
   readonly provider?: string | undefined;
-  /** The path of the page to go on with. */
+  /** The path of the page to open afterwards. */
   readonly returnTo: string;
   readonly onDone: () => Promise<void>;
   /** Shown above and below the password. */

@@ -34,7 +34,7 @@ def _passed_time(seen: datetime) -> Finding:
     if abs(ahead) <= TOLERANCE:
         return ok("passed time", "agrees with this machine's clock")
     side = "after" if ahead > timedelta(0) else "before"
-    last = f"{seen:%Y-%m-%d %H:%M} UTC, the time that a server has seen last"
+    last = f"{seen:%Y-%m-%d %H:%M} UTC, the latest time that a server has recorded"
     said = f"this machine's clock is {_spell(abs(ahead))} {side} {last}"
     advice = (
         "Check the clock (NTP). Until it has stayed for an hour, or a day if it is further away than that, nothing is "

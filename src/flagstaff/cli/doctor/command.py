@@ -51,7 +51,7 @@ async def _examine(mail_to: str | None) -> list[Finding]:
     try:
         settings = Settings.load(os.environ)
     except SettingsError as error:
-        return [fail("settings", str(error), "Correct it first; nothing else can be examined.")]
+        return [fail("settings", str(error), "Correct this first; nothing else can be checked.")]
     given = sum(1 for name in os.environ if name.startswith("FLAGSTAFF_"))
     findings = [ok("settings", f"Flagstaff {__version__}, {given} set in the environment")]
     findings += check_machine(settings)
@@ -76,7 +76,9 @@ async def _check_database(settings: Settings) -> AsyncIterator[Finding]:
         else:
             reason = str(error.__cause__ or error).partition("\n")[0]
             yield fail(
-                "database", f"it cannot be used: {reason}", "Check FLAGSTAFF_DATABASE_URL and the database's log."
+                "database",
+                f"the database cannot be used: {reason}",
+                "Check FLAGSTAFF_DATABASE_URL and the database's log.",
             )
         return
     yield _database(found)
@@ -162,7 +164,7 @@ async def _check_valkey(url: str) -> Finding:
     try:
         await exchange.ping()
     except UnreachableError as error:
-        return fail("valkey", str(error), "Check FLAGSTAFF_VALKEY_URL. Until then, each instance limits alone.")
+        return fail("valkey", str(error), "Check FLAGSTAFF_VALKEY_URL. Until then, each instance limits on its own.")
     finally:
         await exchange.disconnect()
     return ok("valkey", "answers")
@@ -175,7 +177,7 @@ async def _check_clickhouse(url: str, table: str) -> Finding:
     try:
         version = await clickhouse.check()
     except ClickHouseError as error:
-        advice = "Correct it; evaluations wait in the history until then, and are deleted there when they are too old."
+        advice = "Correct it. Until then, evaluations wait in the history, and are deleted there when they are too old."
         return fail("clickhouse", str(error), advice)
     finally:
         await clickhouse.close()

@@ -25,6 +25,6 @@ async def check_condition_work(settings: Settings) -> Finding:
     return warn(
         "conditions",
         f"{len(above)} environments are above their budget of {quota.maximum:,} microseconds: {named}",
-        "They are evaluated, but may slow others and cannot grow. Have their conditions reduced, "
-        f"see GET …/condition-work, or raise {quota.setting}.",
+        "They are evaluated, but may slow other evaluations, and their conditions cannot grow. Ask their editors to "
+        f"reduce the conditions (see GET …/condition-work), or raise {quota.setting}.",
     )

@@ -153,6 +153,6 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in _FULL:
-            message = f"There is no space left for {path}. Free some, and run the same command again: it continues "
-            raise Error(Code.UNAVAILABLE, message + "after the last file that was written.") from error
+            message = f"There is no space left for {path}. Free some space, and run the same command again"
+            raise Error(Code.UNAVAILABLE, f"{message}: it continues after the last file that was written.") from error
         raise Error(Code.UNAVAILABLE, f"{path} cannot be written: {error.strerror}.") from error

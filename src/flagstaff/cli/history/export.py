@@ -73,7 +73,7 @@ def export(  # noqa: PLR0913 - an option each
 ) -> None:
     """Write recorded evaluations to files, one or more for each environment and day.
 
-    Run the same command again to add what was recorded since; it continues where it ended, also after it was killed.
+    Run the same command again to add newer evaluations; it continues where it ended, even if it was killed.
     """
     for name, given in (("--enabled", enabled), ("--variant", variant)):
         if given is not None and flag is None:

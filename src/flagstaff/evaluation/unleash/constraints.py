@@ -86,7 +86,7 @@ _PLAIN = MappingProxyType(
 _ADDRESSES = 16
 _MANY = 100  # of more values, fewer spellings are listed
 _SPELLINGS = 32  # so many ways to write a text in capital and small letters are listed
-_SOME_SPELLINGS = "SDKs match only some spellings of the values in capital and small letters"
+_SOME_SPELLINGS = "SDKs match only some upper- and lower-case spellings of the values"
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,9 @@ class ConditionBody(BaseModel):
     case_insensitive: bool = False
     negate: Annotated[
         bool,
-        Field(description="Whether the condition is met if the values do not match. A missing attribute never is."),
+        Field(
+            description="Whether the condition is met if the values do not match. A missing attribute never meets it."
+        ),
     ] = False
 
 

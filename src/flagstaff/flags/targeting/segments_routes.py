@@ -46,7 +46,7 @@ class SegmentUse(ResponseModel):
 
     environment_key: str
     flag_key: str
-    archived: bool = Field(description="Whether the flag is archived. Its rules count until it is deleted.")
+    archived: bool = Field(description="Whether the flag is archived. Its rules count until the flag is deleted.")
 
 
 class NewSegment(Body):

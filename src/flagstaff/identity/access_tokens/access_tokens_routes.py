@@ -62,8 +62,8 @@ class NewToken(Body):
     expires_at: GivenMoment | None = Field(default=None, description="When the token expires; by default never.")
     current_password: Text | None = Field(
         default=None,
-        description="Your password, or instead of it a `code` of your authenticator app. Neither is needed in the "
-        "first ten minutes of a session of an account that signs in at an identity provider.",
+        description="Your password; alternatively, send a `code` of your authenticator app. An account that "
+        "signs in at an identity provider needs neither in the first ten minutes of a session.",
     )
     code: TotpCode | None = None
 
@@ -88,11 +88,11 @@ class AccessTokenOut(TaggedOut):
     name: str
     permissions: list[Permission]
     environments: list[Uuid] | None = Field(description="Null for all environments.")
-    account_id: Uuid = Field(description="The account for which the token acts: the one that made it.")
+    account_id: Uuid = Field(description="The account for which the token acts: the one that created it.")
     email: str
     created_at: Moment
     expires_at: Moment | None
-    last_used_at: Moment | None = Field(description="When the token was last used, to within a few minutes.")
+    last_used_at: Moment | None = Field(description="When the token was last used, accurate to a few minutes.")
 
 
 class CreatedTokenOut(AccessTokenOut):
@@ -152,8 +152,8 @@ async def list_my_tokens(actor: CurrentActor, tokens: Service) -> Response:
 async def create_my_token(body: NewToken, request: Request, actor: CurrentActor, tokens: Service) -> Response:
     """Create a personal access token, which acts for you in all of your projects. Confirm it with your password.
 
-    In each project it allows what both its permissions and your role allow, also when your role changes. You get a mail
-    about it. A wrong password counts as a failed login.
+    In each project it allows what both its permissions and your current role allow. You get a mail about it. A wrong
+    password counts as a failed login.
     """
     await _confirm(request, actor, body)
     token, secret = await tokens.create_own_token(actor, body.wanted())
@@ -199,7 +199,7 @@ async def create_token(
 ) -> Response:
     """Create an access token for a project. Confirm it with your password.
 
-    It may have only permissions that you have, and allows what both they and your present role allow. It ends when you
+    It may have only permissions that you have, and allows what both they and your current role allow. It ends when you
     leave the project. You get a mail about it. A wrong password counts as a failed login. An `Idempotency-Key` is
     ignored, because the response is not stored.
     """

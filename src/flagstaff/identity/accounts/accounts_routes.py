@@ -66,7 +66,7 @@ class PasswordReset(Body):
     token: str
     new_password: Annotated[Password, Field(alias="newPassword")]
     keep_access_tokens: bool = Field(
-        default=False, description="Whether the access tokens that the account has made stay valid."
+        default=False, description="Whether the access tokens that the account has created remain valid."
     )
 
 
@@ -183,9 +183,9 @@ async def forgot_password(body: ResetRequest, request: Request, accounts: Servic
 async def reset_password(body: PasswordReset, request: Request, accounts: Service, client: Client) -> PlainTextResponse:
     """Set a new password. All of the account's reset links and sessions end, and so do its access tokens.
 
-    These are its personal tokens and those that it has made for projects; `keep_access_tokens` keeps them.
+    These are its personal tokens and those that it has created for projects; `keep_access_tokens` keeps them.
 
-    No token is returned, so a second factor is asked for at the next login.
+    No token is returned, so the next login requires a second factor.
     """
     account = await accounts.reset_password(
         token=body.token,

@@ -12,8 +12,8 @@ from flagstaff.identity.accounts.trusted_addresses import TrustedAddresses
 from flagstaff.values.errors import Code, Error, invalid_field, limited
 
 _TOO_MANY_GUESSES = (
-    "Too many logins to this account have failed. Log in from an address that has logged in to it before, "
-    "reset the password, or try again later."
+    "Too many logins to this account have failed. Log in from an address from which you have logged in before, reset "
+    "the password, or try again later."
 )
 
 

@@ -39,10 +39,10 @@ class AdministeredAccountOut(TaggedOut):
     active: bool
     deactivated_at: Moment | None
     second_factor: bool = Field(
-        description="Whether it has an authenticator app or a passkey, or only an identity provider can open it."
+        description="Whether it has an authenticator app or a passkey, or can be opened only at its identity provider."
     )
     last_seen_at: Moment | None = Field(
-        description="When one of its sessions was last used, to within a few minutes; null if it has none."
+        description="When one of its sessions was last used, accurate to a few minutes; null if it has none."
     )
     created_at: Moment
 
@@ -50,7 +50,7 @@ class AdministeredAccountOut(TaggedOut):
 class AccountDetailsOut(AdministeredAccountOut):
     """An account with its sessions, newest first."""
 
-    projects: int = Field(description="How many projects count against its quota.")
+    projects: int = Field(description="The number of projects that count towards its quota.")
     tokens: int = Field(description="How many access tokens it has, personal and for projects.")
     sessions: list[AccountSessionOut]
 
@@ -154,9 +154,9 @@ async def get_account(account_id: Id, actor: CurrentActor, administrators: Servi
 async def update_account(
     account_id: Id, body: AccountUpdate, actor: CurrentActor, administrators: Service, precondition: IfMatch
 ) -> Response:
-    """Deactivate or reactivate an account, or make it an administrator or not one any more.
+    """Deactivate or reactivate an account, or make it an administrator or an ordinary account.
 
-    Deactivating an account ends its sessions and its access tokens immediately, on every instance. Its projects stay,
+    Deactivating an account ends its sessions and its access tokens immediately, on every instance. Its projects remain,
     and their SDK keys work. The last administrator cannot be deactivated or demoted.
     """
     return tagged_response(_view(await administrators.update_account(actor, account_id, precondition, **body.given())))
@@ -175,7 +175,7 @@ async def end_account_session(account_id: Id, session_id: Id, actor: CurrentActo
 async def list_all_projects(
     query: Annotated[ProjectsQuery, Query()], actor: CurrentActor, administrators: Service
 ) -> Response:
-    """The projects of this instance, newest first. What they contain is visible only to their members."""
+    """The projects of this instance, newest first. Their contents are visible only to their members."""
     return await _projects.respond(query, partial(administrators.list_projects, actor, query.name))
 
 

@@ -48,7 +48,7 @@ class InstanceSettingsOut(TaggedOut):
     registration: Literal["open", "closed"]
     is_default: bool = Field(description="Whether `registration` is the value of `FLAGSTAFF_REGISTRATION`.")
     demands_second_factor: bool = Field(
-        description="Whether every account needs a second factor for everything but its own settings."
+        description="Whether every account needs a second factor for everything except its own settings."
     )
     demands_second_factor_is_default: bool = Field(
         description="Whether `demands_second_factor` is the value of `FLAGSTAFF_DEMAND_SECOND_FACTOR`."
@@ -108,8 +108,8 @@ async def get_settings(actor: CurrentActor, instance: Service) -> Response:
 async def update_settings(
     body: InstanceSettingsUpdate, actor: CurrentActor, instance: Service, precondition: IfMatch
 ) -> Response:
-    """Open or close registration, and demand a second factor of every account or not, on every instance.
+    """Open or close registration, and set whether every account needs a second factor, on every instance.
 
-    What is set here wins over the environment variables. Whoever demands a second factor needs one.
+    These settings take precedence over the environment variables. To require a second factor, you need one.
     """
     return tagged_response(_view(await instance.update_settings(actor, precondition, **body.given())))

@@ -96,7 +96,7 @@ def verify_registration(site: Site, credential: Credential, challenge: str) -> V
         attestation = parse_attestation_object(base64url_to_bytes(credential["response"]["attestationObject"]))
         # None is asked for. Others have certificates, which nobody here would trust more, and complicated parsers.
         if attestation.fmt != AttestationFormat.NONE:
-            raise ValueError("has an attestation, although none was asked for")
+            raise ValueError("has an attestation, although none was requested")
         return verify_registration_response(
             credential=dict(credential),
             expected_challenge=base64url_to_bytes(challenge),
@@ -132,4 +132,4 @@ def verify_assertion(site: Site, credential: Credential, challenge: str, passkey
 def _words(error: Exception) -> str:
     if isinstance(error, ValueError) and not isinstance(error, (binascii.Error, UnicodeError)):
         return str(error)
-    return "was refused: its signature, its site, its counter or the verification of its user is not right"
+    return "was refused: its signature, its site, its counter or the verification of its user is not valid"

@@ -116,7 +116,7 @@ async def begin_passkey(
 )
 @writes(Caller.ACCOUNT, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
 async def register_passkey(body: NewPasskey, actor: CurrentActor, passkeys: Service) -> Response:
-    """Register the passkey that the browser has made: logins with the password need it or another second factor."""
+    """Register the passkey that the browser has created: logins with the password need it or another second factor."""
     passkey, codes = await passkeys.register(actor, name=body.name, credential=body.credential)
     return json_response({"passkey": passkey_view(passkey), "recovery_codes": codes}, 201)
 

@@ -70,7 +70,7 @@ class Passkeys:
             token_hash = hash_token(given.challenge)
             begun = await second_factors_store.find_challenge(connection, token_hash, Purpose.REGISTRATION, now)
             if begun is None or begun.account_id != account.id:
-                raise invalid_field(_CREDENTIAL, "was made for a registration that is unknown, used or has expired")
+                raise invalid_field(_CREDENTIAL, "was created for a registration that is unknown, used or expired")
             try:
                 verified = assertions.verify_registration(self.site, credential, given.challenge)
             except ValueError as error:
@@ -199,9 +199,9 @@ async def _assertions() -> ModuleType:
 
 
 def _ended_challenge() -> Error:
-    return Error(Code.UNAUTHENTICATED, "The challenge is unknown, has been used or has expired. Begin again.")
+    return Error(Code.UNAUTHENTICATED, "The challenge is unknown, has been used or has expired. Start again.")
 
 
 def _require_room(present: list[Passkey]) -> None:
     if len(present) >= PASSKEYS_MAX:
-        raise Error(Code.CONFLICT, f"The account has {PASSKEYS_MAX} passkeys, the most that are allowed. Remove one.")
+        raise Error(Code.CONFLICT, f"The account has {PASSKEYS_MAX} passkeys, which is the maximum. Remove one.")

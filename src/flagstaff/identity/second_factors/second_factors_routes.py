@@ -87,7 +87,8 @@ class TwoFactorOut(ResponseModel):
     passkeys: list[PasskeyOut]
     recovery_codes_left: int
     meets_demand: bool = Field(
-        description="Whether the account meets a demand of a second factor: it has one, or only its provider opens it."
+        description="Whether the account meets the requirement of a second factor: it has one, or can be "
+        "opened only at its provider."
     )
 
 

@@ -97,7 +97,7 @@ class SecondFactors:
             await self._require_no_totp(connection, account.id)
             secret = await second_factors_store.find_totp(connection, account.id)
             if secret is None or secret.created_at <= now - ENROLMENT_LIFETIME:
-                raise Error(Code.CONFLICT, "There is no enrolment to confirm, or it has expired. Begin a new one.")
+                raise Error(Code.CONFLICT, "There is no enrolment to confirm, or it has expired. Start a new one.")
             accepted = await accept(connection, self.sealer, account.id, proof, now, is_enrolling=True)
             if accepted:
                 used = await second_factors_store.find_totp(connection, account.id)

@@ -14,10 +14,10 @@ class AccountSessionOut(ResponseModel):
     """An open session of an account."""
 
     id: Uuid
-    device: str | None = Field(description="What the browser or program called itself; at most 255 characters.")
+    device: str | None = Field(description="The user agent of the browser or program; at most 255 characters.")
     address: str | None = Field(description="The address from which the session was opened.")
     created_at: Moment
-    last_seen_at: Moment = Field(description="When the session was last used, to within a few minutes.")
+    last_seen_at: Moment = Field(description="When the session was last used, accurate to a few minutes.")
     expires_at: Moment
 
 

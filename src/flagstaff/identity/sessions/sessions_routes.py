@@ -31,7 +31,7 @@ Service = Annotated[Sessions, Depends(service(Sessions))]
 @router.get("", response_model=list[SessionOut], responses=problems(401, 503))
 @reads(Caller.ACCOUNT)
 async def list_sessions(actor: CurrentActor, current: CurrentSession, sessions: Service) -> Response:
-    """Your sessions that have neither ended nor expired: the present one first, then those that were used last."""
+    """Your sessions that have neither ended nor expired: the current one first, then the most recently used."""
     found = sorted(await sessions.list_sessions(actor), key=lambda each: each.id != current)
     return await json_array_response({**session_view(each), "current": each.id == current} for each in found)
 
@@ -39,7 +39,7 @@ async def list_sessions(actor: CurrentActor, current: CurrentSession, sessions: 
 @router.delete("", status_code=204, responses=problems(401, 503))
 @writes(Caller.ACCOUNT, reports_revision=False)
 async def end_other_sessions(actor: CurrentActor, sessions: Service) -> Response:
-    """End all your sessions but the one in which the request is made, immediately on every instance."""
+    """End all your sessions except the one in which the request is made, immediately on every instance."""
     await sessions.end_other_sessions(actor)
     return no_content()
 

@@ -24,7 +24,7 @@ router = APIRouter(prefix="/auth/sso", tags=["Single sign-on"], route_class=Admi
 ReturnTo = Annotated[
     str,
     AfterValidator(check_return_to),
-    Field(description="The path of the page to go on with.", examples=["/projects"]),
+    Field(description="The path of the page to open afterwards.", examples=["/projects"]),
 ]
 
 
@@ -39,7 +39,7 @@ class SignInAnswer(Body):
 
     state: Text
     code: Text
-    binding: Text = Field(description="From the beginning of the sign-in.")
+    binding: Text = Field(description="The state from the start of the sign-in.")
     iss: Text | None = Field(default=None, description="The issuer, if the provider has sent it.")
 
 

@@ -102,7 +102,8 @@ class SingleSignOn:
         if sign_in is None or client is None or not hmac.compare_digest(sign_in.binding_hash, hash_token(binding)):
             raise Error(
                 Code.UNAUTHENTICATED,
-                "This sign-in is unknown, has been completed or has expired, or was begun in another browser. Sign in "
+                "This sign-in is unknown, has been completed or has expired, or was begun in another browser. Sign "
+                "in "
                 "again.",
             )
         answer = await client.redeem(code=code, verifier=sign_in.verifier, nonce=sign_in.nonce, issuer=issuer)
@@ -172,7 +173,8 @@ class SingleSignOn:
         if not provider.domains:
             raise Error(
                 Code.CONFLICT,
-                f"An account with this address exists already, and {provider.name} is not set up to open it. Log in "
+                f"An account with this address exists already, and {provider.name} is not configured to open it. Log "
+                f"in "
                 "with its password, or ask the operator to list the domain of the address for the provider.",
             )
         # Addresses of accounts are not verified, so somebody else may have registered with this one in advance. The

@@ -200,7 +200,7 @@ def _decoding(decode: Callable[[bytes], Read], body: bytes) -> Generator[None, N
     try:
         return decode(body)
     except msgspec.ValidationError as error:
-        raise invalid_field("body", f"is not what is expected here: {error}") from None
+        raise invalid_field("body", f"is not valid here: {error}") from None
     except UNREADABLE:
         raise invalid_field("body", "is not valid JSON") from None
 

@@ -1,4 +1,4 @@
-"""The engine of Unleash's SDKs and ours give the same results, but for the differences that the translation names."""
+"""The engine of Unleash's SDKs and ours give the same results, except for the translation's listed differences."""
 
 import json
 from collections.abc import Mapping

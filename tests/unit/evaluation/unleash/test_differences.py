@@ -1,4 +1,4 @@
-"""What SDKs cannot decide is left out of a feature, which says so; the flag is never on for more users."""
+"""Parts that SDKs cannot decide are left out of a feature and reported; the flag is never on for more users."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -33,14 +33,14 @@ def attributes_rule(*conditions: Condition, **values: Any) -> Rule:
 
 
 def translated(*rules: Rule, **values: Any) -> Translation:
-    """A flag with these rules, in this order."""
+    """Translate a flag with these rules, in this order."""
     ordered = [replace(rule, created_at=AT + timedelta(place)) for place, rule in enumerate(rules)]
     flag = make_flag(key="asked", **{"fallthrough": Fallthrough.OFF, **values})
     return translate([TargetedFlag(flag, ordered)], {}, "production")["asked"]
 
 
 def is_left_out(translation: Translation, reason: str) -> bool:
-    """Whether the only rule is left out for this reason, and the feature is off and says why."""
+    """Return whether the only rule is left out for this reason, and the feature is off and reports why."""
     (difference,) = translation.differences
     assert difference.effect is Effect.OFF
     assert difference.rule_id is not None
@@ -103,7 +103,10 @@ def test_a_share_by_a_bucketing_key_that_breaks_an_engine_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("condition", "reason"),
     [
-        (Condition("plan", Operator.IN, ("professional",), case_insensitive=True), "some spellings"),
+        (
+            Condition("plan", Operator.IN, ("professional",), case_insensitive=True),
+            "some upper- and lower-case spellings",
+        ),
         (Condition("plan", Operator.NOT_IN, ("gold",), case_insensitive=True), "begin with one of the values"),
         (Condition("plan", Operator.IN, ("gold", "x\\")), "backslash"),
     ],
