@@ -3,7 +3,6 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Span } from "../lib/chartTimes";
 import { type Bounded, intervalsFor, type Period, sinceOf } from "../lib/periods";
-import { firstDay } from "../lib/users";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { ask, Problem } from "./problem";
 import type { components } from "./schema";
@@ -119,18 +118,6 @@ export function summaryQuery(
     },
     refetchInterval: SUMMARY_MILLISECONDS,
     placeholderData: keepPreviousData,
-  });
-}
-
-/** For how many users a flag was on and off, on each of the last days and in all of them. */
-export function usersQuery(path: EnvironmentPath, flagKey: string) {
-  return queryOptions({
-    queryKey: ["evaluations", path.env_id, "users", flagKey],
-    queryFn: ({ signal }) => {
-      const query = { since: firstDay(Date.now()), interval: "1d", flag_key: flagKey };
-      return ask(client.GET(`${BASE}/evaluations/summary`, { params: { path, query }, signal }));
-    },
-    refetchInterval: SUMMARY_MILLISECONDS,
   });
 }
 

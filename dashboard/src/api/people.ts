@@ -7,7 +7,6 @@ import type { Evaluation } from "./history";
 import { ask } from "./problem";
 import type { components } from "./schema";
 
-export type Answers = components["schemas"]["AnswersOut"];
 type EvaluationsPage = components["schemas"]["EvaluationsPageOut"];
 export type AnswerChange = components["schemas"]["AnswerChangeOut"];
 

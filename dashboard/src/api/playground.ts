@@ -5,10 +5,6 @@ import { type Choice, type Grid, gridOf } from "../lib/playground";
 import { contextOf, type PastedUser } from "../lib/playgroundUsers";
 import { client } from "./client";
 import { ask } from "./problem";
-import type { components } from "./schema";
-
-export type Answers = components["schemas"]["PlaygroundOut"];
-export type FlagAnswers = components["schemas"]["PlaygroundFlagOut"];
 
 export const ANSWERS_MAX = 20_000;
 

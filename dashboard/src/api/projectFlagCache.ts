@@ -2,9 +2,7 @@
 
 import type { InfiniteData, QueryClient } from "@tanstack/react-query";
 import type { EnvironmentPath } from "./client";
-import type { ProjectFlag } from "./projectFlags";
-
-export const PROJECT_FLAGS = "project-flags";
+import { PROJECT_FLAGS, type ProjectFlag } from "./projectFlags";
 
 export function refreshProjectFlags(cache: QueryClient, { project_id: projectId }: EnvironmentPath): Promise<void> {
   return cache.invalidateQueries({ queryKey: [PROJECT_FLAGS, projectId] });

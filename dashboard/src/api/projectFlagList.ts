@@ -2,8 +2,7 @@
 
 import { client } from "./client";
 import { partsQuery } from "./parts";
-import { PROJECT_FLAGS } from "./projectFlagCache";
-import { PATH, REFRESH_MILLISECONDS } from "./projectFlags";
+import { PATH, PROJECT_FLAGS, REFRESH_MILLISECONDS } from "./projectFlags";
 
 export function projectFlagsQuery(projectId: string, { q = "", differs = false }: { q?: string; differs?: boolean }) {
   const filter = { ...(q && { q }), ...(differs && { differs }) };

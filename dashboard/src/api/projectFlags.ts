@@ -3,13 +3,13 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
-import { PROJECT_FLAGS } from "./projectFlagCache";
 import type { components } from "./schema";
 
 export type ProjectFlag = components["schemas"]["ProjectFlagOut"];
 export type FlagInBrief = components["schemas"]["FlagInBriefOut"];
 export type Aspect = components["schemas"]["Aspect"];
 
+export const PROJECT_FLAGS = "project-flags";
 export const PATH = "/api/projects/{project_id}/flags";
 export const REFRESH_MILLISECONDS = 30_000;
 const FOUND_AT_ONCE = 50;

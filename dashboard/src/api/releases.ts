@@ -1,7 +1,6 @@
 /** The releases of a flag, or those of an environment that have not ended, and what was counted for them. */
 
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { isOpen } from "../lib/releaseState";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { refreshChanges } from "./flags";
 import { ask } from "./problem";
@@ -22,6 +21,12 @@ export type ChartPoint = Schemas["PointOut"];
 
 const BASE = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases";
 const ONE = `${BASE}/{release_id}` as const;
+
+const OPEN: readonly ReleaseState[] = ["scheduled", "running", "paused"];
+
+export function isOpen({ state }: Pick<Release, "state">): boolean {
+  return OPEN.includes(state);
+}
 
 /** While a release is open. A page that is not visible does not ask. */
 const LOOK_MILLISECONDS = 3_000;

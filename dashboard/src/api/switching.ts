@@ -1,6 +1,12 @@
 /** Flags that are turned on and off. */
 
-import { type MutationOptions, type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
+import {
+  type MutationOptions,
+  MutationObserver,
+  type QueryClient,
+  useMutation,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useCallback } from "react";
 import { equal } from "../lib/equal";
 import { wantOn } from "../lib/turningOn";
@@ -15,6 +21,8 @@ export interface Switching {
   readonly flag: Pick<Flag, "id" | "name" | "updated_at">;
   readonly enabled: boolean;
 }
+
+type OnRefused = (switching: Switching, error: Error) => void;
 
 const SWITCH = "switch";
 
@@ -51,12 +59,8 @@ function isAlike(seen: object, now: Flag): boolean {
  * The call sends the desired state instead of toggling: if two people turn a flag off, it must not end up on. Calls of
  * one environment reach the server in the order in which they were made.
  */
-export function switching(
-  cache: QueryClient,
-  path: EnvironmentPath,
-  onRefused: (switching: Switching, error: Error) => void,
-  where?: string,
-) {
+export function switching(cache: QueryClient, path: EnvironmentPath, onRefused: OnRefused, where?: string) {
+  const turnOn = (flag: Flag) => turn(cache, path, { flag, enabled: true }, onRefused, where);
   const mutationKey = [SWITCH, path.env_id];
   const isLast = (id: string) =>
     cache
@@ -86,7 +90,10 @@ export function switching(
       const shown = now ? (now.resource as Flag) : { id: switching.flag.id, enabled: !switching.enabled };
       if (isLast(switching.flag.id)) keepFlag(cache, path, shown);
       // Loaded when it first happens.
-      if (now) void import("../components/flags/ChangedBefore").then((module) => module.ask(path, switching.flag, now));
+      if (now)
+        void import("../components/flags/ChangedBefore").then((module) =>
+          module.ask(path, switching.flag, now, turnOn),
+        );
       else onRefused(switching, error);
       void cache.invalidateQueries({ queryKey: flagsQuery(path).queryKey });
       void refreshProjectFlags(cache, path);
@@ -94,20 +101,26 @@ export function switching(
   } satisfies MutationOptions<Flag, Error, Switching>;
 }
 
-/** Turns flags on and off as `switching` says, without a question. */
-export function useSwitchFlag(path: EnvironmentPath, onRefused: (switching: Switching, error: Error) => void) {
+/** Turns a flag on or off as `switching` says, without a question, whatever is shown meanwhile. */
+export function turn(
+  cache: QueryClient,
+  path: EnvironmentPath,
+  wanted: Switching,
+  onRefused: OnRefused,
+  where?: string,
+) {
+  new MutationObserver(cache, switching(cache, path, onRefused, where)).mutate(wanted).catch(() => undefined);
+}
+
+/** The same in a component. */
+export function useSwitchFlag(path: EnvironmentPath, onRefused: OnRefused) {
   return useMutation(switching(useQueryClient(), path, onRefused));
 }
 
 type Place = Pick<Environment, "name" | "critical">;
 
 /** Turns a flag on or off. Asks first if it is turned on in a critical environment; turning off never asks. */
-export function useSwitch(
-  path: EnvironmentPath,
-  environment: Place,
-  onRefused: (switching: Switching, error: Error) => void,
-  where?: string,
-) {
+export function useSwitch(path: EnvironmentPath, environment: Place, onRefused: OnRefused, where?: string) {
   const { mutate } = useMutation(switching(useQueryClient(), path, onRefused, where));
   return useCallback(
     (wanted: Switching) => askIfCritical(path, environment, wanted, () => mutate(wanted)),

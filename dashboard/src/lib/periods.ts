@@ -1,7 +1,5 @@
 /** The periods of a history, and the number of bars in their charts. */
 
-import { secondsOf } from "./series";
-
 export const PERIODS = ["day", "hour", "week", "month", "all"] as const;
 export type Period = (typeof PERIODS)[number];
 export type Bounded = Exclude<Period, "all">;
@@ -20,6 +18,12 @@ const INTERVALS: Record<Bounded, readonly string[]> = {
   month: ["1d"],
 };
 const MOST_CELLS = 100_000; // flags times intervals in one answer
+
+const UNIT_SECONDS: Record<string, number> = { m: 60, h: 3_600, d: 86_400 };
+
+export function secondsOf(interval: string): number {
+  return Number.parseInt(interval, 10) * (UNIT_SECONDS[interval.slice(-1)] ?? 0);
+}
 
 /** The shortest interval in which so many flags can be summarised, and those that are longer. */
 export function intervalsFor(period: Bounded, flags: number): readonly string[] {

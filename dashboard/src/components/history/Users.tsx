@@ -2,8 +2,8 @@
 
 import { Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { usersQuery } from "../../api/distinctUsers";
 import type { DistinctUsers, Summary } from "../../api/history";
-import { usersQuery } from "../../api/history";
 import type { FlagPlace } from "../../lib/flagPlace";
 import { utcDay } from "../../lib/time";
 import { accuracyInWords, daysOf, type UsersDay, usersInWords } from "../../lib/users";

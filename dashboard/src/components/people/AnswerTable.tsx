@@ -2,8 +2,7 @@
 
 import { Link } from "@tanstack/react-router";
 import type { Environment } from "../../api/client";
-import type { Answers } from "../../api/people";
-import type { AnswerRow } from "../../lib/person";
+import type { AnswerRow, Answers } from "../../lib/person";
 import { t } from "../../texts";
 import { people as texts } from "../../texts/people";
 import { Answer } from "../history/Answer";
