@@ -1,6 +1,7 @@
 /** The releases of a flag, or those of an environment that have not ended, and what was counted for them. */
 
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { isOpen } from "../lib/releaseState";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { refreshChanges } from "./flags";
 import { ask } from "./problem";
@@ -8,7 +9,6 @@ import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 export type Release = Schemas["ReleaseOut"];
-export type ReleaseState = Release["state"];
 export type ReleaseStep = Schemas["StepOut"];
 export type NewRelease = Schemas["NewRelease"];
 export type Guard = Schemas["GuardOut"];
@@ -21,12 +21,6 @@ export type ChartPoint = Schemas["PointOut"];
 
 const BASE = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases";
 const ONE = `${BASE}/{release_id}` as const;
-
-const OPEN: readonly ReleaseState[] = ["scheduled", "running", "paused"];
-
-export function isOpen({ state }: Pick<Release, "state">): boolean {
-  return OPEN.includes(state);
-}
 
 /** While a release is open. A page that is not visible does not ask. */
 const LOOK_MILLISECONDS = 3_000;

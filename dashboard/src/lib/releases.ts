@@ -1,10 +1,11 @@
 /** Where a release stands: its steps, when each is due, and what each changes, in words. */
 
 import type { Rule, Variant } from "../api/client";
-import { isOpen, type Release, type ReleaseStep, type Threshold } from "../api/releases";
+import type { Release, ReleaseStep, Threshold } from "../api/releases";
 import { releases as texts } from "../texts/releases";
 import { requestMetrics } from "../texts/requestMetrics";
 import { ruleInWords } from "./audience";
+import { isOpen } from "./releaseState";
 
 export type StepState = "done" | "now" | "next" | "later" | "skipped" | "never";
 

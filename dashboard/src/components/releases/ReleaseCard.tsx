@@ -3,9 +3,10 @@
 import { Alert, Badge, Group, Text, Title } from "@mantine/core";
 import { lazy } from "react";
 import type { Rule } from "../../api/client";
-import { isOpen, type Release } from "../../api/releases";
+import type { Release } from "../../api/releases";
 import type { FlagPlace } from "../../lib/flagPlace";
 import { isObserved, isSchedule, nameOf } from "../../lib/releases";
+import { isOpen } from "../../lib/releaseState";
 import { inFull } from "../../lib/time";
 import { comments } from "../../texts/comments";
 import { releases as texts } from "../../texts/releases";
