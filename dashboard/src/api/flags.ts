@@ -1,28 +1,24 @@
 /** Flags of an environment. Every change updates both the list and the single flag in the cache. */
 
-import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type EnvironmentPath, type Flag, type FlagPath, type FlagUpdate, type NewFlag } from "./client";
 import { ask } from "./problem";
 import { ifMatch, saveFields, type Tagged } from "./states";
 import { refreshProjectFlags, showState } from "./projectFlagCache";
+import { read } from "./reads";
+import { allOf, outdate } from "./keys";
+import { outdateChanges } from "./changed";
 
-export const BASE = "/api/projects/{project_id}/environments/{env_id}/flags";
+export const FLAGS = "/api/projects/{project_id}/environments/{env_id}/flags";
+export const FLAG = `${FLAGS}/{flag_id}` as const;
 const REFRESH_MILLISECONDS = 30_000;
 
 export function flagsQuery(path: EnvironmentPath) {
-  return queryOptions({
-    queryKey: ["flags", path.env_id],
-    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path }, signal })),
-    refetchInterval: REFRESH_MILLISECONDS,
-  });
+  return { ...read(FLAGS, path), refetchInterval: REFRESH_MILLISECONDS };
 }
 
 export function flagQuery(path: FlagPath) {
-  return queryOptions({
-    queryKey: ["flag", path.flag_id],
-    queryFn: ({ signal }) => ask(client.GET(`${BASE}/{flag_id}`, { params: { path }, signal })),
-    refetchInterval: REFRESH_MILLISECONDS,
-  });
+  return { ...read(FLAG, path), refetchInterval: REFRESH_MILLISECONDS };
 }
 
 interface Creation {
@@ -45,11 +41,11 @@ export function useCreateFlag(path: EnvironmentPath) {
   const cache = useQueryClient();
   return useMutation({
     mutationFn: ({ body, alsoIn }: Creation) =>
-      alsoIn.length > 0 ? createFlags(path, body, alsoIn) : ask(client.POST(BASE, { params: { path }, body })),
+      alsoIn.length > 0 ? createFlags(path, body, alsoIn) : ask(client.POST(FLAGS, { params: { path }, body })),
     onSuccess: (flag) => {
       cache.setQueryData(flagQuery({ ...path, flag_id: flag.id }).queryKey, flag);
       void refreshProjectFlags(cache, path);
-      return cache.invalidateQueries({ queryKey: ["flags"] });
+      return outdate(cache, ...allOf([FLAGS]));
     },
   });
 }
@@ -58,7 +54,7 @@ export function useUpdateFlag(path: FlagPath) {
   const cache = useQueryClient();
   return useMutation({
     mutationFn: ({ tag, ...body }: FlagUpdate & Tagged) =>
-      ask(client.PUT(`${BASE}/{flag_id}`, { params: { path }, body, ...ifMatch(tag) })),
+      ask(client.PUT(FLAG, { params: { path }, body, ...ifMatch(tag) })),
     meta: { done: "changed" },
     onSuccess: (flag) => {
       keepFlag(cache, path, flag);
@@ -72,9 +68,7 @@ export function useSetFlag(path: FlagPath) {
   const cache = useQueryClient();
   return useMutation({
     mutationFn: ({ from, fields }: { from: Flag; fields: Pick<FlagUpdate, "fallthrough"> }) =>
-      saveFields(from, fields, (tag) =>
-        ask(client.PUT(`${BASE}/{flag_id}`, { params: { path }, body: fields, ...ifMatch(tag) })),
-      ),
+      saveFields(from, fields, (tag) => ask(client.PUT(FLAG, { params: { path }, body: fields, ...ifMatch(tag) }))),
     meta: { done: "changed" },
     onSuccess: (flag) => {
       keepFlag(cache, path, flag);
@@ -99,8 +93,5 @@ export function keepFlag(
 
 /** After a change: what lists changes, and what shows the flags of all environments. */
 export function refreshChanges(cache: QueryClient, path: EnvironmentPath): Promise<unknown> {
-  return Promise.all([
-    cache.invalidateQueries({ queryKey: ["changes", path.env_id] }),
-    refreshProjectFlags(cache, path),
-  ]);
+  return Promise.all([outdateChanges(cache, path), refreshProjectFlags(cache, path)]);
 }

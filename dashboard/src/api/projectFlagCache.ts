@@ -2,15 +2,16 @@
 
 import type { InfiniteData, QueryClient } from "@tanstack/react-query";
 import type { EnvironmentPath } from "./client";
-import { PROJECT_FLAGS, type ProjectFlag } from "./projectFlags";
+import { PATH, type ProjectFlag } from "./projectFlags";
+import { keyOf } from "./keys";
 
 export function refreshProjectFlags(cache: QueryClient, { project_id: projectId }: EnvironmentPath): Promise<void> {
-  return cache.invalidateQueries({ queryKey: [PROJECT_FLAGS, projectId] });
+  return cache.invalidateQueries({ queryKey: keyOf(PATH, { project_id: projectId }) });
 }
 
 /** Drops what is being loaded, which may show an earlier state than the one that is shown. */
 export function keepProjectFlags(cache: QueryClient, { project_id: projectId }: EnvironmentPath): Promise<void> {
-  return cache.cancelQueries({ queryKey: [PROJECT_FLAGS, projectId] });
+  return cache.cancelQueries({ queryKey: keyOf(PATH, { project_id: projectId }) });
 }
 
 /** Shows another state of a flag wherever its project's flags are shown. */
@@ -20,7 +21,7 @@ export function showState(cache: QueryClient, path: EnvironmentPath, id: string,
     flags: row.flags.map((each) => (each.id === id ? { ...each, enabled } : each)),
   });
   cache.setQueriesData<ProjectFlag | null>(
-    { queryKey: [PROJECT_FLAGS, path.project_id, "key"] },
+    { queryKey: keyOf(PATH, { project_id: path.project_id }, "key") },
     (row) => row && changed(row),
   );
   changeRows(cache, path.project_id, changed);
@@ -33,7 +34,7 @@ export function keepRow(cache: QueryClient, projectId: string, row: ProjectFlag)
 
 function changeRows(cache: QueryClient, projectId: string, changed: (row: ProjectFlag) => ProjectFlag): void {
   cache.setQueriesData<InfiniteData<{ items: ProjectFlag[] }>>(
-    { queryKey: [PROJECT_FLAGS, projectId, "list"] },
+    { queryKey: keyOf(PATH, { project_id: projectId }, "parts") },
     (list) => list && { ...list, pages: list.pages.map((page) => ({ ...page, items: page.items.map(changed) })) },
   );
 }

@@ -11,10 +11,12 @@ import { useCallback } from "react";
 import { equal } from "../lib/equal";
 import { wantOn } from "../lib/turningOn";
 import { client, type Environment, type EnvironmentPath, type Flag } from "./client";
-import { BASE, flagsQuery, keepFlag, refreshChanges } from "./flags";
+import { FLAG, flagQuery, FLAGS, flagsQuery, keepFlag, refreshChanges } from "./flags";
 import { ask } from "./problem";
 import { keepProjectFlags, refreshProjectFlags } from "./projectFlagCache";
 import { ifMatch, stateInstead } from "./states";
+import { keyOf, outdate } from "./keys";
+import { outdateChanges } from "./changed";
 
 export interface Switching {
   /** As it was seen. */
@@ -23,8 +25,6 @@ export interface Switching {
 }
 
 type OnRefused = (switching: Switching, error: Error) => void;
-
-const SWITCH = "switch";
 
 /** The last switching of each flag from here: the state that was seen, and the one that it made. */
 const switched = new Map<string, { seen: string; made: string }>();
@@ -36,7 +36,7 @@ async function switchFlag(path: EnvironmentPath, flag: Switching["flag"], enable
   const tag = enabled ? `"${isOwn ? own.made : flag.updated_at}"` : null;
   const params = { path: { ...path, flag_id: flag.id } };
   try {
-    const updated = await ask(client.PUT(`${BASE}/{flag_id}`, { params, body: { enabled }, ...ifMatch(tag) }));
+    const updated = await ask(client.PUT(FLAG, { params, body: { enabled }, ...ifMatch(tag) }));
     switched.set(flag.id, { seen: isOwn ? own.seen : flag.updated_at, made: updated.updated_at });
     return updated;
   } catch (error) {
@@ -61,7 +61,7 @@ function isAlike(seen: object, now: Flag): boolean {
  */
 export function switching(cache: QueryClient, path: EnvironmentPath, onRefused: OnRefused, where?: string) {
   const turnOn = (flag: Flag) => turn(cache, path, { flag, enabled: true }, onRefused, where);
-  const mutationKey = [SWITCH, path.env_id];
+  const mutationKey = keyOf(FLAGS, { env_id: path.env_id }, "switch");
   const isLast = (id: string) =>
     cache
       .getMutationCache()
@@ -69,21 +69,21 @@ export function switching(cache: QueryClient, path: EnvironmentPath, onRefused: 
       .filter((each) => (each.state.variables as Switching).flag.id === id).length <= 1;
   return {
     mutationKey,
-    scope: { id: mutationKey.join(" ") },
+    scope: { id: `switches in ${path.env_id}` },
     meta: { done: "switched", where },
     mutationFn: ({ flag, enabled }: Switching) => switchFlag(path, flag, enabled),
     onMutate: async ({ flag, enabled }) => {
       keepFlag(cache, path, { id: flag.id, enabled });
       // A list that is still loading may show the earlier state.
-      await cache.cancelQueries({ queryKey: flagsQuery(path).queryKey });
-      await cache.cancelQueries({ queryKey: ["flag", flag.id] });
+      await cache.cancelQueries(flagsQuery(path));
+      await cache.cancelQueries(flagQuery({ ...path, flag_id: flag.id }));
       await keepProjectFlags(cache, path);
     },
     onSuccess: (updated) => {
       if (isLast(updated.id)) keepFlag(cache, path, updated);
-      return cache.isMutating({ mutationKey: [SWITCH] }) <= 1
+      return cache.isMutating({ mutationKey: keyOf(FLAGS, {}, "switch") }) <= 1
         ? refreshChanges(cache, path)
-        : cache.invalidateQueries({ queryKey: ["changes", path.env_id] });
+        : outdateChanges(cache, path);
     },
     onError: (error, switching) => {
       const now = stateInstead(error);
@@ -95,7 +95,7 @@ export function switching(cache: QueryClient, path: EnvironmentPath, onRefused: 
           module.ask(path, switching.flag, now, turnOn),
         );
       else onRefused(switching, error);
-      void cache.invalidateQueries({ queryKey: flagsQuery(path).queryKey });
+      void outdate(cache, flagsQuery(path));
       void refreshProjectFlags(cache, path);
     },
   } satisfies MutationOptions<Flag, Error, Switching>;

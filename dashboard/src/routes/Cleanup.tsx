@@ -22,6 +22,7 @@ import { dateOf } from "../lib/time";
 import { useEnvironments, useHere } from "../lib/useHere";
 import { t } from "../texts";
 import { cleanup as texts } from "../texts/cleanup";
+import { allOf, outdate } from "../api/keys";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/cleanup");
 
@@ -137,7 +138,7 @@ function Candidates({ wanted }: { wanted: Wanted }) {
           flag={archived}
           opened={isArchiving}
           onClose={() => setArchiving(false)}
-          onArchived={() => cache.invalidateQueries({ queryKey: [CLEANUP, path.env_id] })}
+          onArchived={() => outdate(cache, ...allOf([CLEANUP], path))}
         />
       )}
     </>
