@@ -2,7 +2,8 @@
 
 import { type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type EnvironmentPath, type Flag, type FlagPath } from "./client";
-import { FLAG, flagQuery, FLAGS, refreshChanges } from "./flags";
+import { FLAG, FLAGS, refreshChanges } from "./flagCache";
+import { flagQuery } from "./flags";
 import { ask } from "./problem";
 import { ifMatch, type Tagged } from "./states";
 import { BY_FLAG } from "./rules";

@@ -2,7 +2,7 @@
 
 import { infiniteQueryOptions, keepPreviousData, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type EnvironmentPath } from "./client";
-import { keepFlag, refreshChanges } from "./flags";
+import { refreshChanges, showFlag } from "./flagCache";
 import { ask } from "./problem";
 import { saveShown } from "./shown";
 import { ifMatch } from "./states";
@@ -61,7 +61,7 @@ export function useKeepFlag(path: EnvironmentPath, flag: Candidate, keep: boolea
     },
     meta: { done: keep ? "kept" : "notKept" },
     onSuccess: (updated) => {
-      keepFlag(cache, path, updated);
+      showFlag(cache, updated);
       return Promise.all([outdate(cache, ...allOf([CLEANUP], path)), refreshChanges(cache, path)]);
     },
   });

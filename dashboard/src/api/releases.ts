@@ -3,7 +3,7 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { isOpen } from "../lib/releaseState";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
-import { refreshChanges } from "./flags";
+import { refreshChanges } from "./flagCache";
 import { ask } from "./problem";
 import type { components } from "./schema";
 import { read } from "./reads";

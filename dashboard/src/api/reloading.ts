@@ -4,9 +4,9 @@ import type { QueryClient } from "@tanstack/react-query";
 import { concernedBy, type Concerned, type OfFlag } from "../lib/recentChanges";
 import type { Change } from "./changes";
 import type { FlagPath } from "./client";
-import { FLAG, flagQuery, FLAGS, flagsQuery, keepFlag } from "./flags";
-import { keepRow } from "./projectFlagCache";
-import { flagsOfKeyQuery, PATH as PROJECT_FLAGS } from "./projectFlags";
+import { FLAG, FLAGS, PROJECT_FLAGS, showFlag, showRow } from "./flagCache";
+import { flagQuery, flagsQuery } from "./flags";
+import { flagsOfKeyQuery } from "./projectFlags";
 import { PROJECT } from "./projects";
 import { BASE as RULES, BY_FLAG, keepRules, rulesByFlagQuery, rulesQuery } from "./rules";
 import { BASE as SEGMENTS } from "./segments";
@@ -82,7 +82,7 @@ async function loadAllRows(cache: QueryClient, queryKey: Key): Promise<void> {
 async function loadFlag(cache: QueryClient, path: FlagPath): Promise<void> {
   const single = flagQuery(path);
   if (isShown(cache, single.queryKey) || isShown(cache, flagsQuery(path).queryKey)) {
-    keepFlag(cache, path, await cache.query({ ...single, staleTime: 0 }));
+    showFlag(cache, await cache.query({ ...single, staleTime: 0 }));
   } else {
     void outdate(cache, single, flagsQuery(path));
   }
@@ -104,7 +104,7 @@ async function loadRows(cache: QueryClient, projectId: string, { keys, lists }: 
   await Promise.all(
     keys.map(async (key) => {
       const row = await cache.query({ ...flagsOfKeyQuery(projectId, key), staleTime: 0 });
-      if (row) keepRow(cache, projectId, row);
+      if (row) showRow(cache, row);
     }),
   );
 }

@@ -3,7 +3,7 @@
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { PriorityChange } from "../lib/priorities";
 import { client, type EnvironmentPath, type FlagPath, type NewRule, type Rule } from "./client";
-import { refreshChanges } from "./flags";
+import { refreshChanges } from "./flagCache";
 import { ask } from "./problem";
 import { ifMatch, saveFields, type Tagged } from "./states";
 import { read } from "./reads";

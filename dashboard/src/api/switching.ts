@@ -11,9 +11,9 @@ import { useCallback } from "react";
 import { equal } from "../lib/equal";
 import { wantOn } from "../lib/turningOn";
 import { client, type Environment, type EnvironmentPath, type Flag } from "./client";
-import { FLAG, flagQuery, FLAGS, flagsQuery, keepFlag, refreshChanges } from "./flags";
+import { dropLoading, FLAG, FLAGS, outdateRows, refreshChanges, showFlag } from "./flagCache";
+import { flagsQuery } from "./flags";
 import { ask } from "./problem";
-import { keepProjectFlags, refreshProjectFlags } from "./projectFlagCache";
 import { ifMatch, stateInstead } from "./states";
 import { keyOf, outdate } from "./keys";
 import { outdateChanges } from "./changed";
@@ -73,14 +73,11 @@ export function switching(cache: QueryClient, path: EnvironmentPath, onRefused: 
     meta: { done: "switched", where },
     mutationFn: ({ flag, enabled }: Switching) => switchFlag(path, flag, enabled),
     onMutate: async ({ flag, enabled }) => {
-      keepFlag(cache, path, { id: flag.id, enabled });
-      // A list that is still loading may show the earlier state.
-      await cache.cancelQueries(flagsQuery(path));
-      await cache.cancelQueries(flagQuery({ ...path, flag_id: flag.id }));
-      await keepProjectFlags(cache, path);
+      showFlag(cache, { id: flag.id, enabled });
+      await dropLoading(cache, { ...path, flag_id: flag.id });
     },
     onSuccess: (updated) => {
-      if (isLast(updated.id)) keepFlag(cache, path, updated);
+      if (isLast(updated.id)) showFlag(cache, updated);
       return cache.isMutating({ mutationKey: keyOf(FLAGS, {}, "switch") }) <= 1
         ? refreshChanges(cache, path)
         : outdateChanges(cache, path);
@@ -88,7 +85,7 @@ export function switching(cache: QueryClient, path: EnvironmentPath, onRefused: 
     onError: (error, switching) => {
       const now = stateInstead(error);
       const shown = now ? (now.resource as Flag) : { id: switching.flag.id, enabled: !switching.enabled };
-      if (isLast(switching.flag.id)) keepFlag(cache, path, shown);
+      if (isLast(switching.flag.id)) showFlag(cache, shown);
       // Loaded when it first happens.
       if (now)
         void import("../components/flags/ChangedBefore").then((module) =>
@@ -96,7 +93,7 @@ export function switching(cache: QueryClient, path: EnvironmentPath, onRefused: 
         );
       else onRefused(switching, error);
       void outdate(cache, flagsQuery(path));
-      void refreshProjectFlags(cache, path);
+      void outdateRows(cache, path);
     },
   } satisfies MutationOptions<Flag, Error, Switching>;
 }

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import type { FlagInBrief, ProjectFlag } from "../api/projectFlags";
+import type { ProjectFlag } from "../api/flagCache";
+import type { FlagInBrief } from "../api/projectFlags";
 import { readSwitchWish, switchable } from "./paletteSwitches";
 
 const production = { id: "p", name: "Production", key: "production" };

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
 import type { Flag } from "../api/client";
 import { toFlagPage } from "./search";
-import { FLAG } from "../api/flags";
+import { FLAG } from "../api/flagCache";
 import { keyOf } from "../api/keys";
 
 /** The page that leads to the flag with a key, or says that the environment has none. */

@@ -3,7 +3,7 @@
 import { Button, Checkbox } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { projectFlagsQuery } from "../api/projectFlagList";
+import { projectFlagsQuery } from "../api/projectFlags";
 import { ProjectFlagTable } from "../components/flags/ProjectFlagTable";
 import classes from "../components/flags/ProjectFlagTable.module.css";
 import { Empty } from "../components/shared/Empty";
