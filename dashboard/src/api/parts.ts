@@ -1,7 +1,7 @@
 /** Lists that are read in parts, as somebody asks for more. */
 
 import { infiniteQueryOptions, keepPreviousData } from "@tanstack/react-query";
-import { cursorOf } from "../lib/cursors";
+import { cursorOf } from "./cursors";
 import { keyOf } from "./keys";
 import { ask } from "./problem";
 import { get, type Given, type Read, type Readable } from "./reads";

@@ -1,7 +1,7 @@
 /** Loads again what is shown of a project, and of that only what changes concern. */
 
 import type { QueryClient } from "@tanstack/react-query";
-import { concernedBy, type Concerned, type OfFlag } from "../lib/recentChanges";
+import { concernedBy, type Concerned, type OfFlag } from "./recentChanges";
 import type { Change } from "./changes";
 import type { FlagPath } from "./client";
 import { FLAG, FLAGS, PROJECT_FLAGS, showFlag, showRow } from "./flagCache";

@@ -1,7 +1,6 @@
 /** Targeting rules of a flag, in the order in which they are checked. */
 
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import type { PriorityChange } from "../lib/priorities";
 import { client, type EnvironmentPath, type FlagPath, type NewRule, type Rule } from "./client";
 import { refreshChanges } from "./flagCache";
 import { ask } from "./problem";
@@ -67,7 +66,7 @@ export function useSwitchRule(path: FlagPath) {
 }
 
 interface Reordering {
-  readonly reordered: readonly PriorityChange[];
+  readonly reordered: readonly Pick<Rule, "id" | "priority">[];
   /** The rules as they were seen. */
   readonly before: readonly Rule[];
 }

@@ -39,3 +39,10 @@ export function sinceOf(period: Bounded, now: number): string {
   const start = Math.floor(now / 1000 / seconds) * seconds - SECONDS[period] + seconds;
   return new Date(start * 1000).toISOString();
 }
+
+const DAYS = 7;
+
+/** The start of the first of the last days, of which today is the last. Days are those of UTC, as the server counts them. */
+export function firstDay(now: number): string {
+  return new Date((Math.floor(now / 1000 / DAY) - DAYS + 1) * DAY * 1000).toISOString();
+}

@@ -16,7 +16,7 @@ import { IconCheck } from "../components/shared/icons";
 import { Page } from "../components/shared/Page";
 import { Pages } from "../components/shared/Pages";
 import { Locked } from "../components/shared/ProblemPage";
-import { type Evidence, PERIODS, pullRequestText, REASONS, wantedOf } from "../lib/cleanup";
+import { type Evidence, PERIODS, pullRequestText, REASONS, wantedOf } from "../components/cleanup/cleanup";
 import { reasonAgainst } from "../lib/roles";
 import { dateOf } from "../lib/time";
 import { useEnvironments, useHere } from "../lib/useHere";

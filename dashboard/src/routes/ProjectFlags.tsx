@@ -11,7 +11,7 @@ import { IconFlag, IconFunnelOff } from "../components/shared/icons";
 import { ListSearch } from "../components/shared/ListSearch";
 import { Page } from "../components/shared/Page";
 import { Pages } from "../components/shared/Pages";
-import { type ProjectFlagsSearch, toProjectFlagsSearch } from "../lib/projectFlagTable";
+import { type ProjectFlagsSearch, toProjectFlagsSearch } from "../components/flags/projectFlagTable";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { t } from "../texts";
 import { projectFlags as texts } from "../texts/projectFlags";

@@ -4,7 +4,7 @@ import { Checkbox, Text } from "@mantine/core";
 import type { Environment } from "../../api/client";
 import type { Comparison } from "../../api/comparisons";
 import { changedWords, type Piece } from "./changedWords";
-import { differingFields, differingRules } from "../../lib/comparisons";
+import { differingFields, differingRules } from "./comparisons";
 import { t } from "../../texts";
 import { changes as changeTexts } from "../../texts/changes";
 import { compare as texts } from "../../texts/compare";

@@ -6,7 +6,7 @@ import { usersQuery } from "../../api/distinctUsers";
 import type { DistinctUsers, Summary } from "../../api/history";
 import type { FlagPlace } from "../../lib/flagPlace";
 import { utcDay } from "../../lib/time";
-import { accuracyInWords, daysOf, type UsersDay, usersInWords } from "../../lib/users";
+import { accuracyInWords, daysOf, type UsersDay, usersInWords } from "./users";
 import { t } from "../../texts";
 import { DataTable } from "../shared/DataTable";
 import { RowsSkeleton } from "../shared/PageSkeleton";

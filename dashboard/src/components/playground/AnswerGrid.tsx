@@ -2,8 +2,8 @@
 
 import { type KeyboardEvent, useRef, useState } from "react";
 import type { Environment } from "../../api/client";
-import { answerOf, type Column, type Grid, reasonOf, stateOf, type View } from "../../lib/playground";
-import { nameOf } from "../../lib/playgroundUsers";
+import { answerOf, type Column, type Grid, reasonOf, stateOf, type View } from "./grid";
+import { nameOf } from "./playgroundUsers";
 import { playground as texts } from "../../texts/playground";
 import { ScrollRegion } from "../shared/DataTable";
 import type { Place } from "./Details";

@@ -6,7 +6,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import type { EnvironmentPath } from "../../api/client";
 import { type RequestMetric, requestChartQuery, requestMetricsQuery } from "../../api/requestMetrics";
 import { fitted, type Span, spanSearch } from "../../lib/chartTimes";
-import { chosenChart, HOURS, type RequestMetricsSearch } from "../../lib/requestMetricsSearch";
+import { chosenChart, HOURS, type RequestMetricsSearch } from "./requestMetricsSearch";
 import { requestMetrics as texts } from "../../texts/requestMetrics";
 import { ChartTools } from "../history/ChartTools";
 import { RowsSkeleton } from "../shared/PageSkeleton";

@@ -1,9 +1,9 @@
 /** The grid of the playground: what it shows of the answers, in what environments differ, and the same as CSV. */
 
-import type { Environment } from "../api/client";
-import type { components } from "../api/schema";
-import { t } from "../texts";
-import { playground as texts } from "../texts/playground";
+import type { Environment } from "../../api/client";
+import type { components } from "../../api/schema";
+import { t } from "../../texts";
+import { playground as texts } from "../../texts/playground";
 import { writeCsv } from "./csv";
 import { nameOf, type PastedUser } from "./playgroundUsers";
 
