@@ -14,6 +14,8 @@ import { forgetDrafts } from "./lib/drafts";
 import { keepPagesWhile, onSessionChange, wasSignedOut } from "./lib/session";
 import { createAppRouter } from "./router";
 import { cssVariables, theme } from "./theme";
+import { keyOf } from "./api/keys";
+import { PROJECT } from "./api/projects";
 
 export function App() {
   const [cache] = useState(createCache);
@@ -65,19 +67,16 @@ function showsPage(cache: QueryClient, { state }: ReturnType<typeof createAppRou
   return isOpen && isSignedIn && isFilled;
 }
 
-/** The query whose result changes with the role. */
-const OF_ROLE = "project";
-
 function createCache(): QueryClient {
   // Whoever is refused, for a role that has changed, sees at once what else it no longer allows.
   const onError = (error: Error) => {
     if (!isProblem(error, "forbidden") && !isProblem(error, "not_found")) return;
-    void cache.invalidateQueries({ queryKey: [OF_ROLE] });
+    void cache.invalidateQueries({ queryKey: keyOf(PROJECT) });
   };
   const cache: QueryClient = new QueryClient({
     queryCache: new QueryCache({
       onError: (error, { queryKey }) => {
-        if (queryKey[0] !== OF_ROLE) onError(error);
+        if (queryKey[0] !== PROJECT) onError(error);
       },
     }),
     mutationCache: new MutationCache({

@@ -6,6 +6,7 @@ import { client, type EnvironmentPath } from "./client";
 import type { AnswerChange } from "./people";
 import { ask } from "./problem";
 import type { components } from "./schema";
+import { keyOf } from "./keys";
 
 export type Cause = components["schemas"]["CauseOut"];
 
@@ -14,6 +15,7 @@ export interface FoundCause {
   readonly changes: readonly Change[];
 }
 
+const CAUSES = "/api/projects/{project_id}/environments/{env_id}/evaluations/changes/causes";
 // A request examines as many results as it has time for; each examines at least one.
 const MOST_REQUESTS = 10;
 const MOST_RESULTS = 50;
@@ -21,14 +23,14 @@ const MOST_RESULTS = 50;
 /** The causes of changed results, by `causeKey`. */
 export function causesQuery(path: EnvironmentPath, results: readonly AnswerChange[]) {
   return queryOptions({
-    queryKey: ["causes", path.env_id, results.map(causeKey)],
+    queryKey: keyOf(CAUSES, path, results.map(causeKey)),
     queryFn: async ({ signal }) => {
       const found = new Map<string, FoundCause>();
       let rest = results;
       for (let request = 0; request < MOST_REQUESTS && rest.length > 0; request += 1) {
         const asked = rest.slice(0, MOST_RESULTS);
         const { items, changes } = await ask(
-          client.POST("/api/projects/{project_id}/environments/{env_id}/evaluations/changes/causes", {
+          client.POST(CAUSES, {
             params: { path },
             body: { results: asked.map(toBody) },
             signal,

@@ -2,11 +2,12 @@
 
 import { infiniteQueryOptions, keepPreviousData, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type EnvironmentPath } from "./client";
-import { keepFlag, refreshChanges } from "./flags";
+import { refreshChanges, showFlag } from "./flagCache";
 import { ask } from "./problem";
 import { saveShown } from "./shown";
 import { ifMatch } from "./states";
 import type { components } from "./schema";
+import { allOf, keyOf, outdate } from "./keys";
 
 type Schemas = components["schemas"];
 export type Candidate = Schemas["CandidateOut"];
@@ -20,13 +21,13 @@ export interface Wanted {
 }
 
 const BASE = "/api/projects/{project_id}/environments/{env_id}";
-export const CLEANUP = "cleanup";
+export const CLEANUP = `${BASE}/cleanup` as const;
 const SHOWN_AT_ONCE = 25;
 
 /** The candidates in parts that are not empty, unless there are no more: the server examines a part of the flags at a time. */
 export function cleanupQuery(path: EnvironmentPath, { days, reason, kept }: Wanted) {
   return infiniteQueryOptions({
-    queryKey: [CLEANUP, path.env_id, { days, reason, kept }],
+    queryKey: keyOf(CLEANUP, path, { days, reason, kept }),
     initialPageParam: null as string | null,
     queryFn: async ({ pageParam, signal }) => {
       let after = pageParam;
@@ -34,7 +35,7 @@ export function cleanupQuery(path: EnvironmentPath, { days, reason, kept }: Want
       for (;;) {
         const limit = SHOWN_AT_ONCE - candidates.length;
         const query = { days, kept, limit, ...(reason && { reason }), ...(after !== null && { after }) };
-        const part: Part = await ask(client.GET(`${BASE}/cleanup`, { params: { path, query }, signal }));
+        const part: Part = await ask(client.GET(CLEANUP, { params: { path, query }, signal }));
         candidates.push(...part.candidates);
         after = part.next_after;
         if (after === null || candidates.length >= SHOWN_AT_ONCE) return { ...part, candidates };
@@ -60,8 +61,8 @@ export function useKeepFlag(path: EnvironmentPath, flag: Candidate, keep: boolea
     },
     meta: { done: keep ? "kept" : "notKept" },
     onSuccess: (updated) => {
-      keepFlag(cache, path, updated);
-      return Promise.all([cache.invalidateQueries({ queryKey: [CLEANUP, path.env_id] }), refreshChanges(cache, path)]);
+      showFlag(cache, updated);
+      return Promise.all([outdate(cache, ...allOf([CLEANUP], path)), refreshChanges(cache, path)]);
     },
   });
 }

@@ -1,7 +1,7 @@
 /** The only client of the API. The types of its paths, bodies and responses come from src/flagstaff/assembly/openapi.json. */
 
 import createClient, { type Middleware } from "openapi-fetch";
-import { missingInWords } from "../lib/liveOn";
+import { missingInWords } from "./liveOn";
 import { noteChange } from "../lib/madeChanges";
 import { notifyWarning } from "../lib/notify";
 import { currentSession, endSession, interruptedSession, resumedSession } from "../lib/session";

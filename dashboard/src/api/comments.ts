@@ -2,10 +2,12 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type FlagPath } from "./client";
-import { partsQuery } from "./parts";
+import { readParts } from "./parts";
 import { ask } from "./problem";
 import { ifMatch } from "./states";
 import type { components } from "./schema";
+import { CHANGES } from "./changed";
+import { allOf, outdate } from "./keys";
 
 export type Comment = components["schemas"]["CommentOut"];
 
@@ -26,31 +28,19 @@ const LOOK_MILLISECONDS = 10_000;
 export const projectOf = (place: CommentPlace): string =>
   place.kind === "change" ? place.projectId : place.path.project_id;
 
-function keyOf(place: CommentPlace): readonly string[] {
+function listOf(place: CommentPlace) {
   switch (place.kind) {
     case "flag":
-      return ["comments", place.path.flag_id];
+      return readParts(OF_FLAG, place.path);
     case "release":
-      return ["comments", place.releaseId];
+      return readParts(OF_RELEASE, ofRelease(place));
     case "change":
-      return ["comments", place.projectId, place.changeId];
+      return readParts(OF_CHANGE, ofChange(place));
   }
 }
 
 export function commentsQuery(place: CommentPlace) {
-  return {
-    ...partsQuery<Comment>(keyOf(place), (query, signal) => {
-      switch (place.kind) {
-        case "flag":
-          return client.GET(OF_FLAG, { params: { path: place.path, query }, signal });
-        case "release":
-          return client.GET(OF_RELEASE, { params: { path: ofRelease(place), query }, signal });
-        case "change":
-          return client.GET(OF_CHANGE, { params: { path: ofChange(place), query }, signal });
-      }
-    }),
-    refetchInterval: LOOK_MILLISECONDS,
-  };
+  return { ...listOf(place), refetchInterval: LOOK_MILLISECONDS };
 }
 
 export function useWriteComment(place: CommentPlace) {
@@ -97,8 +87,8 @@ const ofChange = ({ projectId, changeId }: { projectId: string; changeId: string
 function useRefresh(place: CommentPlace) {
   const cache = useQueryClient();
   return async () => {
-    await cache.invalidateQueries({ queryKey: keyOf(place) });
+    await outdate(cache, listOf(place));
     // Their lists have the number of comments.
-    if (place.kind === "change") void cache.invalidateQueries({ queryKey: ["changes"] });
+    if (place.kind === "change") void outdate(cache, ...allOf(CHANGES));
   };
 }

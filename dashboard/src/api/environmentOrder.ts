@@ -6,6 +6,7 @@ import { ask } from "./problem";
 import { projectInFullQuery } from "./projects";
 import { saveShown } from "./shown";
 import { ifMatch } from "./states";
+import { outdate } from "./keys";
 
 const ORDER = "/api/projects/{project_id}/environments/order";
 
@@ -33,7 +34,7 @@ export function useOrderEnvironments(projectId: string) {
     },
     onMutate: ({ ordered }) =>
       void cache.setQueryData(queryKey, (known) => known && { ...known, environments: [...ordered] }),
-    onSettled: () => cache.invalidateQueries({ queryKey }),
+    onSettled: () => outdate(cache, { queryKey }),
   });
 }
 

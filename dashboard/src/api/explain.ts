@@ -5,6 +5,7 @@ import { type Asked, contextOf } from "../lib/asked";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
+import { keyOf } from "./keys";
 
 type Schemas = components["schemas"];
 /** A whole flag with all of its rules, saved or not. */
@@ -19,14 +20,15 @@ export type PrerequisiteTrace = Schemas["PrerequisiteTraceOut"];
 export type VariantsTrace = Schemas["VariantsTraceOut"];
 export type Impact = Schemas["ImpactOut"];
 
-const BASE = "/api/projects/{project_id}/environments/{env_id}";
+const EXPLAIN = "/api/projects/{project_id}/environments/{env_id}/explain";
+export const IMPACT = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/impact";
 
 /** Explains one flag; a draft stands in for the saved one. */
 export function useExplain(path: EnvironmentPath, flagKey: string) {
   return useMutation({
     mutationFn: async ({ asked, draft }: { asked: Asked; draft: FlagDraft | null }) => {
       const body = { context: contextOf(asked), flag_keys: [flagKey], flag: draft };
-      const { flags, segments } = await ask(client.POST(`${BASE}/explain`, { params: { path }, body }));
+      const { flags, segments } = await ask(client.POST(EXPLAIN, { params: { path }, body }));
       return flags[0] && { ...flags[0], segments };
     },
   });
@@ -35,10 +37,10 @@ export function useExplain(path: EnvironmentPath, flagKey: string) {
 /** `draft` is the changed flag as JSON. */
 export function impactQuery(path: FlagPath, draft: string) {
   return queryOptions({
-    queryKey: ["impact", path.flag_id, draft],
+    queryKey: keyOf(IMPACT, path, draft),
     queryFn: ({ signal }) => {
       const body = { flag: JSON.parse(draft) as FlagDraft };
-      return ask(client.POST(`${BASE}/flags/{flag_id}/impact`, { params: { path }, body, signal }));
+      return ask(client.POST(IMPACT, { params: { path }, body, signal }));
     },
     retry: false,
     staleTime: 60_000,
@@ -48,7 +50,7 @@ export function impactQuery(path: FlagPath, draft: string) {
 /** The user that was asked about last, so that the same user can be tried on a flag's page and in its dialogs. */
 export function useLastAsked(path: EnvironmentPath) {
   const cache = useQueryClient();
-  const key = ["asked", path.project_id];
+  const key = keyOf(EXPLAIN, { project_id: path.project_id });
   return {
     last: cache.getQueryData<Asked>(key),
     remember: (asked: Asked) => cache.setQueryData(key, asked),

@@ -1,16 +1,15 @@
 /** The flags that the account wants to see first in a project, by their keys. */
 
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
+import { outdate } from "./keys";
+import { read } from "./reads";
 
 const BASE = "/api/projects/{project_id}/favourites";
 
 export function favouritesQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["favourites", projectId],
-    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal })),
-  });
+  return read(BASE, { project_id: projectId });
 }
 
 interface Marking {
@@ -38,7 +37,7 @@ export function useMarkFavourite(projectId: string, onRefused: (key: string, err
     },
     onError: (error, { key }) => {
       onRefused(key, error);
-      return cache.invalidateQueries({ queryKey });
+      return outdate(cache, { queryKey });
     },
   });
 }

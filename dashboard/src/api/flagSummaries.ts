@@ -4,18 +4,18 @@ import { queryOptions } from "@tanstack/react-query";
 import { sinceOf } from "../lib/periods";
 import { client } from "./client";
 import { ask } from "./problem";
+import { keyOf } from "./keys";
 
+const SUMMARY = "/api/projects/{project_id}/flags/{flag_key}/evaluations/summary";
 const REFRESH_MILLISECONDS = 60_000;
 
 export function flagSummaryQuery(projectId: string, flagKey: string) {
+  const ids = { project_id: projectId, flag_key: flagKey };
   return queryOptions({
-    queryKey: ["flag-summary", projectId, flagKey],
+    queryKey: keyOf(SUMMARY, ids),
     queryFn: ({ signal }) => {
-      const params = {
-        path: { project_id: projectId, flag_key: flagKey },
-        query: { since: sinceOf("day", Date.now()) },
-      };
-      return ask(client.GET("/api/projects/{project_id}/flags/{flag_key}/evaluations/summary", { params, signal }));
+      const params = { path: ids, query: { since: sinceOf("day", Date.now()) } };
+      return ask(client.GET(SUMMARY, { params, signal }));
     },
     refetchInterval: REFRESH_MILLISECONDS,
   });

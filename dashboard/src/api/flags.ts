@@ -1,28 +1,21 @@
-/** Flags of an environment. Every change updates both the list and the single flag in the cache. */
+/** Flags of an environment. */
 
-import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type EnvironmentPath, type Flag, type FlagPath, type FlagUpdate, type NewFlag } from "./client";
 import { ask } from "./problem";
 import { ifMatch, saveFields, type Tagged } from "./states";
-import { refreshProjectFlags, showState } from "./projectFlagCache";
+import { FLAG, FLAGS, outdateRows, PROJECT_FLAGS, refreshChanges, showFlag } from "./flagCache";
+import { read } from "./reads";
+import { allOf, outdate } from "./keys";
 
-export const BASE = "/api/projects/{project_id}/environments/{env_id}/flags";
 const REFRESH_MILLISECONDS = 30_000;
 
 export function flagsQuery(path: EnvironmentPath) {
-  return queryOptions({
-    queryKey: ["flags", path.env_id],
-    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path }, signal })),
-    refetchInterval: REFRESH_MILLISECONDS,
-  });
+  return { ...read(FLAGS, path), refetchInterval: REFRESH_MILLISECONDS };
 }
 
 export function flagQuery(path: FlagPath) {
-  return queryOptions({
-    queryKey: ["flag", path.flag_id],
-    queryFn: ({ signal }) => ask(client.GET(`${BASE}/{flag_id}`, { params: { path }, signal })),
-    refetchInterval: REFRESH_MILLISECONDS,
-  });
+  return { ...read(FLAG, path), refetchInterval: REFRESH_MILLISECONDS };
 }
 
 interface Creation {
@@ -35,9 +28,7 @@ interface Creation {
 async function createFlags(path: EnvironmentPath, body: NewFlag, alsoIn: readonly string[]): Promise<Flag> {
   const params = { path: { project_id: path.project_id } };
   const environments = [path.env_id, ...alsoIn];
-  const [flag] = await ask(
-    client.POST("/api/projects/{project_id}/flags", { params, body: { ...body, environments } }),
-  );
+  const [flag] = await ask(client.POST(PROJECT_FLAGS, { params, body: { ...body, environments } }));
   return flag as Flag;
 }
 
@@ -45,11 +36,11 @@ export function useCreateFlag(path: EnvironmentPath) {
   const cache = useQueryClient();
   return useMutation({
     mutationFn: ({ body, alsoIn }: Creation) =>
-      alsoIn.length > 0 ? createFlags(path, body, alsoIn) : ask(client.POST(BASE, { params: { path }, body })),
+      alsoIn.length > 0 ? createFlags(path, body, alsoIn) : ask(client.POST(FLAGS, { params: { path }, body })),
     onSuccess: (flag) => {
       cache.setQueryData(flagQuery({ ...path, flag_id: flag.id }).queryKey, flag);
-      void refreshProjectFlags(cache, path);
-      return cache.invalidateQueries({ queryKey: ["flags"] });
+      void outdateRows(cache, path);
+      return outdate(cache, ...allOf([FLAGS]));
     },
   });
 }
@@ -58,10 +49,10 @@ export function useUpdateFlag(path: FlagPath) {
   const cache = useQueryClient();
   return useMutation({
     mutationFn: ({ tag, ...body }: FlagUpdate & Tagged) =>
-      ask(client.PUT(`${BASE}/{flag_id}`, { params: { path }, body, ...ifMatch(tag) })),
+      ask(client.PUT(FLAG, { params: { path }, body, ...ifMatch(tag) })),
     meta: { done: "changed" },
     onSuccess: (flag) => {
-      keepFlag(cache, path, flag);
+      showFlag(cache, flag);
       return refreshChanges(cache, path);
     },
   });
@@ -72,35 +63,11 @@ export function useSetFlag(path: FlagPath) {
   const cache = useQueryClient();
   return useMutation({
     mutationFn: ({ from, fields }: { from: Flag; fields: Pick<FlagUpdate, "fallthrough"> }) =>
-      saveFields(from, fields, (tag) =>
-        ask(client.PUT(`${BASE}/{flag_id}`, { params: { path }, body: fields, ...ifMatch(tag) })),
-      ),
+      saveFields(from, fields, (tag) => ask(client.PUT(FLAG, { params: { path }, body: fields, ...ifMatch(tag) }))),
     meta: { done: "changed" },
     onSuccess: (flag) => {
-      keepFlag(cache, path, flag);
+      showFlag(cache, flag);
       return refreshChanges(cache, path);
     },
   });
-}
-
-/** Shows what is known of a flag wherever it is shown. */
-export function keepFlag(
-  cache: QueryClient,
-  path: EnvironmentPath,
-  flag: Partial<Flag> & Pick<Flag, "id" | "enabled">,
-): void {
-  const single = flagQuery({ ...path, flag_id: flag.id }).queryKey;
-  cache.setQueryData(single, (known) => known && { ...known, ...flag });
-  cache.setQueryData(flagsQuery(path).queryKey, (list) =>
-    list?.map((each) => (each.id === flag.id ? { ...each, ...flag } : each)),
-  );
-  showState(cache, path, flag.id, flag.enabled);
-}
-
-/** After a change: what lists changes, and what shows the flags of all environments. */
-export function refreshChanges(cache: QueryClient, path: EnvironmentPath): Promise<unknown> {
-  return Promise.all([
-    cache.invalidateQueries({ queryKey: ["changes", path.env_id] }),
-    refreshProjectFlags(cache, path),
-  ]);
 }

@@ -3,10 +3,11 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Span } from "../lib/chartTimes";
 import { type Bounded, intervalsFor, type Period, sinceOf } from "../lib/periods";
-import { firstDay } from "../lib/users";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { ask, Problem } from "./problem";
 import type { components } from "./schema";
+import { type Key, keyOf } from "./keys";
+import { read } from "./reads";
 
 export type Evaluation = components["schemas"]["EvaluationOut"];
 export type FlagEvaluation = components["schemas"]["FlagEvaluationOut"];
@@ -17,7 +18,9 @@ export type DistinctUsers = components["schemas"]["DistinctUsersOut"];
 export type Summary = components["schemas"]["SummaryOut"];
 
 const SUMMARY_MILLISECONDS = 60_000;
-const BASE = "/api/projects/{project_id}/environments/{env_id}";
+const EVALUATIONS = "/api/projects/{project_id}/environments/{env_id}/evaluations";
+export const SUMMARY = `${EVALUATIONS}/summary` as const;
+const OF_FLAG = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/evaluations";
 
 export interface EvaluationFilter {
   readonly userId: string;
@@ -42,7 +45,7 @@ export interface Part {
 
 /** A history whose pages can be loaded, and the key under which they are kept. */
 export interface Source<Page> {
-  readonly key: readonly unknown[];
+  readonly key: Key;
   readonly load: (part: Part, signal: AbortSignal) => Promise<Page>;
 }
 
@@ -50,10 +53,10 @@ export interface Source<Page> {
 export function evaluationsOf(path: EnvironmentPath, filter: EvaluationFilter): Source<EvaluationsPage> {
   const ofFlag = { answers: false, ...(filter.flagKey && { flag_key: filter.flagKey }) };
   return {
-    key: ["evaluations", path.env_id, filter],
+    key: keyOf(EVALUATIONS, path, filter),
     load: (part, signal) => {
       const query = { ...queryOf(filter, part), ...ofFlag };
-      return ask(client.GET(`${BASE}/evaluations`, { params: { path, query }, signal }));
+      return ask(client.GET(EVALUATIONS, { params: { path, query }, signal }));
     },
   };
 }
@@ -61,27 +64,20 @@ export function evaluationsOf(path: EnvironmentPath, filter: EvaluationFilter): 
 /** The evaluations of a flag, with its results. */
 export function flagEvaluationsOf(path: FlagPath, filter: EvaluationFilter): Source<FlagEvaluationsPage> {
   return {
-    key: ["evaluations", path.env_id, path.flag_id, filter],
+    key: keyOf(OF_FLAG, path, filter),
     load: (part, signal) => {
       const query = queryOf(filter, part);
-      return ask(client.GET(`${BASE}/flags/{flag_id}/evaluations`, { params: { path, query }, signal }));
+      return ask(client.GET(OF_FLAG, { params: { path, query }, signal }));
     },
   };
 }
 
 /** One evaluation as it was recorded, with all results. It never changes. */
 export function evaluationQuery(path: EnvironmentPath, evaluationId: string) {
-  return queryOptions({
-    queryKey: ["evaluation", path.env_id, evaluationId],
-    queryFn: ({ signal }) =>
-      ask(
-        client.GET(`${BASE}/evaluations/{evaluation_id}`, {
-          params: { path: { ...path, evaluation_id: evaluationId } },
-          signal,
-        }),
-      ),
+  return {
+    ...read(`${EVALUATIONS}/{evaluation_id}`, { ...path, evaluation_id: evaluationId }),
     staleTime: Number.POSITIVE_INFINITY,
-  });
+  };
 }
 
 /**
@@ -98,7 +94,7 @@ export function summaryQuery(
   }: { readonly flagKey?: string | undefined; readonly flags?: number; readonly total?: boolean } = {},
 ) {
   return queryOptions({
-    queryKey: ["evaluations", path.env_id, "summary", period, flagKey ?? null, total],
+    queryKey: keyOf(SUMMARY, path, period, flagKey ?? null, total),
     queryFn: async ({ signal }) => {
       const load = async ([interval = "1d", ...longer]: readonly string[]): Promise<Summary> => {
         const query = {
@@ -108,7 +104,7 @@ export function summaryQuery(
           ...(total && { total }),
         };
         try {
-          return await ask(client.GET(`${BASE}/evaluations/summary`, { params: { path, query }, signal }));
+          return await ask(client.GET(SUMMARY, { params: { path, query }, signal }));
         } catch (error) {
           const isTooLarge = error instanceof Problem && error.status === 400 && flagKey === undefined;
           if (!isTooLarge || longer.length === 0) throw error;
@@ -119,18 +115,6 @@ export function summaryQuery(
     },
     refetchInterval: SUMMARY_MILLISECONDS,
     placeholderData: keepPreviousData,
-  });
-}
-
-/** For how many users a flag was on and off, on each of the last days and in all of them. */
-export function usersQuery(path: EnvironmentPath, flagKey: string) {
-  return queryOptions({
-    queryKey: ["evaluations", path.env_id, "users", flagKey],
-    queryFn: ({ signal }) => {
-      const query = { since: firstDay(Date.now()), interval: "1d", flag_key: flagKey };
-      return ask(client.GET(`${BASE}/evaluations/summary`, { params: { path, query }, signal }));
-    },
-    refetchInterval: SUMMARY_MILLISECONDS,
   });
 }
 

@@ -3,10 +3,10 @@
 import { queryOptions } from "@tanstack/react-query";
 import { barTimes, type ChartTime, MOST_BARS } from "../lib/chartTimes";
 import { client, type EnvironmentPath } from "./client";
-import type { Summary } from "./history";
+import { type Summary, SUMMARY } from "./history";
 import { ask, Problem } from "./problem";
+import { keyOf } from "./keys";
 
-const SUMMARY = "/api/projects/{project_id}/environments/{env_id}/evaluations/summary";
 const REFRESH_MILLISECONDS = 60_000;
 /** The numbers of bars to try: one answer has only so many flags times intervals. */
 const BARS = [MOST_BARS, MOST_BARS / 4, MOST_BARS / 16];
@@ -22,7 +22,7 @@ export interface Charted {
 /** Counts of one flag, or with an empty key of all together, in the time and, if wanted, in the period before it. */
 export function chartQuery(path: EnvironmentPath, flagKey: string, { period, span }: ChartTime, withBefore: boolean) {
   return queryOptions({
-    queryKey: ["evaluations", path.env_id, "chart", flagKey, span ?? period, withBefore],
+    queryKey: keyOf(SUMMARY, path, "chart", flagKey, span ?? period, withBefore),
     queryFn: async ({ signal }): Promise<Charted> => {
       const load = async ([mostBars, ...fewer]: readonly number[]): Promise<Summary> => {
         const { since, until, interval } = barTimes({ period, span }, Date.now(), withBefore, mostBars);
@@ -44,6 +44,6 @@ export function chartQuery(path: EnvironmentPath, flagKey: string, { period, spa
     },
     refetchInterval: REFRESH_MILLISECONDS,
     placeholderData: (previous: Charted | undefined, query) =>
-      query?.queryKey[1] === path.env_id ? previous : undefined,
+      query?.queryKey[1].env_id === path.env_id ? previous : undefined,
   });
 }

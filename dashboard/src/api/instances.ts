@@ -1,16 +1,10 @@
 /** The processes that serve from one database. */
 
-import { queryOptions } from "@tanstack/react-query";
-import { client } from "./client";
-import { ask } from "./problem";
 import type { components } from "./schema";
+import { read } from "./reads";
 
 export type ServingInstance = components["schemas"]["ListedInstanceOut"];
 
 const POLL_MILLISECONDS = 3_000;
 
-export const instancesQuery = queryOptions({
-  queryKey: ["administration", "instances"],
-  queryFn: ({ signal }) => ask(client.GET("/api/instances", { signal })),
-  refetchInterval: POLL_MILLISECONDS,
-});
+export const instancesQuery = { ...read("/api/instances"), refetchInterval: POLL_MILLISECONDS };

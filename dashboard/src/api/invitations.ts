@@ -1,12 +1,14 @@
 /** Invitations to projects. */
 
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useMutation } from "@tanstack/react-query";
 import { projectChangesQuery } from "./changes";
 import { client } from "./client";
 import type { Roles } from "./members";
 import { ask } from "./problem";
 import { projectsQuery } from "./projects";
 import type { components } from "./schema";
+import { keyOf, useOutdating } from "./keys";
+import { read } from "./reads";
 
 export type OpenedInvitation = components["schemas"]["OpenedInvitationOut"];
 export type Invitation = components["schemas"]["InvitationOut"];
@@ -14,10 +16,7 @@ export type Invitation = components["schemas"]["InvitationOut"];
 const BASE = "/api/projects/{project_id}/invitations";
 
 export function invitationsQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["invitations", projectId],
-    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal })),
-  });
+  return read(BASE, { project_id: projectId });
 }
 
 export function useInvite(projectId: string) {
@@ -46,7 +45,7 @@ export function useRevoke(projectId: string) {
 /** The invitation that a link is for. It may be looked at without an account. */
 export function openedInvitationQuery(token: string) {
   return queryOptions({
-    queryKey: ["opened-invitation", token],
+    queryKey: keyOf("/auth/invitation", {}, token),
     queryFn: ({ signal }) => ask(client.POST("/auth/invitation", { body: { token }, signal })),
     staleTime: Infinity,
     retry: false,
@@ -54,10 +53,9 @@ export function openedInvitationQuery(token: string) {
 }
 
 export function useAcceptInvitation() {
-  const cache = useQueryClient();
   return useMutation({
     mutationFn: (token: string) => ask(client.POST("/api/invitations/accept", { body: { token } })),
-    onSuccess: () => cache.invalidateQueries({ queryKey: projectsQuery.queryKey }),
+    onSuccess: useOutdating(projectsQuery),
   });
 }
 
@@ -66,10 +64,5 @@ function at(projectId: string, invitationId: string) {
 }
 
 function useRefresh(projectId: string) {
-  const cache = useQueryClient();
-  return () =>
-    Promise.all([
-      cache.invalidateQueries({ queryKey: invitationsQuery(projectId).queryKey }),
-      cache.invalidateQueries({ queryKey: projectChangesQuery(projectId, "invitation").queryKey }),
-    ]);
+  return useOutdating(invitationsQuery(projectId), projectChangesQuery(projectId, "invitation"));
 }

@@ -4,16 +4,18 @@ import { queryOptions } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { State } from "./states";
+import { keyOf } from "./keys";
 
+const CHANGES = "/api/projects/{project_id}/changes";
 const RECENT = 20;
 
 /** The email of who has made a state of a resource; null if the account may not see it, or if it is too long ago. */
 export function lastChangeQuery(projectId: string, resourceId: string, { tag, by }: State) {
   return queryOptions({
-    queryKey: ["last-change", projectId, resourceId, tag],
+    queryKey: keyOf(CHANGES, { project_id: projectId }, "last", resourceId, tag),
     queryFn: async ({ signal }) => {
       const params = { path: { project_id: projectId }, query: { limit: RECENT } };
-      const { items } = await ask(client.GET("/api/projects/{project_id}/changes", { params, signal }));
+      const { items } = await ask(client.GET(CHANGES, { params, signal }));
       return items.find((each) => each.resource_id === resourceId)?.actor.email ?? null;
     },
     enabled: by === null,

@@ -4,8 +4,8 @@
  */
 
 import type { QueryClient } from "@tanstack/react-query";
-import { inTime, readEvents } from "../lib/eventStream";
-import { newOnes } from "../lib/recentChanges";
+import { inTime, readEvents } from "./eventStream";
+import { newOnes } from "./recentChanges";
 import type { Change } from "./changes";
 import { client } from "./client";
 import { heard, noteFailure, onReturn } from "./connection";

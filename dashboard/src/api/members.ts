@@ -1,12 +1,14 @@
 /** Members of a project, their roles, and what the signed-in account may do. */
 
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useMutation } from "@tanstack/react-query";
 import { projectChangesQuery } from "./changes";
 import { client } from "./client";
 import { ask } from "./problem";
 import { projectInFullQuery, projectsQuery } from "./projects";
 import { ifMatch, loadState, type State, type Tagged } from "./states";
 import type { components } from "./schema";
+import { useOutdating } from "./keys";
+import { read } from "./reads";
 
 type Schemas = components["schemas"];
 export type Member = Schemas["MemberOut"];
@@ -20,10 +22,7 @@ const REFRESH_MILLISECONDS = 30_000;
 const BASE = "/api/projects/{project_id}/members";
 
 export function membersQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["members", projectId],
-    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal })),
-  });
+  return read(BASE, { project_id: projectId });
 }
 
 export function permissionsQuery(projectId: string) {
@@ -56,12 +55,12 @@ export function useTransferOwnership(projectId: string) {
 }
 
 export function useRemoveMember(projectId: string) {
-  const cache = useQueryClient();
+  const leave = useOutdating(projectsQuery);
   const refresh = useRefresh(projectId);
   return useMutation({
     mutationFn: ({ accountId, tag }: { accountId: string; leaves: boolean } & Tagged) =>
       ask(client.DELETE(`${BASE}/{account_id}`, { params: at(projectId, accountId), ...ifMatch(tag) })),
-    onSuccess: (_, { leaves }) => (leaves ? cache.invalidateQueries({ queryKey: projectsQuery.queryKey }) : refresh()),
+    onSuccess: (_, { leaves }) => (leaves ? leave() : refresh()),
   });
 }
 
@@ -79,11 +78,5 @@ function at(projectId: string, accountId: string) {
 }
 
 function useRefresh(projectId: string) {
-  const cache = useQueryClient();
-  return () =>
-    Promise.all([
-      cache.invalidateQueries({ queryKey: membersQuery(projectId).queryKey }),
-      cache.invalidateQueries({ queryKey: permissionsQuery(projectId).queryKey }),
-      cache.invalidateQueries({ queryKey: projectChangesQuery(projectId, "member").queryKey }),
-    ]);
+  return useOutdating(membersQuery(projectId), permissionsQuery(projectId), projectChangesQuery(projectId, "member"));
 }

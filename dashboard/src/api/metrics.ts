@@ -1,10 +1,12 @@
 /** The metrics of a project, which applications report in events, and the unknown ones that events named. */
 
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
 import { ifMatch, type Tagged } from "./states";
+import { allOf, useOutdating } from "./keys";
+import { read } from "./reads";
 
 type Schemas = components["schemas"];
 export type Metric = Schemas["MetricOut"];
@@ -12,28 +14,20 @@ export type NewMetric = Schemas["NewMetric"];
 export type UnknownMetric = Schemas["UnknownMetricOut"];
 
 const BASE = "/api/projects/{project_id}/metrics";
+const UNKNOWN = "/api/projects/{project_id}/unknown-metrics";
+export const METRICS = [BASE, UNKNOWN] as const;
 const LOOK_MILLISECONDS = 10_000;
 
 export function metricsQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["metrics", projectId],
-    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal })),
-  });
+  return read(BASE, { project_id: projectId });
 }
 
 /** The keys that events of the last 90 days named although no metric has them. */
 export function unknownMetricsQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["metrics", projectId, "unknown"],
-    queryFn: ({ signal }) =>
-      ask(
-        client.GET("/api/projects/{project_id}/unknown-metrics", {
-          params: { path: { project_id: projectId } },
-          signal,
-        }),
-      ),
+  return {
+    ...read(UNKNOWN, { project_id: projectId }),
     refetchInterval: LOOK_MILLISECONDS, // applications send events at any time
-  });
+  };
 }
 
 export function useCreateMetric(projectId: string) {
@@ -67,6 +61,5 @@ function at(projectId: string, metricId: string) {
 }
 
 function useRefresh(projectId: string) {
-  const cache = useQueryClient();
-  return () => cache.invalidateQueries({ queryKey: metricsQuery(projectId).queryKey });
+  return useOutdating(...allOf(METRICS, { project_id: projectId }));
 }

@@ -1,17 +1,16 @@
 /** The mails that the signed-in account gets about its projects, and the links that stop them. */
 
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
+import { read } from "./reads";
+import { useOutdating } from "./keys";
 
 export type Notifications = components["schemas"]["NotificationsOfProjectOut"];
 export type NotificationKind = Exclude<keyof Notifications, "project_id" | "project">;
 
-export const notificationsQuery = queryOptions({
-  queryKey: ["notifications"],
-  queryFn: ({ signal }) => ask(client.GET("/api/me/notifications", { signal })),
-});
+export const notificationsQuery = read("/api/me/notifications");
 
 interface Choice {
   readonly projectId: string;
@@ -20,13 +19,12 @@ interface Choice {
 }
 
 export function useChooseNotification() {
-  const cache = useQueryClient();
   return useMutation({
     mutationFn: ({ projectId, kind, wanted }: Choice) => {
       const params = { path: { project_id: projectId } };
       return ask(client.PUT("/api/projects/{project_id}/notifications", { params, body: { [kind]: wanted } }));
     },
-    onSettled: () => cache.invalidateQueries({ queryKey: notificationsQuery.queryKey }),
+    onSettled: useOutdating(notificationsQuery),
   });
 }
 

@@ -1,10 +1,5 @@
 /** The signed-in account. */
 
-import { queryOptions } from "@tanstack/react-query";
-import { client } from "./client";
-import { ask } from "./problem";
+import { read } from "./reads";
 
-export const ownAccountQuery = queryOptions({
-  queryKey: ["own-account"],
-  queryFn: ({ signal }) => ask(client.GET("/api/me/account", { signal })),
-});
+export const ownAccountQuery = read("/api/me/account");

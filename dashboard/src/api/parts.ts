@@ -1,24 +1,42 @@
-/** Lists in parts, of which each links to the next one. */
+/** Lists that are read in parts, as somebody asks for more. */
 
 import { infiniteQueryOptions, keepPreviousData } from "@tanstack/react-query";
-import { cursorOf } from "../lib/cursors";
-import { type Answer, ask } from "./problem";
+import { cursorOf } from "./cursors";
+import { keyOf } from "./keys";
+import { ask } from "./problem";
+import { get, type Given, type Read, type Readable } from "./reads";
 
 const PART = { limit: 50 };
 
-type Load<T> = (part: { limit: number; cursor?: string }, signal: AbortSignal) => Promise<Answer<T[]>>;
-
-/** The query of such a list. While another search is loading, the previous one stays. */
-export function partsQuery<T>(queryKey: readonly string[], load: Load<T>) {
+/** A list whose parts link to the next one. While another search is loading, the previous one stays. */
+export function readParts<P extends Readable>(path: P, ...[ids, query]: Given<P>) {
   return infiniteQueryOptions({
-    queryKey,
+    queryKey: keyOf(path, ids, "parts", { ...query }),
     initialPageParam: "",
     queryFn: async ({ pageParam, signal }) => {
-      const answer = load({ ...PART, ...(pageParam && { cursor: pageParam }) }, signal);
+      const answer = get(path, ids, { ...PART, ...query, ...(pageParam && { cursor: pageParam }) }, signal);
       const items = await ask(answer);
       return { items, next: cursorOf((await answer).response.headers.get("link")) };
     },
     getNextPageParam: (part) => part.next,
     placeholderData: keepPreviousData,
   });
+}
+
+/** The operations whose results are pages with the cursor of the next one. */
+type Paged = { [P in Readable]: Read<P> extends { next_cursor: string | null } ? P : never }[Readable];
+
+/** The pages of such an operation. */
+export function readPages<P extends Paged>(path: P, ...[ids, query]: Given<P>) {
+  return infiniteQueryOptions({
+    queryKey: keyOf(path, ids, "pages", { ...query }),
+    initialPageParam: "",
+    queryFn: ({ pageParam, signal }) =>
+      ask(get(path, ids, { ...PART, ...query, ...(pageParam && { cursor: pageParam }) }, signal)),
+    getNextPageParam: cursorIn as (page: Read<P>) => string | null,
+  });
+}
+
+function cursorIn({ next_cursor: next }: { readonly next_cursor: string | null }): string | null {
+  return next;
 }

@@ -6,12 +6,14 @@ import { client, type Environment, type EnvironmentPath } from "./client";
 import type { Evaluation } from "./history";
 import { ask } from "./problem";
 import type { components } from "./schema";
+import { keyOf } from "./keys";
+import { readPages } from "./parts";
 
-export type Answers = components["schemas"]["AnswersOut"];
 type EvaluationsPage = components["schemas"]["EvaluationsPageOut"];
 export type AnswerChange = components["schemas"]["AnswerChangeOut"];
 
-const BASE = "/api/projects/{project_id}/environments/{env_id}";
+const EVALUATIONS = "/api/projects/{project_id}/environments/{env_id}/evaluations";
+const ANSWERS = "/api/projects/{project_id}/environments/{env_id}/answers";
 const ROWS = 15; // so that what was recorded is in reach
 const RECORDS = 25;
 // A search examines a limited part of the history per request.
@@ -38,7 +40,7 @@ export function latestQuery(projectId: string, environments: readonly Environmen
     for (let search = 0; search < MOST_SEARCHES; search += 1) {
       const query = { ...userOf(person), limit: RECORDS, answers: false, ...(cursor !== null && { cursor }) };
       // Each search begins where the one before it ended.
-      const page: EvaluationsPage = await ask(client.GET(`${BASE}/evaluations`, { params: { path, query }, signal }));
+      const page: EvaluationsPage = await ask(client.GET(EVALUATIONS, { params: { path, query }, signal }));
       const found = page.items.find(({ attributes }) => Object.keys(attributes ?? {}).length > 0) ?? page.items[0];
       if (found) return found;
       if (page.next_cursor === null) break;
@@ -47,7 +49,13 @@ export function latestQuery(projectId: string, environments: readonly Environmen
     return null;
   };
   return queryOptions({
-    queryKey: ["person", projectId, "latest", userOf(person), environments.map(({ id }) => id)],
+    queryKey: keyOf(
+      EVALUATIONS,
+      { project_id: projectId },
+      "latest",
+      userOf(person),
+      environments.map(({ id }) => id),
+    ),
     queryFn: ({ signal }) => Promise.all(environments.map((each) => latestIn(each, signal))),
     ...OF_NOW,
   });
@@ -62,14 +70,20 @@ export function answersQuery(
 ) {
   const search = person.flag ?? null;
   return infiniteQueryOptions({
-    queryKey: ["person", projectId, "answers", userOf(person), search, latest.map((each) => each?.id ?? null)],
+    queryKey: keyOf(
+      ANSWERS,
+      { project_id: projectId },
+      userOf(person),
+      search,
+      latest.map((each) => each?.id ?? null),
+    ),
     initialPageParam: "",
     queryFn: async ({ pageParam, signal }) =>
       rowsOf(
         await Promise.all(
           environments.map((each, place) =>
             ask(
-              client.POST(`${BASE}/answers`, {
+              client.POST(ANSWERS, {
                 params: { path: { project_id: projectId, env_id: each.id } },
                 body: {
                   context: contextFor(person, latest[place] ?? newestOf(latest)),
@@ -91,31 +105,18 @@ export function answersQuery(
 
 /** Where the user's answers changed in an environment, on a day or lately. */
 export function answerChangesQuery(path: EnvironmentPath, person: PersonSearch) {
-  return infiniteQueryOptions({
-    queryKey: ["evaluations", path.env_id, "changes", userOf(person), person.day ?? null],
-    initialPageParam: "",
-    queryFn: ({ pageParam, signal }) => {
-      const query = {
-        ...userOf(person),
-        ...boundsOf(person.day),
-        limit: RECORDS,
-        ...(pageParam && { cursor: pageParam }),
-      };
-      return ask(client.GET(`${BASE}/evaluations/changes`, { params: { path, query }, signal }));
-    },
-    getNextPageParam: (page) => page.next_cursor,
-  });
+  return readPages(`${EVALUATIONS}/changes`, path, { ...userOf(person), ...boundsOf(person.day), limit: RECORDS });
 }
 
 /** The flags whose results changed with an evaluation; none if it is of nobody. */
 export function changedInQuery(path: EnvironmentPath, { id, user_id, user_email, evaluated_at: at }: Evaluation) {
   return queryOptions({
-    queryKey: ["evaluations", path.env_id, "changed-in", id],
+    queryKey: keyOf(`${EVALUATIONS}/changes`, path, id),
     queryFn: async ({ signal }) => {
       const until = new Date(Date.parse(at) + 1).toISOString();
       const user = { ...(user_id !== null && { user_id }), ...(user_email !== null && { user_email }) };
       const query = { ...user, until, limit: RECORDS };
-      const { items } = await ask(client.GET(`${BASE}/evaluations/changes`, { params: { path, query }, signal }));
+      const { items } = await ask(client.GET(`${EVALUATIONS}/changes`, { params: { path, query }, signal }));
       return items.filter(({ after }) => after.evaluation_id === id);
     },
     enabled: user_id !== null || user_email !== null,
@@ -125,19 +126,6 @@ export function changedInQuery(path: EnvironmentPath, { id, user_id, user_email,
 
 /** The user's evaluations in an environment, on a day or lately, without the results. */
 export function recordsQuery(path: EnvironmentPath, person: PersonSearch) {
-  return infiniteQueryOptions({
-    queryKey: ["evaluations", path.env_id, "records", userOf(person), person.day ?? null],
-    initialPageParam: "",
-    queryFn: ({ pageParam, signal }) => {
-      const query = {
-        ...userOf(person),
-        ...boundsOf(person.day),
-        answers: false,
-        limit: RECORDS,
-        ...(pageParam && { cursor: pageParam }),
-      };
-      return ask(client.GET(`${BASE}/evaluations`, { params: { path, query }, signal }));
-    },
-    getNextPageParam: (page) => page.next_cursor,
-  });
+  const query = { ...userOf(person), ...boundsOf(person.day), answers: false, limit: RECORDS };
+  return readPages(EVALUATIONS, path, query);
 }

@@ -1,11 +1,13 @@
 /** Pinned charts of a project: views of the history's chart with a name. */
 
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
 import { saveShown } from "./shown";
 import { ifMatch } from "./states";
+import { useOutdating } from "./keys";
+import { read } from "./reads";
 
 export type PinnedChart = components["schemas"]["PinnedChartOut"];
 export type NewPinnedChart = components["schemas"]["NewPinnedChart"];
@@ -15,10 +17,7 @@ const ONE = `${BASE}/{chart_id}` as const;
 export const MOST_PINNED = 12;
 
 export function pinnedChartsQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["pinned-charts", projectId],
-    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal })),
-  });
+  return read(BASE, { project_id: projectId });
 }
 
 export function usePinChart(projectId: string) {
@@ -68,6 +67,5 @@ function at(chart: PinnedChart) {
 }
 
 function useRefresh(projectId: string) {
-  const cache = useQueryClient();
-  return () => cache.invalidateQueries({ queryKey: pinnedChartsQuery(projectId).queryKey });
+  return useOutdating(pinnedChartsQuery(projectId));
 }

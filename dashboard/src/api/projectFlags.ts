@@ -3,24 +3,31 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
-import { PROJECT_FLAGS } from "./projectFlagCache";
 import type { components } from "./schema";
+import { keyOf } from "./keys";
+import { read } from "./reads";
+import { PROJECT_FLAGS, type ProjectFlag } from "./flagCache";
+import { readParts } from "./parts";
 
-export type ProjectFlag = components["schemas"]["ProjectFlagOut"];
 export type FlagInBrief = components["schemas"]["FlagInBriefOut"];
 export type Aspect = components["schemas"]["Aspect"];
 
-export const PATH = "/api/projects/{project_id}/flags";
-export const REFRESH_MILLISECONDS = 30_000;
+const REFRESH_MILLISECONDS = 30_000;
 const FOUND_AT_ONCE = 50;
+
+/** The flags of a project, by key, in parts. */
+export function projectFlagsQuery(projectId: string, { q = "", differs = false }: { q?: string; differs?: boolean }) {
+  const filter = { ...(q && { q }), ...(differs && { differs }) };
+  return { ...readParts(PROJECT_FLAGS, { project_id: projectId }, filter), refetchInterval: REFRESH_MILLISECONDS };
+}
 
 /** The flags with a key, in all environments; null if there are none. */
 export function flagsOfKeyQuery(projectId: string, key: string) {
   return queryOptions({
-    queryKey: [PROJECT_FLAGS, projectId, "key", key],
+    queryKey: keyOf(PROJECT_FLAGS, { project_id: projectId }, "key", key),
     queryFn: async ({ signal }): Promise<ProjectFlag | null> => {
       const params = { path: { project_id: projectId }, query: { key } };
-      const [found] = await ask(client.GET(PATH, { params, signal }));
+      const [found] = await ask(client.GET(PROJECT_FLAGS, { params, signal }));
       return found ?? null;
     },
     refetchInterval: REFRESH_MILLISECONDS,
@@ -29,24 +36,14 @@ export function flagsOfKeyQuery(projectId: string, key: string) {
 
 /** The first flags of a project whose key or name contains a text. */
 export function foundFlagsQuery(projectId: string, q: string) {
-  return queryOptions({
-    queryKey: [PROJECT_FLAGS, projectId, "found", q],
-    queryFn: ({ signal }) => {
-      const params = { path: { project_id: projectId }, query: { q, limit: FOUND_AT_ONCE } };
-      return ask(client.GET(PATH, { params, signal }));
-    },
-  });
+  return read(PROJECT_FLAGS, { project_id: projectId }, { q, limit: FOUND_AT_ONCE });
 }
 
 /** The keys of the first flags of a project whose key or name contains a text. */
 export function foundKeysQuery(projectId: string, q: string) {
   return queryOptions({
-    queryKey: ["flag-keys", projectId, q],
-    queryFn: async ({ signal }) => {
-      const params = { path: { project_id: projectId }, query: { q, limit: FOUND_AT_ONCE } };
-      const found = await ask(client.GET(PATH, { params, signal }));
-      return found.map(({ key }) => key);
-    },
+    ...foundFlagsQuery(projectId, q),
+    select: (found) => found.map(({ key }) => key),
     placeholderData: keepPreviousData,
   });
 }

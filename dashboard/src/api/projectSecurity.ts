@@ -1,18 +1,16 @@
 /** Whether a project demands a second factor of its members. */
 
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
 import { saveShown } from "./shown";
 import { ifMatch } from "./states";
+import { read } from "./reads";
 
 const SECURITY = "/api/projects/{project_id}/security";
 
 export function securityQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["project-security", projectId],
-    queryFn: ({ signal }) => ask(client.GET(SECURITY, { params: at(projectId), signal })),
-  });
+  return read(SECURITY, { project_id: projectId });
 }
 
 export function useDemandSecondFactor(projectId: string) {

@@ -5,15 +5,14 @@ import { client, type Project } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
 import { ifMatch, type Tagged } from "./states";
+import { read } from "./reads";
+import { keyOf, outdate } from "./keys";
 
 export type OwnPermissions = components["schemas"]["OwnPermissionsOut"];
 
-const ONE = "/api/projects/{project_id}";
+export const PROJECT = "/api/projects/{project_id}";
 
-export const projectsQuery = queryOptions({
-  queryKey: ["projects"],
-  queryFn: ({ signal }) => ask(client.GET("/api/projects", { signal })),
-});
+export const projectsQuery = read("/api/projects");
 
 /**
  * What every page of a project needs, in one request: the project, its environments, and what the account may do.
@@ -21,15 +20,15 @@ export const projectsQuery = queryOptions({
  */
 export function projectInFullQuery(projectId: string) {
   return queryOptions({
-    queryKey: ["project", projectId],
+    queryKey: keyOf(PROJECT, { project_id: projectId }),
     queryFn: async ({ signal }) => {
       const query = { environments: true, permissions: true };
       const {
         // The release before, which may answer during an upgrade, does not return these.
-        environments = await ask(client.GET(`${ONE}/environments`, { params: at(projectId), signal })),
-        permissions = await ask(client.GET(`${ONE}/permissions`, { params: at(projectId), signal })),
+        environments = await ask(client.GET(`${PROJECT}/environments`, { params: at(projectId), signal })),
+        permissions = await ask(client.GET(`${PROJECT}/permissions`, { params: at(projectId), signal })),
         ...project
-      } = await ask(client.GET(ONE, { params: { ...at(projectId), query }, signal }));
+      } = await ask(client.GET(PROJECT, { params: { ...at(projectId), query }, signal }));
       return { project, environments: environments ?? [], permissions: permissions as OwnPermissions };
     },
   });
@@ -51,7 +50,7 @@ export function useUpdateProject(projectId: string) {
   const keep = useKeep();
   return useMutation({
     mutationFn: ({ tag, ...body }: { name?: string; description?: string | null } & Tagged) =>
-      ask(client.PUT(ONE, { params: at(projectId), body, ...ifMatch(tag) })),
+      ask(client.PUT(PROJECT, { params: at(projectId), body, ...ifMatch(tag) })),
     onSuccess: keep,
   });
 }
@@ -60,7 +59,7 @@ export function useRegenerateKey(projectId: string) {
   const keep = useKeep();
   return useMutation({
     mutationFn: ({ tag }: Tagged) =>
-      ask(client.POST(`${ONE}/regenerate-key`, { params: at(projectId), ...ifMatch(tag) })),
+      ask(client.POST(`${PROJECT}/regenerate-key`, { params: at(projectId), ...ifMatch(tag) })),
     onSuccess: keep,
   });
 }
@@ -68,7 +67,7 @@ export function useRegenerateKey(projectId: string) {
 export function useDeleteProject(projectId: string) {
   const cache = useQueryClient();
   return useMutation({
-    mutationFn: ({ tag }: Tagged) => ask(client.DELETE(ONE, { params: at(projectId), ...ifMatch(tag) })),
+    mutationFn: ({ tag }: Tagged) => ask(client.DELETE(PROJECT, { params: at(projectId), ...ifMatch(tag) })),
     onSuccess: () => cache.invalidateQueries({ queryKey: projectsQuery.queryKey, refetchType: "all" }),
   });
 }
@@ -81,6 +80,6 @@ function useKeep() {
   const cache = useQueryClient();
   return (project: Project) => {
     cache.setQueryData(projectInFullQuery(project.id).queryKey, (known) => known && { ...known, project });
-    return cache.invalidateQueries({ queryKey: projectsQuery.queryKey });
+    return outdate(cache, projectsQuery);
   };
 }

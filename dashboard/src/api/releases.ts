@@ -3,13 +3,14 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { isOpen } from "../lib/releaseState";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
-import { refreshChanges } from "./flags";
+import { refreshChanges } from "./flagCache";
 import { ask } from "./problem";
 import type { components } from "./schema";
+import { read } from "./reads";
+import { allOf, outdate } from "./keys";
 
 type Schemas = components["schemas"];
 export type Release = Schemas["ReleaseOut"];
-export type ReleaseState = Release["state"];
 export type ReleaseStep = Schemas["StepOut"];
 export type NewRelease = Schemas["NewRelease"];
 export type Guard = Schemas["GuardOut"];
@@ -22,6 +23,9 @@ export type ChartPoint = Schemas["PointOut"];
 
 const BASE = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases";
 const ONE = `${BASE}/{release_id}` as const;
+const RESULTS = `${ONE}/results` as const;
+const OPEN_ONES = "/api/projects/{project_id}/environments/{env_id}/releases";
+export const RELEASES = [BASE, OPEN_ONES, RESULTS] as const;
 
 /** While a release is open. A page that is not visible does not ask. */
 const LOOK_MILLISECONDS = 3_000;
@@ -29,28 +33,21 @@ const OVERVIEW_MILLISECONDS = 30_000;
 
 export function releasesQuery(path: FlagPath) {
   return queryOptions({
-    queryKey: ["releases", path.env_id, path.flag_id],
-    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path }, signal })),
+    ...read(BASE, path),
     refetchInterval: ({ state }) => (state.data?.some(isOpen) ? LOOK_MILLISECONDS : false),
   });
 }
 
 /** The releases of an environment that have not ended. */
 export function openReleasesQuery(path: EnvironmentPath) {
-  return queryOptions({
-    queryKey: ["releases", path.env_id],
-    queryFn: ({ signal }) =>
-      ask(client.GET("/api/projects/{project_id}/environments/{env_id}/releases", { params: { path }, signal })),
-    refetchInterval: OVERVIEW_MILLISECONDS,
-  });
+  return { ...read(OPEN_ONES, path), refetchInterval: OVERVIEW_MILLISECONDS };
 }
 
 export function resultsQuery(path: FlagPath, release: Pick<Release, "id" | "state">) {
-  return queryOptions({
-    queryKey: ["releases", path.env_id, path.flag_id, release.id],
-    queryFn: ({ signal }) => ask(client.GET(`${ONE}/results`, { params: at(path, release.id), signal })),
-    refetchInterval: isOpen(release) ? LOOK_MILLISECONDS : false,
-  });
+  return {
+    ...read(RESULTS, { ...path, release_id: release.id }),
+    refetchInterval: isOpen(release) ? LOOK_MILLISECONDS : (false as const),
+  };
 }
 
 /** The users of a release, with what was counted of each, as CSV. */
@@ -92,5 +89,5 @@ function at(path: FlagPath, releaseId: string) {
 
 function useRefresh(path: FlagPath) {
   const cache = useQueryClient();
-  return () => Promise.all([cache.invalidateQueries({ queryKey: ["releases"] }), refreshChanges(cache, path)]);
+  return () => Promise.all([outdate(cache, ...allOf(RELEASES)), refreshChanges(cache, path)]);
 }

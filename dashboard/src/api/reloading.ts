@@ -1,19 +1,24 @@
 /** Loads again what is shown of a project, and of that only what changes concern. */
 
 import type { QueryClient } from "@tanstack/react-query";
-import { concernedBy, type Concerned, type OfFlag } from "../lib/recentChanges";
+import { concernedBy, type Concerned, type OfFlag } from "./recentChanges";
 import type { Change } from "./changes";
 import type { FlagPath } from "./client";
-import { flagQuery, flagsQuery, keepFlag } from "./flags";
-import { keepRow, PROJECT_FLAGS } from "./projectFlagCache";
+import { FLAG, FLAGS, PROJECT_FLAGS, showFlag, showRow } from "./flagCache";
+import { flagQuery, flagsQuery } from "./flags";
 import { flagsOfKeyQuery } from "./projectFlags";
-import { projectInFullQuery } from "./projects";
-import { keepRules, rulesByFlagQuery, rulesQuery } from "./rules";
-import { segmentsQuery } from "./segments";
+import { PROJECT } from "./projects";
+import { BASE as RULES, BY_FLAG, keepRules, rulesByFlagQuery, rulesQuery } from "./rules";
+import { BASE as SEGMENTS } from "./segments";
+import { CHANGES } from "./changed";
+import { COMPARE } from "./comparisons";
+import { METRICS } from "./metrics";
+import { RELEASES } from "./releases";
+import { BASE as VIEWS } from "./views";
+import { allOf, type Key, keyOf, outdate, type Path } from "./keys";
 
 const MOST_ONE_BY_ONE = 5;
-const LISTS = ["flags", "archived-flags"];
-const OF_FLAGS = [...LISTS, "rules-by-flag", "flag", "rules"];
+const OF_FLAGS = [FLAGS, FLAG, RULES, BY_FLAG] as const;
 const FETCHING_MILLISECONDS = 100;
 
 /** Loads again what these changes concern; everything if they are not known, or if something cannot be loaded. */
@@ -23,10 +28,9 @@ export async function loadAgain(
   changes: readonly Change[] | null,
 ): Promise<void> {
   if (changes?.length === 0) return;
-  void cache.invalidateQueries({ queryKey: ["changes"] });
-  void cache.invalidateQueries({ queryKey: ["compare", projectId] });
+  void outdate(cache, ...allOf(CHANGES), ...allOf([COMPARE], { project_id: projectId }));
   if (!changes || changes.some(({ action }) => action.startsWith("release."))) {
-    void cache.invalidateQueries({ queryKey: ["releases"] });
+    void outdate(cache, ...allOf(RELEASES));
   }
   const concerned = changes && concernedBy(changes);
   loadOthers(cache, projectId, concerned?.others ?? null);
@@ -34,7 +38,7 @@ export async function loadAgain(
     loadEverything(cache);
     return;
   }
-  for (const id of concerned.lists) for (const key of LISTS) void cache.invalidateQueries({ queryKey: [key, id] });
+  for (const env_id of concerned.lists) void outdate(cache, ...allOf([FLAGS], { env_id }));
   try {
     await Promise.all([
       ...concerned.flags.map((each) => loadFlag(cache, pathOf(projectId, each))),
@@ -48,25 +52,27 @@ export async function loadAgain(
 
 /** Marks what is not a flag as outdated, such as segments; all of it, if it is not known what has changed. */
 function loadOthers(cache: QueryClient, projectId: string, kinds: readonly string[] | null): void {
-  const places: readonly (readonly [readonly string[], readonly unknown[]])[] = [
-    [["project", "environment"], projectInFullQuery(projectId).queryKey],
-    [["segment"], segmentsQuery(projectId).queryKey],
-    [["metric"], ["metrics", projectId]],
-    [["view"], ["views", projectId]],
+  const places: readonly (readonly [kinds: readonly string[], operations: readonly Path[]])[] = [
+    [["project", "environment"], [PROJECT]],
+    [["segment"], [SEGMENTS]],
+    [["metric"], METRICS],
+    [["view"], [VIEWS]],
   ];
-  for (const [of, queryKey] of places) {
-    if (!kinds || of.some((kind) => kinds.includes(kind))) void cache.invalidateQueries({ queryKey });
+  for (const [of, operations] of places) {
+    if (!kinds || of.some((kind) => kinds.includes(kind))) {
+      void outdate(cache, ...allOf(operations, { project_id: projectId }));
+    }
   }
 }
 
 /** Marks flags and rules as outdated. Those that are shown are loaded again, as often as it takes. */
 function loadEverything(cache: QueryClient): void {
-  for (const key of OF_FLAGS) void cache.invalidateQueries({ queryKey: [key] });
-  void loadAllRows(cache, [PROJECT_FLAGS]);
+  void outdate(cache, ...allOf(OF_FLAGS));
+  void loadAllRows(cache, keyOf(PROJECT_FLAGS));
 }
 
 /** Waits for the next part of a table, if one is being loaded: it would be dropped, and the press that asked for it. */
-async function loadAllRows(cache: QueryClient, queryKey: readonly string[]): Promise<void> {
+async function loadAllRows(cache: QueryClient, queryKey: Key): Promise<void> {
   while (cache.isFetching({ queryKey }) > 0) {
     await new Promise((resolve) => setTimeout(resolve, FETCHING_MILLISECONDS));
   }
@@ -76,9 +82,9 @@ async function loadAllRows(cache: QueryClient, queryKey: readonly string[]): Pro
 async function loadFlag(cache: QueryClient, path: FlagPath): Promise<void> {
   const single = flagQuery(path);
   if (isShown(cache, single.queryKey) || isShown(cache, flagsQuery(path).queryKey)) {
-    keepFlag(cache, path, await cache.query({ ...single, staleTime: 0 }));
+    showFlag(cache, await cache.query({ ...single, staleTime: 0 }));
   } else {
-    outdate(cache, single.queryKey, flagsQuery(path).queryKey);
+    void outdate(cache, single, flagsQuery(path));
   }
 }
 
@@ -87,28 +93,24 @@ async function loadRules(cache: QueryClient, path: FlagPath): Promise<void> {
   if (isShown(cache, single.queryKey) || isShown(cache, rulesByFlagQuery(path).queryKey)) {
     keepRules(cache, path, await cache.query({ ...single, staleTime: 0 }));
   } else {
-    outdate(cache, single.queryKey, rulesByFlagQuery(path).queryKey);
+    void outdate(cache, single, rulesByFlagQuery(path));
   }
 }
 
 /** Loads what is shown of flags in all environments: the rows of these flags, or all if flags have come or gone. */
 async function loadRows(cache: QueryClient, projectId: string, { keys, lists }: Concerned): Promise<void> {
-  const all = [PROJECT_FLAGS, projectId];
+  const all = keyOf(PROJECT_FLAGS, { project_id: projectId });
   if (!isShown(cache, all) || lists.length > 0) return loadAllRows(cache, all);
   await Promise.all(
     keys.map(async (key) => {
       const row = await cache.query({ ...flagsOfKeyQuery(projectId, key), staleTime: 0 });
-      if (row) keepRow(cache, projectId, row);
+      if (row) showRow(cache, row);
     }),
   );
 }
 
-function isShown(cache: QueryClient, queryKey: readonly unknown[]): boolean {
+function isShown(cache: QueryClient, queryKey: Key): boolean {
   return cache.getQueryCache().findAll({ queryKey, type: "active" }).length > 0;
-}
-
-function outdate(cache: QueryClient, ...keys: (readonly unknown[])[]): void {
-  for (const queryKey of keys) void cache.invalidateQueries({ queryKey });
 }
 
 function pathOf(projectId: string, { environmentId, flagId }: OfFlag): FlagPath {

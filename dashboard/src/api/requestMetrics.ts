@@ -5,6 +5,8 @@ import type { Span } from "../lib/chartTimes";
 import { client, type EnvironmentPath } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
+import { read } from "./reads";
+import { keyOf } from "./keys";
 
 type Schemas = components["schemas"];
 export type RequestMetric = Schemas["RequestMetricOut"];
@@ -12,6 +14,7 @@ export type RequestChart = Schemas["RequestChartOut"];
 export type Measure = RequestChart["measure"];
 
 const BASE = "/api/projects/{project_id}/environments/{env_id}/request-metrics";
+const CHART = `${BASE}/chart` as const;
 const LOOK_MILLISECONDS = 15_000;
 
 export interface ChartQuery {
@@ -27,11 +30,7 @@ export interface ChartQuery {
 }
 
 export function requestMetricsQuery(path: EnvironmentPath) {
-  return queryOptions({
-    queryKey: ["request-metrics", path.env_id],
-    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path }, signal })),
-    refetchInterval: LOOK_MILLISECONDS,
-  });
+  return { ...read(BASE, path), refetchInterval: LOOK_MILLISECONDS };
 }
 
 export function requestChartQuery(
@@ -40,7 +39,7 @@ export function requestChartQuery(
 ) {
   const label = Object.entries(labels ?? {}).map(([key, value]) => `${key}:${value}`);
   return queryOptions({
-    queryKey: ["request-metrics", path.env_id, name, measure, label, by, hours, span],
+    queryKey: keyOf(CHART, path, name, measure, label, by, hours, span),
     queryFn: ({ signal }) => {
       const since = new Date(span?.since ?? Date.now() - hours * 3_600_000).toISOString();
       const query = {
@@ -51,7 +50,7 @@ export function requestChartQuery(
         ...(measure && { measure }),
         ...(by && { by }),
       };
-      return ask(client.GET(`${BASE}/chart`, { params: { path, query }, signal }));
+      return ask(client.GET(CHART, { params: { path, query }, signal }));
     },
     refetchInterval: LOOK_MILLISECONDS,
   });

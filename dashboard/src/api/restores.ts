@@ -4,10 +4,12 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
+import { keyOf, outdateAllBut } from "./keys";
 
 export type Alteration = components["schemas"]["AlterationOut"];
 
-const PATH = "/api/projects/{project_id}/changes/{change_id}/restore";
+const ONE = "/api/projects/{project_id}/changes/{change_id}/restore";
+const SEVERAL = "/api/projects/{project_id}/changes/restore";
 
 interface Options {
   readonly dry_run?: boolean;
@@ -16,13 +18,13 @@ interface Options {
 
 export function restoreChange(projectId: string, changeId: string, { dry_run = false, if_unchanged = false }: Options) {
   const params = { path: { project_id: projectId, change_id: changeId } };
-  return ask(client.POST(PATH, { params, body: { dry_run, if_unchanged } }));
+  return ask(client.POST(ONE, { params, body: { dry_run, if_unchanged } }));
 }
 
 /** The alterations that putting back a change would make now. */
 export function dryRunQuery(projectId: string, changeId: string) {
   return queryOptions({
-    queryKey: ["restore", projectId, changeId],
+    queryKey: keyOf(ONE, { project_id: projectId, change_id: changeId }),
     queryFn: () => restoreChange(projectId, changeId, { dry_run: true }),
     staleTime: 0,
     gcTime: 0,
@@ -38,13 +40,13 @@ export function restoreChanges(
 ) {
   const params = { path: { project_id: projectId } };
   const body = { changes: [...changes], dry_run, if_unchanged };
-  return ask(client.POST("/api/projects/{project_id}/changes/restore", { params, body }));
+  return ask(client.POST(SEVERAL, { params, body }));
 }
 
 /** The alterations that putting back several changes would make now, and the changes that cannot be put back. */
 export function dryRunAllQuery(projectId: string, changes: readonly string[]) {
   return queryOptions({
-    queryKey: ["restore", projectId, "several", ...changes],
+    queryKey: keyOf(SEVERAL, { project_id: projectId }, ...changes),
     queryFn: () => restoreChanges(projectId, changes, { dry_run: true }),
     staleTime: 0,
     gcTime: 0,
@@ -56,7 +58,7 @@ export function useRestoreChanges(projectId: string) {
   const cache = useQueryClient();
   return useMutation({
     mutationFn: (changes: readonly string[]) => restoreChanges(projectId, changes, {}),
-    onSuccess: () => cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "restore" }),
+    onSuccess: () => outdateAllBut(cache, ONE, SEVERAL),
   });
 }
 
@@ -65,6 +67,6 @@ export function useRestoreChange(projectId: string, changeId: string) {
   return useMutation({
     mutationFn: () => restoreChange(projectId, changeId, {}),
     // It may have been any resource. The dry run would only be told that there is nothing left to put back.
-    onSuccess: () => cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "restore" }),
+    onSuccess: () => outdateAllBut(cache, ONE, SEVERAL),
   });
 }

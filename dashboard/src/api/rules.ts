@@ -1,27 +1,24 @@
 /** Targeting rules of a flag, in the order in which they are checked. */
 
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import type { PriorityChange } from "../lib/priorities";
 import { client, type EnvironmentPath, type FlagPath, type NewRule, type Rule } from "./client";
-import { refreshChanges } from "./flags";
+import { refreshChanges } from "./flagCache";
 import { ask } from "./problem";
 import { ifMatch, saveFields, type Tagged } from "./states";
+import { read } from "./reads";
+import { keyOf, outdate } from "./keys";
 
-const BASE = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/rules";
+export const BASE = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/rules";
+export const BY_FLAG = "/api/projects/{project_id}/environments/{env_id}/rules";
 
 export function rulesQuery(path: FlagPath) {
-  return queryOptions({
-    queryKey: ["rules", path.flag_id],
-    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path }, signal })),
-  });
+  return read(BASE, path);
 }
 
 /** The rules of all flags of an environment, by the flag's id. */
 export function rulesByFlagQuery(path: EnvironmentPath) {
   return queryOptions({
-    queryKey: ["rules-by-flag", path.env_id],
-    queryFn: ({ signal }) =>
-      ask(client.GET("/api/projects/{project_id}/environments/{env_id}/rules", { params: { path }, signal })),
+    ...read(BY_FLAG, path),
     select: (rules) => Map.groupBy(rules, (rule) => rule.flag_id),
   });
 }
@@ -69,7 +66,7 @@ export function useSwitchRule(path: FlagPath) {
 }
 
 interface Reordering {
-  readonly reordered: readonly PriorityChange[];
+  readonly reordered: readonly Pick<Rule, "id" | "priority">[];
   /** The rules as they were seen. */
   readonly before: readonly Rule[];
 }
@@ -81,11 +78,11 @@ interface Reordering {
 export function useReorderRules(path: FlagPath) {
   const cache = useQueryClient();
   const refresh = useRefresh(path);
-  const mutationKey = ["reorder-rules", path.flag_id];
+  const mutationKey = keyOf(BASE, path, "order");
   return useMutation({
     mutationKey,
     meta: { done: "rulesMoved" },
-    scope: { id: mutationKey.join() }, // one after the other, so that the last press decides
+    scope: { id: `order of ${path.flag_id}` }, // one after the other, so that the last press decides
     mutationFn: async ({ reordered, before }: Reordering) => {
       for (const { id, priority } of reordered) {
         const params = { path: { ...path, rule_id: id } };
@@ -137,10 +134,5 @@ function byPrecedence(a: Rule, b: Rule): number {
 
 function useRefresh(path: FlagPath) {
   const cache = useQueryClient();
-  return () =>
-    Promise.all([
-      cache.invalidateQueries({ queryKey: rulesQuery(path).queryKey }),
-      cache.invalidateQueries({ queryKey: rulesByFlagQuery(path).queryKey }),
-      refreshChanges(cache, path),
-    ]);
+  return () => Promise.all([outdate(cache, rulesQuery(path), rulesByFlagQuery(path)), refreshChanges(cache, path)]);
 }

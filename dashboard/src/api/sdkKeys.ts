@@ -1,10 +1,12 @@
 /** The SDK keys of a project's environments. */
 
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { projectChangesQuery } from "./changes";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
+import { useOutdating } from "./keys";
+import { read } from "./reads";
 
 type Schemas = components["schemas"];
 export type SdkKey = Schemas["SdkKeyOut"];
@@ -14,10 +16,7 @@ export type NewSdkKey = Schemas["NewSdkKey"];
 const KEYS = "/api/projects/{project_id}/sdk-keys";
 
 export function sdkKeysQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["sdk-keys", projectId],
-    queryFn: ({ signal }) => ask(client.GET(KEYS, { params: { path: { project_id: projectId } }, signal })),
-  });
+  return read(KEYS, { project_id: projectId });
 }
 
 export function useCreateSdkKey(projectId: string) {
@@ -37,10 +36,5 @@ export function useRevokeSdkKey(projectId: string) {
 }
 
 function useRefresh(projectId: string) {
-  const cache = useQueryClient();
-  return () =>
-    Promise.all([
-      cache.invalidateQueries({ queryKey: sdkKeysQuery(projectId).queryKey }),
-      cache.invalidateQueries({ queryKey: projectChangesQuery(projectId, "sdk_key").queryKey }),
-    ]);
+  return useOutdating(sdkKeysQuery(projectId), projectChangesQuery(projectId, "sdk_key"));
 }

@@ -1,28 +1,23 @@
 /** Segments of a project, which rules of flags in all its environments can refer to. */
 
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { projectChangesQuery } from "./changes";
 import { client, type NewSegment } from "./client";
 import { ask } from "./problem";
 import { ifMatch, type Tagged } from "./states";
+import { useOutdating } from "./keys";
+import { read } from "./reads";
 
-const BASE = "/api/projects/{project_id}/segments";
+export const BASE = "/api/projects/{project_id}/segments";
 
 export function segmentsQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["segments", projectId],
-    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal })),
-  });
+  return read(BASE, { project_id: projectId });
 }
 
 /** The flags with a rule for a segment, by environment. */
 export function segmentUsesQuery(projectId: string, segmentId: string) {
-  return queryOptions({
-    queryKey: ["segment-uses", projectId, segmentId],
-    queryFn: ({ signal }) =>
-      ask(client.GET(`${BASE}/{segment_id}/flags`, { params: at(projectId, segmentId), signal })),
-    staleTime: 0,
-  });
+  const ids = { project_id: projectId, segment_id: segmentId };
+  return { ...read(`${BASE}/{segment_id}/flags`, ids), staleTime: 0 };
 }
 
 export function useCreateSegment(projectId: string) {
@@ -58,10 +53,5 @@ function at(projectId: string, segmentId: string) {
 }
 
 function useRefresh(projectId: string) {
-  const cache = useQueryClient();
-  return () =>
-    Promise.all([
-      cache.invalidateQueries({ queryKey: segmentsQuery(projectId).queryKey }),
-      cache.invalidateQueries({ queryKey: projectChangesQuery(projectId, "segment").queryKey }),
-    ]);
+  return useOutdating(segmentsQuery(projectId), projectChangesQuery(projectId, "segment"));
 }

@@ -1,30 +1,27 @@
 /** The sessions of the signed-in account. */
 
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
+import { read } from "./reads";
+import { useOutdating } from "./keys";
 
 export type SignIn = components["schemas"]["SessionOut"];
 
-export const sessionsQuery = queryOptions({
-  queryKey: ["sessions"],
-  queryFn: ({ signal }) => ask(client.GET("/api/me/sessions", { signal })),
-});
+export const sessionsQuery = read("/api/me/sessions");
 
 export function useEndOtherSessions() {
-  const cache = useQueryClient();
   return useMutation({
     mutationFn: () => ask(client.DELETE("/api/me/sessions")),
-    onSettled: () => cache.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
+    onSettled: useOutdating(sessionsQuery),
   });
 }
 
 export function useEndSession() {
-  const cache = useQueryClient();
   return useMutation({
     mutationFn: (id: string) =>
       ask(client.DELETE("/api/me/sessions/{session_id}", { params: { path: { session_id: id } } })),
-    onSettled: () => cache.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
+    onSettled: useOutdating(sessionsQuery),
   });
 }

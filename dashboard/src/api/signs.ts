@@ -3,47 +3,37 @@
 import { queryOptions } from "@tanstack/react-query";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { ask } from "./problem";
+import { read } from "./reads";
+import { keyOf } from "./keys";
 
 const ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}";
+const REPORTS = `${ENVIRONMENT}/flags/{flag_id}/reports` as const;
 export const SIGNS_MILLISECONDS = 3_000;
 
 /** The newest evaluation of the flag, or null. */
 export function newestEvaluationQuery(path: FlagPath) {
   return queryOptions({
-    queryKey: ["evaluations", path.env_id, path.flag_id, "newest"],
-    queryFn: async ({ signal }) => {
-      const page = await ask(
-        client.GET(`${ENVIRONMENT}/flags/{flag_id}/evaluations`, {
-          params: { path, query: { limit: 1 } },
-          signal,
-        }),
-      );
-      return page.items[0] ?? null;
-    },
+    ...read(`${ENVIRONMENT}/flags/{flag_id}/evaluations`, path, { limit: 1 }),
+    select: ({ items }) => items[0] ?? null,
   });
 }
 
 /** The newest evaluation in the environment, or null if there is none yet. */
 export function firstEvaluationQuery(path: EnvironmentPath) {
   return queryOptions({
-    queryKey: ["evaluations", path.env_id, "first"],
-    queryFn: async ({ signal }) => {
-      const page = await ask(
-        client.GET(`${ENVIRONMENT}/evaluations`, { params: { path, query: { limit: 1 } }, signal }),
-      );
-      return page.items[0] ?? null;
-    },
+    ...read(`${ENVIRONMENT}/evaluations`, path, { limit: 1 }),
+    select: ({ items }) => items[0] ?? null,
   });
 }
 
 /** What applications that evaluate the flag themselves say: who has fetched it, and how often it was on and off. */
 export function localSignsQuery(path: FlagPath) {
   return queryOptions({
-    queryKey: ["reports", path.env_id, path.flag_id, "newest"],
+    queryKey: keyOf(REPORTS, path),
     queryFn: async ({ signal }) => {
       const [{ connections }, { hours }] = await Promise.all([
         ask(client.GET(`${ENVIRONMENT}/connections`, { params: { path }, signal })),
-        ask(client.GET(`${ENVIRONMENT}/flags/{flag_id}/reports`, { params: { path }, signal })),
+        ask(client.GET(REPORTS, { params: { path }, signal })),
       ]);
       return { connections, hours };
     },

@@ -1,19 +1,19 @@
 /** Signing in at identity providers. */
 
-import { queryOptions, useMutation } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { keepSignIn, type ProviderAnswer } from "../lib/providerAnswer";
 import { startSession } from "../lib/session";
 import { client } from "./client";
 import { ask, Problem } from "./problem";
 import type { components } from "./schema";
+import { read } from "./reads";
 
 export type Provider = components["schemas"]["ProviderOut"];
 
-export const providersQuery = queryOptions({
-  queryKey: ["providers"],
-  queryFn: ({ signal }) => ask(client.GET("/auth/sso", { signal })),
+export const providersQuery = {
+  ...read("/auth/sso"),
   retry: false, // the pages that show them wait for them
-});
+};
 
 /** Leaves this site for the provider, which sends the browser back to be signed in and go on with a page. */
 export function useBeginSignIn(returnTo: string) {

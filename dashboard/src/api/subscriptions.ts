@@ -1,26 +1,23 @@
 /** The subscriptions of the signed-in account. */
 
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { client } from "./client";
 import { notificationsQuery } from "./notifications";
 import { ask } from "./problem";
 import type { components } from "./schema";
+import { allOf, useOutdating } from "./keys";
+import { read } from "./reads";
 
 export type Subscription = components["schemas"]["SubscriptionOut"];
 export type NewSubscription = components["schemas"]["NewSubscription"];
 
+const ALL = "/api/me/subscriptions";
 const BASE = "/api/projects/{project_id}/subscriptions";
 
-export const allSubscriptionsQuery = queryOptions({
-  queryKey: ["subscriptions"],
-  queryFn: ({ signal }) => ask(client.GET("/api/me/subscriptions", { signal })),
-});
+export const allSubscriptionsQuery = read(ALL);
 
 export function subscriptionsQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["subscriptions", projectId],
-    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal })),
-  });
+  return read(BASE, { project_id: projectId });
 }
 
 export function useSubscribe(projectId: string) {
@@ -40,10 +37,5 @@ export function useUnsubscribeFrom() {
 }
 
 function useRefresh() {
-  const cache = useQueryClient();
-  return () =>
-    Promise.all([
-      cache.invalidateQueries({ queryKey: allSubscriptionsQuery.queryKey }),
-      cache.invalidateQueries({ queryKey: notificationsQuery.queryKey }),
-    ]);
+  return useOutdating(...allOf([ALL, BASE]), notificationsQuery);
 }

@@ -1,14 +1,22 @@
 /** Flags that are turned on and off. */
 
-import { type MutationOptions, type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
+import {
+  type MutationOptions,
+  MutationObserver,
+  type QueryClient,
+  useMutation,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useCallback } from "react";
 import { equal } from "../lib/equal";
 import { wantOn } from "../lib/turningOn";
 import { client, type Environment, type EnvironmentPath, type Flag } from "./client";
-import { BASE, flagsQuery, keepFlag, refreshChanges } from "./flags";
+import { dropLoading, FLAG, FLAGS, outdateRows, refreshChanges, showFlag } from "./flagCache";
+import { flagsQuery } from "./flags";
 import { ask } from "./problem";
-import { keepProjectFlags, refreshProjectFlags } from "./projectFlagCache";
 import { ifMatch, stateInstead } from "./states";
+import { keyOf, outdate } from "./keys";
+import { outdateChanges } from "./changed";
 
 export interface Switching {
   /** As it was seen. */
@@ -16,7 +24,7 @@ export interface Switching {
   readonly enabled: boolean;
 }
 
-const SWITCH = "switch";
+type OnRefused = (switching: Switching, error: Error) => void;
 
 /** The last switching of each flag from here: the state that was seen, and the one that it made. */
 const switched = new Map<string, { seen: string; made: string }>();
@@ -28,7 +36,7 @@ async function switchFlag(path: EnvironmentPath, flag: Switching["flag"], enable
   const tag = enabled ? `"${isOwn ? own.made : flag.updated_at}"` : null;
   const params = { path: { ...path, flag_id: flag.id } };
   try {
-    const updated = await ask(client.PUT(`${BASE}/{flag_id}`, { params, body: { enabled }, ...ifMatch(tag) }));
+    const updated = await ask(client.PUT(FLAG, { params, body: { enabled }, ...ifMatch(tag) }));
     switched.set(flag.id, { seen: isOwn ? own.seen : flag.updated_at, made: updated.updated_at });
     return updated;
   } catch (error) {
@@ -51,13 +59,9 @@ function isAlike(seen: object, now: Flag): boolean {
  * The call sends the desired state instead of toggling: if two people turn a flag off, it must not end up on. Calls of
  * one environment reach the server in the order in which they were made.
  */
-export function switching(
-  cache: QueryClient,
-  path: EnvironmentPath,
-  onRefused: (switching: Switching, error: Error) => void,
-  where?: string,
-) {
-  const mutationKey = [SWITCH, path.env_id];
+export function switching(cache: QueryClient, path: EnvironmentPath, onRefused: OnRefused, where?: string) {
+  const turnOn = (flag: Flag) => turn(cache, path, { flag, enabled: true }, onRefused, where);
+  const mutationKey = keyOf(FLAGS, { env_id: path.env_id }, "switch");
   const isLast = (id: string) =>
     cache
       .getMutationCache()
@@ -65,49 +69,55 @@ export function switching(
       .filter((each) => (each.state.variables as Switching).flag.id === id).length <= 1;
   return {
     mutationKey,
-    scope: { id: mutationKey.join(" ") },
+    scope: { id: `switches in ${path.env_id}` },
     meta: { done: "switched", where },
     mutationFn: ({ flag, enabled }: Switching) => switchFlag(path, flag, enabled),
     onMutate: async ({ flag, enabled }) => {
-      keepFlag(cache, path, { id: flag.id, enabled });
-      // A list that is still loading may show the earlier state.
-      await cache.cancelQueries({ queryKey: flagsQuery(path).queryKey });
-      await cache.cancelQueries({ queryKey: ["flag", flag.id] });
-      await keepProjectFlags(cache, path);
+      showFlag(cache, { id: flag.id, enabled });
+      await dropLoading(cache, { ...path, flag_id: flag.id });
     },
     onSuccess: (updated) => {
-      if (isLast(updated.id)) keepFlag(cache, path, updated);
-      return cache.isMutating({ mutationKey: [SWITCH] }) <= 1
+      if (isLast(updated.id)) showFlag(cache, updated);
+      return cache.isMutating({ mutationKey: keyOf(FLAGS, {}, "switch") }) <= 1
         ? refreshChanges(cache, path)
-        : cache.invalidateQueries({ queryKey: ["changes", path.env_id] });
+        : outdateChanges(cache, path);
     },
     onError: (error, switching) => {
       const now = stateInstead(error);
       const shown = now ? (now.resource as Flag) : { id: switching.flag.id, enabled: !switching.enabled };
-      if (isLast(switching.flag.id)) keepFlag(cache, path, shown);
+      if (isLast(switching.flag.id)) showFlag(cache, shown);
       // Loaded when it first happens.
-      if (now) void import("../components/flags/ChangedBefore").then((module) => module.ask(path, switching.flag, now));
+      if (now)
+        void import("../components/flags/ChangedBefore").then((module) =>
+          module.ask(path, switching.flag, now, turnOn),
+        );
       else onRefused(switching, error);
-      void cache.invalidateQueries({ queryKey: flagsQuery(path).queryKey });
-      void refreshProjectFlags(cache, path);
+      void outdate(cache, flagsQuery(path));
+      void outdateRows(cache, path);
     },
   } satisfies MutationOptions<Flag, Error, Switching>;
 }
 
-/** Turns flags on and off as `switching` says, without a question. */
-export function useSwitchFlag(path: EnvironmentPath, onRefused: (switching: Switching, error: Error) => void) {
+/** Turns a flag on or off as `switching` says, without a question, whatever is shown meanwhile. */
+export function turn(
+  cache: QueryClient,
+  path: EnvironmentPath,
+  wanted: Switching,
+  onRefused: OnRefused,
+  where?: string,
+) {
+  new MutationObserver(cache, switching(cache, path, onRefused, where)).mutate(wanted).catch(() => undefined);
+}
+
+/** The same in a component. */
+export function useSwitchFlag(path: EnvironmentPath, onRefused: OnRefused) {
   return useMutation(switching(useQueryClient(), path, onRefused));
 }
 
 type Place = Pick<Environment, "name" | "critical">;
 
 /** Turns a flag on or off. Asks first if it is turned on in a critical environment; turning off never asks. */
-export function useSwitch(
-  path: EnvironmentPath,
-  environment: Place,
-  onRefused: (switching: Switching, error: Error) => void,
-  where?: string,
-) {
+export function useSwitch(path: EnvironmentPath, environment: Place, onRefused: OnRefused, where?: string) {
   const { mutate } = useMutation(switching(useQueryClient(), path, onRefused, where));
   return useCallback(
     (wanted: Switching) => askIfCritical(path, environment, wanted, () => mutate(wanted)),

@@ -1,10 +1,11 @@
 /** Access tokens: those of the signed-in account, or those for a project. */
 
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useMutation } from "@tanstack/react-query";
 import { projectChangesQuery } from "./changes";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
+import { keyOf, useOutdating } from "./keys";
 
 type Schemas = components["schemas"];
 export type AccessToken = Schemas["AccessTokenOut"];
@@ -17,7 +18,7 @@ const OF_PROJECT = "/api/projects/{project_id}/tokens";
 /** The tokens for a project; without one, the account's personal tokens. */
 export function tokensQuery(projectId: string | null) {
   return queryOptions({
-    queryKey: ["tokens", projectId],
+    queryKey: projectId === null ? keyOf(OWN) : keyOf(OF_PROJECT, { project_id: projectId }),
     queryFn: ({ signal }) =>
       ask(projectId === null ? client.GET(OWN, { signal }) : client.GET(OF_PROJECT, { params: at(projectId), signal })),
   });
@@ -49,10 +50,5 @@ function at(projectId: string) {
 }
 
 function useRefresh(projectId: string | null) {
-  const cache = useQueryClient();
-  return () =>
-    Promise.all([
-      cache.invalidateQueries({ queryKey: tokensQuery(projectId).queryKey }),
-      projectId !== null && cache.invalidateQueries({ queryKey: projectChangesQuery(projectId, "token").queryKey }),
-    ]);
+  return useOutdating(tokensQuery(projectId), ...(projectId === null ? [] : [projectChangesQuery(projectId, "token")]));
 }

@@ -3,10 +3,11 @@
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 import type { TurnedOn } from "../lib/turningOn";
 import type { FlagPath } from "./client";
-import { type Impact, impactQuery } from "./explain";
+import { type Impact, IMPACT, impactQuery } from "./explain";
 import { flagQuery } from "./flags";
 import { lineOf } from "./problem";
 import { rulesQuery } from "./rules";
+import { keyOf } from "./keys";
 
 /** More would take the server long. */
 export const COUNTED = 10;
@@ -21,7 +22,7 @@ export interface Counted {
 /** The first flags, one after another. */
 export function turnedOnQuery(cache: QueryClient, flags: readonly TurnedOn[]) {
   return queryOptions({
-    queryKey: ["turned-on", ...flags.map(({ path, name }) => path?.flag_id ?? name)],
+    queryKey: keyOf(IMPACT, {}, ...flags.map(({ path, name }) => path?.flag_id ?? name)),
     queryFn: async () => {
       const counted: Counted[] = [];
       // One after another: each takes work of the server.

@@ -1,11 +1,13 @@
 /** The second factors of the signed-in account. */
 
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { makePasskey } from "../lib/passkeys";
 import type { CodeProof } from "../lib/proofs";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
+import { read } from "./reads";
+import { useOutdating } from "./keys";
 
 type Schemas = components["schemas"];
 export type TwoFactor = Schemas["TwoFactorOut"];
@@ -18,10 +20,7 @@ interface Confirmed {
 
 const BASE = "/api/me/two-factor";
 
-export const twoFactorQuery = queryOptions({
-  queryKey: ["two-factor"],
-  queryFn: ({ signal }) => ask(client.GET(BASE, { signal })),
-});
+export const twoFactorQuery = read(BASE);
 
 /** Whether the account has a second factor of its own, and so recovery codes. */
 export function hasSecondFactor({ totp_since: since, passkeys }: TwoFactor): boolean {
@@ -69,9 +68,8 @@ export function useRemovePasskey(id: string) {
 }
 
 function useChange<Values, Result>(change: (values: Values) => Promise<Result>) {
-  const cache = useQueryClient();
   return useMutation({
     mutationFn: change,
-    onSettled: () => cache.invalidateQueries({ queryKey: twoFactorQuery.queryKey }),
+    onSettled: useOutdating(twoFactorQuery),
   });
 }

@@ -1,23 +1,22 @@
 /** Saved views of a project: filters of the flag list with a name. */
 
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
 import { saveShown } from "./shown";
 import { ifMatch } from "./states";
+import { useOutdating } from "./keys";
+import { read } from "./reads";
 
 export type View = components["schemas"]["ViewOut"];
 export type ViewUpdate = components["schemas"]["ViewUpdate"];
 
-const BASE = "/api/projects/{project_id}/views";
+export const BASE = "/api/projects/{project_id}/views";
 const ONE = `${BASE}/{view_id}` as const;
 
 export function viewsQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["views", projectId],
-    queryFn: ({ signal }) => ask(client.GET(BASE, { params: { path: { project_id: projectId } }, signal })),
-  });
+  return read(BASE, { project_id: projectId });
 }
 
 /** Saves a new view, or changes the one that is given as it was shown. */
@@ -59,6 +58,5 @@ function at(projectId: string, view: View) {
 }
 
 function useRefresh(projectId: string) {
-  const cache = useQueryClient();
-  return () => cache.invalidateQueries({ queryKey: viewsQuery(projectId).queryKey });
+  return useOutdating(viewsQuery(projectId));
 }

@@ -1,11 +1,14 @@
 /** The webhooks of a project or of the whole instance, and the messages that they were sent. */
 
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useMutation } from "@tanstack/react-query";
 import { projectChangesQuery } from "./changes";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
 import { ifMatch, type Tagged } from "./states";
+import { read } from "./reads";
+import { allOf, keyOf, useOutdating } from "./keys";
+import { readPages } from "./parts";
 
 type Schemas = components["schemas"];
 export type Webhook = Schemas["WebhookOut"];
@@ -20,54 +23,40 @@ export type Place = string | null;
 
 const HOOKS = "/api/projects/{project_id}/webhooks";
 const HOOK = `${HOOKS}/{webhook_id}` as const;
+const DELIVERIES = `${HOOK}/deliveries` as const;
+const DELIVERY = `${DELIVERIES}/{delivery_id}` as const;
+const PREVIEW = `${HOOKS}/preview` as const;
+const ALL = [HOOKS, DELIVERIES, DELIVERY, PREVIEW] as const;
 /** The instance has the same operations, at other paths. */
 function at<Path extends string>(place: Place, path: Path): Path {
   return place === null ? (path.replace("/api/projects/{project_id}", "/api/admin") as Path) : path;
 }
 
 const LOOK_MILLISECONDS = 5_000;
-const PAGE = { limit: 20 };
 
 export function webhooksQuery(place: Place) {
-  return queryOptions({
-    queryKey: ["webhooks", place],
-    queryFn: ({ signal }) =>
-      ask(client.GET(at(place, HOOKS), { params: { path: { project_id: place ?? "" } }, signal })),
+  return {
+    ...read(at(place, HOOKS), ids(place)),
     refetchInterval: LOOK_MILLISECONDS, // how each fares changes by itself
-  });
+  };
 }
 
 /** The messages to a webhook, newest first; in one state, or all. */
 export function deliveriesQuery({ project_id: place, id }: Webhook, state: DeliveryState | null) {
-  return infiniteQueryOptions({
-    queryKey: ["webhooks", place, id, "deliveries", state],
-    queryFn: ({ pageParam: cursor, signal }) => {
-      const query = { ...PAGE, ...(cursor !== null && { cursor }), ...(state !== null && { state }) };
-      return ask(client.GET(at(place, `${HOOK}/deliveries`), { params: { path: ids(place, id), query }, signal }));
-    },
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => last.next_cursor,
-    refetchInterval: LOOK_MILLISECONDS,
-  });
+  const query = { limit: 20, ...(state !== null && { state }) };
+  return { ...readPages(at(place, DELIVERIES), ids(place, id), query), refetchInterval: LOOK_MILLISECONDS };
 }
 
 /** One message, with its body. */
 export function deliveryQuery(place: Place, webhookId: string, deliveryId: string) {
-  return queryOptions({
-    queryKey: ["webhooks", place, webhookId, "delivery", deliveryId],
-    queryFn: ({ signal }) => {
-      const path = { ...ids(place, webhookId), delivery_id: deliveryId };
-      return ask(client.GET(at(place, `${HOOK}/deliveries/{delivery_id}`), { params: { path }, signal }));
-    },
-  });
+  return read(at(place, DELIVERY), { ...ids(place, webhookId), delivery_id: deliveryId });
 }
 
 /** What would have been sent of the last day's changes. */
 export function previewQuery(place: Place, body: WebhookFilter) {
   return queryOptions({
-    queryKey: ["webhooks", place, "preview", body],
-    queryFn: ({ signal }) =>
-      ask(client.POST(at(place, `${HOOKS}/preview`), { params: { path: { project_id: place ?? "" } }, body, signal })),
+    queryKey: keyOf(at(place, PREVIEW), ids(place), body),
+    queryFn: ({ signal }) => ask(client.POST(at(place, PREVIEW), { params: { path: ids(place) }, body, signal })),
     gcTime: 0,
     retry: false,
   });
@@ -75,8 +64,7 @@ export function previewQuery(place: Place, body: WebhookFilter) {
 
 export function useCreateWebhook(place: Place) {
   return useMutation({
-    mutationFn: (body: NewWebhook) =>
-      ask(client.POST(at(place, HOOKS), { params: { path: { project_id: place ?? "" } }, body })),
+    mutationFn: (body: NewWebhook) => ask(client.POST(at(place, HOOKS), { params: { path: ids(place) }, body })),
     onSettled: useRefresh(place),
     gcTime: 0, // the secret is shown once, and not kept
   });
@@ -118,21 +106,20 @@ export function useRepeatDelivery(place: Place, webhookId: string) {
   return useMutation({
     mutationFn: (deliveryId: string) => {
       const path = { ...ids(place, webhookId), delivery_id: deliveryId };
-      return ask(client.POST(at(place, `${HOOK}/deliveries/{delivery_id}/repeat`), { params: { path } }));
+      return ask(client.POST(at(place, `${DELIVERY}/repeat`), { params: { path } }));
     },
     onSettled: useRefresh(place),
   });
 }
 
-function ids(place: Place, webhookId: string) {
+function ids(place: Place, webhookId = "") {
   return { project_id: place ?? "", webhook_id: webhookId };
 }
 
 function useRefresh(place: Place) {
-  const cache = useQueryClient();
-  return () =>
-    Promise.all([
-      cache.invalidateQueries({ queryKey: webhooksQuery(place).queryKey }),
-      place !== null && cache.invalidateQueries({ queryKey: projectChangesQuery(place, "webhook").queryKey }),
-    ]);
+  const all = ALL.map((path) => at(place, path));
+  return useOutdating(
+    ...allOf(all, { project_id: place }),
+    ...(place === null ? [] : [projectChangesQuery(place, "webhook")]),
+  );
 }

@@ -1,19 +1,15 @@
 /** The filters of the changes of a project or an environment, in the URL and as the API takes them. */
 
 import type { operations } from "../api/schema";
-import { startOf } from "./changePeriods";
+import { type ChangeTimes, startOf } from "./changePeriods";
 
 export type Action = NonNullable<NonNullable<operations["list_project_changes"]["parameters"]["query"]>["action"]>;
 
-export interface ChangesSearch {
-  readonly last?: "hour" | "day" | "week";
+export interface ChangesSearch extends ChangeTimes {
   readonly actor?: string;
   readonly action?: string;
   readonly flag?: string;
   readonly environment?: string;
-  /** Local times, as fields for times have them: "2026-11-23T04:05". */
-  readonly since?: string;
-  readonly until?: string;
 }
 
 /** The filters that are chosen one by one, apart from the time. */

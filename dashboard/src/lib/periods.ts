@@ -1,7 +1,5 @@
 /** The periods of a history, and the number of bars in their charts. */
 
-import { secondsOf } from "./series";
-
 export const PERIODS = ["day", "hour", "week", "month", "all"] as const;
 export type Period = (typeof PERIODS)[number];
 export type Bounded = Exclude<Period, "all">;
@@ -21,6 +19,12 @@ const INTERVALS: Record<Bounded, readonly string[]> = {
 };
 const MOST_CELLS = 100_000; // flags times intervals in one answer
 
+const UNIT_SECONDS: Record<string, number> = { m: 60, h: 3_600, d: 86_400 };
+
+export function secondsOf(interval: string): number {
+  return Number.parseInt(interval, 10) * (UNIT_SECONDS[interval.slice(-1)] ?? 0);
+}
+
 /** The shortest interval in which so many flags can be summarised, and those that are longer. */
 export function intervalsFor(period: Bounded, flags: number): readonly string[] {
   const all = INTERVALS[period];
@@ -34,4 +38,11 @@ export function sinceOf(period: Bounded, now: number): string {
   const seconds = STEP_SECONDS[period];
   const start = Math.floor(now / 1000 / seconds) * seconds - SECONDS[period] + seconds;
   return new Date(start * 1000).toISOString();
+}
+
+const DAYS = 7;
+
+/** The start of the first of the last days, of which today is the last. Days are those of UTC, as the server counts them. */
+export function firstDay(now: number): string {
+  return new Date((Math.floor(now / 1000 / DAY) - DAYS + 1) * DAY * 1000).toISOString();
 }

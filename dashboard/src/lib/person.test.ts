@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { Evaluation } from "../api/history";
-import type { Answers } from "../api/people";
-import { boundsOf, contextFor, lastDays, meantBy, newestOf, rowsOf, toPersonSearch, weekday } from "./person";
+import {
+  type Answers,
+  boundsOf,
+  contextFor,
+  lastDays,
+  meantBy,
+  newestOf,
+  rowsOf,
+  toPersonSearch,
+  weekday,
+} from "./person";
 
 function part(keys: readonly string[], next_after: string | null = null): Answers {
   const items = keys.map((flag_key) => ({

@@ -1,7 +1,9 @@
 /** The user that a page is about and the day, in the URL; and what is asked about them. */
 
-import type { Answers } from "../api/people";
 import type { Evaluation } from "../api/history";
+import type { components } from "../api/schema";
+
+export type Answers = components["schemas"]["AnswersOut"];
 
 export interface PersonSearch {
   readonly id?: string;

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import type { FlagInBrief } from "../api/projectFlags";
 import { audienceOf } from "./projectFlags";
-import { differenceInWords, toProjectFlagsSearch } from "./projectFlagTable";
 
 const flag: FlagInBrief = {
   id: "1",
@@ -20,14 +19,4 @@ const flag: FlagInBrief = {
 it("says who gets a flag", () => {
   expect(audienceOf(flag)).toBe("2 rules, then 25%");
   expect(audienceOf({ ...flag, rules: 0, prerequisites: 1 })).toBe("25% of users; needs 1 flag");
-});
-
-it("says in what flags differ", () => {
-  expect(differenceInWords([])).toBe(null);
-  expect(differenceInWords(["environments", "rules"])).toBe("Differs: not in every environment, rules");
-});
-
-it("reads the filters from the URL leniently", () => {
-  expect(toProjectFlagsSearch({ q: 42, differs: "yes" })).toEqual({ q: "42" });
-  expect(toProjectFlagsSearch({ q: "", differs: true })).toEqual({ differs: true });
 });

@@ -1,7 +1,8 @@
 /** A flag in one of several environments. */
 
 import type { Environment } from "../api/client";
-import type { FlagInBrief, ProjectFlag } from "../api/projectFlags";
+import type { ProjectFlag } from "../api/flagCache";
+import type { FlagInBrief } from "../api/projectFlags";
 import { audienceInShort } from "./audience";
 
 export function flagIn(row: ProjectFlag, environment: Environment): FlagInBrief | undefined {

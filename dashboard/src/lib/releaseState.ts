@@ -1,9 +1,11 @@
-/** Whether a release has ended. */
+/** The states of releases, and which of them have not ended. */
 
-import type { Release } from "../api/releases";
+import type { components } from "../api/schema";
 
-const OPEN: readonly Release["state"][] = ["scheduled", "running", "paused"];
+export type ReleaseState = components["schemas"]["ReleaseOut"]["state"];
 
-export function isOpen({ state }: Pick<Release, "state">): boolean {
+const OPEN: readonly ReleaseState[] = ["scheduled", "running", "paused"];
+
+export function isOpen({ state }: { readonly state: ReleaseState }): boolean {
   return OPEN.includes(state);
 }

@@ -2,6 +2,7 @@
 
 import { QueryClient } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { keyOf } from "../api/keys";
 import { Problem } from "../api/problem";
 import { DEMANDED, onNewDemand } from "./secondFactorDemand";
 
@@ -31,10 +32,10 @@ it("tells of an action that is refused", async () => {
 });
 
 it("tells of data that was there, but not of data that never was, so that asking again cannot go on forever", async () => {
-  await cache.query({ queryKey: ["new"], queryFn: refuse }).catch(() => null);
+  await cache.query({ queryKey: keyOf("/api/projects"), queryFn: refuse }).catch(() => null);
   expect(listener).not.toHaveBeenCalled();
-  cache.setQueryData(["shown"], 1);
-  await cache.query({ queryKey: ["shown"], queryFn: refuse }).catch(() => null);
+  cache.setQueryData(keyOf("/api/me/account"), 1);
+  await cache.query({ queryKey: keyOf("/api/me/account"), queryFn: refuse }).catch(() => null);
   expect(listener).toHaveBeenCalledOnce();
 });
 

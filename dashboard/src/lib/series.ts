@@ -1,17 +1,12 @@
 /** Converts a summary, which leaves out empty intervals, to a chart's bars, which include them. */
 
 import type { FlagInterval, Summary } from "../api/history";
+import { secondsOf } from "./periods";
 
 export interface Bar {
   readonly start: number;
   readonly on: number;
   readonly off: number;
-}
-
-const UNIT_SECONDS: Record<string, number> = { m: 60, h: 3_600, d: 86_400 };
-
-export function secondsOf(interval: string): number {
-  return Number.parseInt(interval, 10) * (UNIT_SECONDS[interval.slice(-1)] ?? 0);
 }
 
 export function barsOf(summary: Summary, intervals: readonly FlagInterval[]): Bar[] {

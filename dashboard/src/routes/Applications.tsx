@@ -14,7 +14,7 @@ import { IconGroup } from "../components/shared/icons";
 import { Page } from "../components/shared/Page";
 import { RowsSkeleton } from "../components/shared/PageSkeleton";
 import { LoadFailed, Locked } from "../components/shared/ProblemPage";
-import { Sheet } from "../components/shared/Sheet";
+import { Sheet } from "../components/shared/DataTable";
 import { When } from "../components/shared/When";
 import { reasonAgainst } from "../lib/roles";
 import { useHere } from "../lib/useHere";
@@ -70,17 +70,15 @@ function Contents() {
             {reports.data.flags.length > 0 && (
               <Sheet
                 label={texts.reports}
-                columns={[texts.flag, texts.application, texts.yes, texts.no, texts.reported]}
-                rows={reports.data.flags.map((each) => ({
-                  key: `${each.flag_key} ${each.application} ${each.sdk}`,
-                  cells: [
-                    <code key="flag">{each.flag_key}</code>,
-                    each.application,
-                    each.yes.toLocaleString("en"),
-                    each.no.toLocaleString("en"),
-                    <When key="when" at={each.reported_at} />,
-                  ],
-                }))}
+                columns={[
+                  { head: texts.flag, cell: (each) => <code>{each.flag_key}</code> },
+                  { head: texts.application, cell: ({ application }) => application },
+                  { head: texts.yes, cell: ({ yes }) => yes.toLocaleString("en") },
+                  { head: texts.no, cell: ({ no }) => no.toLocaleString("en") },
+                  { head: texts.reported, cell: (each) => <When at={each.reported_at} /> },
+                ]}
+                rows={reports.data.flags}
+                keyOf={(each) => `${each.flag_key} ${each.application} ${each.sdk}`}
               />
             )}
           </Part>
@@ -93,20 +91,27 @@ function Contents() {
         {usage.data.missing.length > 0 && (
           <Sheet
             label={texts.missing}
-            columns={[texts.flag, texts.askedBy, texts.asked]}
-            rows={usage.data.missing.map(({ key, asked_by: by, asked_at: at, archived }) => ({
-              key,
-              cells: [
-                <span key="flag">
-                  <code>{key}</code>
-                  {archived && texts.archived}
-                </span>,
-                Object.entries(by)
-                  .map(([name, count]) => texts.times(name || texts.evaluatedHere, count))
-                  .join("; "),
-                <When key="when" at={at} />,
-              ],
-            }))}
+            columns={[
+              {
+                head: texts.flag,
+                cell: ({ key, archived }) => (
+                  <span>
+                    <code>{key}</code>
+                    {archived && texts.archived}
+                  </span>
+                ),
+              },
+              {
+                head: texts.askedBy,
+                cell: ({ asked_by: by }) =>
+                  Object.entries(by)
+                    .map(([name, count]) => texts.times(name || texts.evaluatedHere, count))
+                    .join("; "),
+              },
+              { head: texts.asked, cell: ({ asked_at: at }) => <When at={at} /> },
+            ]}
+            rows={usage.data.missing}
+            keyOf={({ key }) => key}
           />
         )}
       </Part>
@@ -131,17 +136,15 @@ function Instances({ connections, now }: { connections: readonly Connection[]; n
   return (
     <Sheet
       label={texts.instances}
-      columns={[texts.application, texts.instance, texts.sdk, texts.state, texts.seen]}
-      rows={connections.map((each) => ({
-        key: `${each.application} ${each.connection}`,
-        cells: [
-          each.application,
-          each.instance || each.connection,
-          each.sdk,
-          stateOf(each, now),
-          <When key="when" at={each.seen_at} />,
-        ],
-      }))}
+      columns={[
+        { head: texts.application, cell: ({ application }) => application },
+        { head: texts.instance, cell: ({ instance, connection }) => instance || connection },
+        { head: texts.sdk, cell: ({ sdk }) => sdk },
+        { head: texts.state, cell: (each) => stateOf(each, now) },
+        { head: texts.seen, cell: (each) => <When at={each.seen_at} /> },
+      ]}
+      rows={connections}
+      keyOf={(each) => `${each.application} ${each.connection}`}
     />
   );
 }

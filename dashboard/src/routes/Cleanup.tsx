@@ -16,12 +16,13 @@ import { IconCheck } from "../components/shared/icons";
 import { Page } from "../components/shared/Page";
 import { Pages } from "../components/shared/Pages";
 import { Locked } from "../components/shared/ProblemPage";
-import { type Evidence, PERIODS, pullRequestText, REASONS, wantedOf } from "../lib/cleanup";
+import { type Evidence, PERIODS, pullRequestText, REASONS, wantedOf } from "../components/cleanup/cleanup";
 import { reasonAgainst } from "../lib/roles";
 import { dateOf } from "../lib/time";
 import { useEnvironments, useHere } from "../lib/useHere";
 import { t } from "../texts";
 import { cleanup as texts } from "../texts/cleanup";
+import { allOf, outdate } from "../api/keys";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/cleanup");
 
@@ -137,7 +138,7 @@ function Candidates({ wanted }: { wanted: Wanted }) {
           flag={archived}
           opened={isArchiving}
           onClose={() => setArchiving(false)}
-          onArchived={() => cache.invalidateQueries({ queryKey: [CLEANUP, path.env_id] })}
+          onArchived={() => outdate(cache, ...allOf([CLEANUP], path))}
         />
       )}
     </>

@@ -14,7 +14,7 @@ import { IconCheck, IconSwap } from "../components/shared/icons";
 import { lateDialog } from "../components/shared/lateDialog";
 import { Page } from "../components/shared/Page";
 import { Pages } from "../components/shared/Pages";
-import { chosenPair } from "../lib/comparisons";
+import { chosenPair } from "../components/comparisons/comparisons";
 import { useDialog } from "../lib/useDialog";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { compare as texts } from "../texts/compare";

@@ -2,15 +2,16 @@
 
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
-import { ANSWERS_MAX, useAskPlayground } from "../api/playground";
+import { ANSWERS_MAX } from "../api/playground";
 import { AskForm } from "../components/playground/AskForm";
 import { Results } from "../components/playground/Results";
 import { Page } from "../components/shared/Page";
-import { type Choice, choiceOf, searchOf } from "../lib/playground";
+import { type Choice, choiceOf, searchOf } from "../components/playground/grid";
 import { refusalInWords } from "../components/playground/playgroundRefusal";
-import type { PastedUser } from "../lib/playgroundUsers";
+import type { PastedUser } from "../components/playground/playgroundUsers";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { playground as texts } from "../texts/playground";
+import { useAskPlayground } from "../components/playground/useAskPlayground";
 
 const route = getRouteApi("/signed-in/projects/$projectId/playground");
 

@@ -3,7 +3,7 @@
 import { Button, Checkbox } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { projectFlagsQuery } from "../api/projectFlagList";
+import { projectFlagsQuery } from "../api/projectFlags";
 import { ProjectFlagTable } from "../components/flags/ProjectFlagTable";
 import classes from "../components/flags/ProjectFlagTable.module.css";
 import { Empty } from "../components/shared/Empty";
@@ -11,7 +11,7 @@ import { IconFlag, IconFunnelOff } from "../components/shared/icons";
 import { ListSearch } from "../components/shared/ListSearch";
 import { Page } from "../components/shared/Page";
 import { Pages } from "../components/shared/Pages";
-import { type ProjectFlagsSearch, toProjectFlagsSearch } from "../lib/projectFlagTable";
+import { type ProjectFlagsSearch, toProjectFlagsSearch } from "../components/flags/projectFlagTable";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { t } from "../texts";
 import { projectFlags as texts } from "../texts/projectFlags";

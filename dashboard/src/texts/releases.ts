@@ -1,4 +1,5 @@
-import type { GuardAction, ReleaseState } from "../api/releases";
+import type { GuardAction } from "../api/releases";
+import type { ReleaseState } from "../lib/releaseState";
 
 const many = (count: number, one: string, several: string) =>
   `${count.toLocaleString("en")} ${count === 1 ? one : several}`;

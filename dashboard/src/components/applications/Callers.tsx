@@ -7,12 +7,12 @@ import type { Caller } from "../../api/callers";
 import { sdkKeysQuery } from "../../api/sdkKeys";
 import { keyNameOf, nameOf, SORTS, type Sort, sorted } from "../../lib/callers";
 import { callers as texts } from "../../texts/callers";
-import { Sheet } from "../shared/Sheet";
+import { type Column, Sheet } from "../shared/DataTable";
 import { When } from "../shared/When";
 
 // The table scrolls on a phone, instead of breaking words.
 const AGENT = { display: "inline-block", minWidth: "12rem" };
-const SHORT = { whiteSpace: "nowrap" } as const;
+const SHORT = { style: { whiteSpace: "nowrap" } } as const;
 const ANY = "";
 const PROJECT = "project";
 
@@ -54,31 +54,24 @@ interface TableProps {
 }
 
 function Table({ callers, keys }: TableProps) {
+  const cells: readonly Column<Caller>["cell"][] = [
+    ({ protocol }) => texts.protocols[protocol],
+    ({ network }) => (network === null ? texts.noNetwork : <code>{network}</code>),
+    (each) => keyNameOf(each, keys),
+    (each) => each.requests_per_minute.toLocaleString("en"),
+    (each) => each.requests_last_24_hours.toLocaleString("en"),
+    (each) => <When at={each.first_used_at} />,
+    (each) => <When at={each.last_used_at} />,
+  ];
   return (
     <Sheet
       label={texts.heading}
-      columns={[texts.caller, ...texts.columns]}
-      rows={callers.map((each) => ({
-        key: [each.protocol, each.sdk_key_id, each.is_others, each.network, each.user_agent].join(" "),
-        cells: [
-          <span key="agent" style={AGENT}>
-            {nameOf(each)}
-          </span>,
-          ...[
-            texts.protocols[each.protocol],
-            each.network === null ? texts.noNetwork : <code key="network">{each.network}</code>,
-            keyNameOf(each, keys),
-            each.requests_per_minute.toLocaleString("en"),
-            each.requests_last_24_hours.toLocaleString("en"),
-            <When key="first" at={each.first_used_at} />,
-            <When key="last" at={each.last_used_at} />,
-          ].map((cell, place) => (
-            <span key={texts.columns[place]} style={SHORT}>
-              {cell}
-            </span>
-          )),
-        ],
-      }))}
+      columns={[
+        { head: texts.caller, cell: (each) => <span style={AGENT}>{nameOf(each)}</span> },
+        ...cells.map((cell, place): Column<Caller> => ({ head: texts.columns[place], cell, attributes: () => SHORT })),
+      ]}
+      rows={callers}
+      keyOf={(each) => [each.protocol, each.sdk_key_id, each.is_others, each.network, each.user_agent].join(" ")}
     />
   );
 }

@@ -8,10 +8,11 @@ import { withChoice } from "../../lib/bulk";
 import { restoreNeeds } from "../../lib/restorable";
 import { restoreSeveral as texts } from "../../texts/restoreSeveral";
 import { Pages } from "../shared/Pages";
-import { ChangeRows, type ChangeRowsProps } from "./ChangeRows";
+import type { ChangeRowProps } from "./ChangeRow";
+import { ChangeRows } from "./ChangeRows";
 import { RestoreBar } from "./RestoreBar";
 
-export interface ChangeListProps extends Omit<ChangeRowsProps, "items"> {
+export interface ChangeListProps extends Omit<ChangeRowProps, "change"> {
   readonly changes: typeof instanceChangesQuery;
   readonly empty: ReactNode;
   readonly actions?: ReactNode;

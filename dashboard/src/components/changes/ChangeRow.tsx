@@ -1,6 +1,7 @@
 /** One change in words, with its values before and after. */
 
 import { Checkbox } from "@mantine/core";
+import type { ReactNode } from "react";
 import type { Change } from "../../api/changes";
 import { fieldChanges } from "../../lib/changes";
 import { actorInWords, subjectOf, verbOf } from "../../lib/changeSentences";
@@ -9,14 +10,26 @@ import { changeSentences as sentences } from "../../texts/changeSentences";
 import { restore as texts } from "../../texts/restore";
 import { restoreSeveral as several } from "../../texts/restoreSeveral";
 import { ChangeComments } from "./ChangeComments";
-import type { ChangeRowsProps } from "./ChangeRows";
 import classes from "./ChangeRows.module.css";
 import { ChangedFields } from "./ChangedFields";
 import { ChartLink } from "./ChartLink";
 import { ChangeTime } from "./ChangeTime";
 import { RestoreButton } from "./RestoreButton";
 
-export type ChangeRowProps = Omit<ChangeRowsProps, "items"> & { readonly change: Change };
+export interface ChangeRowProps {
+  readonly change: Change;
+  /** By the flags' ids. */
+  readonly flagNames: ReadonlyMap<string, string>;
+  /** The project in which the changes can be put back; without one, they cannot. */
+  readonly projectId?: string;
+  /** Whether times are exact, instead of as people say them. */
+  readonly exact?: boolean;
+  /** The name of what was changed, as a link. */
+  readonly linked?: (change: Change, name: string) => ReactNode;
+  /** The ids of changes that are chosen, and what chooses one; without it, none can be chosen. */
+  readonly chosen?: ReadonlySet<string>;
+  readonly onChoose?: ((id: string, wanted: boolean) => void) | undefined;
+}
 
 export function ChangeRow({ change, flagNames, projectId, exact, linked, chosen, onChoose }: ChangeRowProps) {
   const who = actorInWords(change.actor);

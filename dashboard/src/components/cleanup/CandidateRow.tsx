@@ -4,7 +4,7 @@ import { Checkbox, Text } from "@mantine/core";
 
 import { type Candidate, useKeepFlag } from "../../api/cleanup";
 import type { EnvironmentPath } from "../../api/client";
-import { consequences, type Evidence, pullRequestText, reasonsInWords } from "../../lib/cleanup";
+import { consequences, type Evidence, pullRequestText, reasonsInWords } from "./cleanup";
 import { notifyRefused } from "../../lib/notify";
 import { cleanup as texts } from "../../texts/cleanup";
 import { Tags } from "../flags/Tags";

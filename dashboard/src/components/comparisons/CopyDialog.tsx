@@ -7,7 +7,7 @@ import { useState } from "react";
 import { type CopyAlteration, copyPreviewQuery, type Part, useCopyFlags } from "../../api/comparisons";
 import { lineOf, Problem } from "../../api/problem";
 import type { Alteration } from "../../api/restores";
-import { byFlag, undoable } from "../../lib/comparisons";
+import { byFlag, undoable } from "./comparisons";
 import { notifyDone } from "../../lib/notify";
 import type { DialogProps } from "../../lib/useDialog";
 import { t } from "../../texts";

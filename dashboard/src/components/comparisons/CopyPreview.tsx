@@ -2,7 +2,7 @@
 
 import { Text } from "@mantine/core";
 import type { CopyAlteration } from "../../api/comparisons";
-import { alteredFields, byFlag } from "../../lib/comparisons";
+import { alteredFields, byFlag } from "./comparisons";
 import { compare, copy as texts } from "../../texts/compare";
 import { ChangedFields } from "../changes/ChangedFields";
 import classes from "./Differences.module.css";

@@ -4,10 +4,11 @@ import { Checkbox, Text } from "@mantine/core";
 import type { Environment } from "../../api/client";
 import type { Comparison } from "../../api/comparisons";
 import { changedWords, type Piece } from "./changedWords";
-import { differingFields, differingRules } from "../../lib/comparisons";
+import { differingFields, differingRules } from "./comparisons";
 import { t } from "../../texts";
 import { changes as changeTexts } from "../../texts/changes";
 import { compare as texts } from "../../texts/compare";
+import { DataTable } from "../shared/DataTable";
 import { AnchorLink } from "../shared/links";
 import classes from "./Differences.module.css";
 
@@ -77,39 +78,30 @@ export function DifferenceRow({ projectId, pair, item, ticked, onTick }: Props) 
 
 function Details({ pair, item }: Pick<Props, "pair" | "item">) {
   const rules = differingRules(item);
+  const fields = differingFields(item).map(({ field, before, after }) => {
+    const pieces = changedWords(before ?? "", after ?? "");
+    return {
+      name: changeTexts.fields[field] ?? field,
+      from: before === null ? texts.none : <Marked pieces={pieces.before} />,
+      to: after === null ? texts.none : <Marked pieces={pieces.after} />,
+    };
+  });
+  const ofRules = rules && {
+    name: texts.rules,
+    from: <RuleSentences sentences={rules.from} others={rules.to} />,
+    to: <RuleSentences sentences={rules.to} others={rules.from} />,
+  };
   return (
-    <table className={classes.details}>
-      <thead>
-        <tr>
-          <th scope="col">{texts.field}</th>
-          <th scope="col">{pair.origin.name}</th>
-          <th scope="col">{pair.target.name}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {differingFields(item).map(({ field, before, after }) => {
-          const pieces = changedWords(before ?? "", after ?? "");
-          return (
-            <tr key={field}>
-              <th scope="row">{changeTexts.fields[field] ?? field}</th>
-              <td>{before === null ? texts.none : <Marked pieces={pieces.before} />}</td>
-              <td>{after === null ? texts.none : <Marked pieces={pieces.after} />}</td>
-            </tr>
-          );
-        })}
-        {rules && (
-          <tr>
-            <th scope="row">{texts.rules}</th>
-            <td>
-              <RuleSentences sentences={rules.from} others={rules.to} />
-            </td>
-            <td>
-              <RuleSentences sentences={rules.to} others={rules.from} />
-            </td>
-          </tr>
-        )}
-      </tbody>
-    </table>
+    <DataTable
+      className={classes.details}
+      columns={[
+        { head: texts.field, cell: ({ name }) => name },
+        { head: pair.origin.name, cell: ({ from }) => from },
+        { head: pair.target.name, cell: ({ to }) => to },
+      ]}
+      rows={ofRules ? [...fields, ofRules] : fields}
+      keyOf={({ name }) => name}
+    />
   );
 }
 

@@ -6,11 +6,8 @@ import { useQuery } from "@tanstack/react-query";
 import type { EnvironmentPath, Flag } from "../../api/client";
 import { lastChangeQuery } from "../../api/lastChange";
 import type { State } from "../../api/states";
-import { useSwitchFlag } from "../../api/switching";
 import { fieldChanges } from "../../lib/changes";
 import type { Fields } from "../../lib/equal";
-import { notifyRefused } from "../../lib/notify";
-import { t } from "../../texts";
 import { changed as texts } from "../../texts/changed";
 import { ChangedFields } from "../changes/ChangedFields";
 
@@ -19,29 +16,36 @@ interface Props {
   /** What was seen of the flag. */
   readonly seen: object;
   readonly state: State;
+  readonly turnOn: (flag: Flag) => void;
   readonly onUsed: () => void;
 }
 
 /** Asks whether to turn the flag on as it is now. */
-export function ask(path: EnvironmentPath, seen: object & { readonly id: string }, state: State): void {
+export function ask(
+  path: EnvironmentPath,
+  seen: object & { readonly id: string },
+  state: State,
+  turnOn: (flag: Flag) => void,
+): void {
   const id = `changed-${seen.id}`;
   notifications.hide(id);
   notifications.show({
     id,
     title: texts.notSwitched(String(state.resource.name)),
-    message: <ChangedBefore path={path} seen={seen} state={state} onUsed={() => notifications.hide(id)} />,
+    message: (
+      <ChangedBefore path={path} seen={seen} state={state} turnOn={turnOn} onUsed={() => notifications.hide(id)} />
+    ),
     color: "yellow",
     autoClose: false,
   });
 }
 
-function ChangedBefore({ path, seen, state, onUsed }: Props) {
+function ChangedBefore({ path, seen, state, turnOn, onUsed }: Props) {
   const flag = state.resource as Flag & Fields;
-  const { mutate } = useSwitchFlag(path, (_, error) => notifyRefused(t.flags.notSwitched(flag.name, true), error));
   const { data } = useQuery(lastChangeQuery(path.project_id, flag.id, state));
   const fields = fieldChanges(comparable(seen as Fields, flag));
   const switchOn = (): void => {
-    mutate({ flag, enabled: true });
+    turnOn(flag);
     onUsed();
   };
   return (

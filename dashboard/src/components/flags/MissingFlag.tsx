@@ -4,7 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Environment, FlagPath, Project } from "../../api/client";
 import { flagQuery, useCreateFlag } from "../../api/flags";
-import type { ProjectFlag } from "../../api/projectFlags";
+import type { ProjectFlag } from "../../api/flagCache";
 import { notifyRefused } from "../../lib/notify";
 import { flagIn } from "../../lib/projectFlags";
 import { useEnvironments } from "../../lib/useHere";

@@ -5,9 +5,9 @@
 
 import { Link } from "@tanstack/react-router";
 import type { Environment } from "../../api/client";
-import type { ProjectFlag } from "../../api/projectFlags";
+import type { ProjectFlag } from "../../api/flagCache";
 import { flagIn } from "../../lib/projectFlags";
-import { differenceInWords } from "../../lib/projectFlagTable";
+import { differenceInWords } from "./projectFlagTable";
 import { projectFlags as texts } from "../../texts/projectFlags";
 import { EnvironmentBadge } from "../projects/EnvironmentBadge";
 import { ProjectFlagCell } from "./ProjectFlagCell";

@@ -6,7 +6,8 @@ import { isAudience, type RulesInForce, rulesInForceOf } from "../../lib/audienc
 import { changedAt } from "./changedAt";
 import { favouritesFirst } from "../../lib/favourites";
 import type { FlagsSearch } from "../../lib/search";
-import { type Bar, barsOf, secondsOf } from "../../lib/series";
+import { secondsOf } from "../../lib/periods";
+import { type Bar, barsOf } from "../../lib/series";
 
 export interface FlagRow {
   readonly flag: Flag;

@@ -10,27 +10,32 @@ import { Answer } from "./Answer";
 import { Attributes } from "./Attributes";
 import classes from "./History.module.css";
 import { Outcomes, variantOf } from "./Outcomes";
+import { type Column, DataTable } from "../shared/DataTable";
 import { useNow } from "../shared/When";
 
 type Call = Pick<Evaluation, "evaluated_at" | "user_id" | "user_email" | "attributes">;
 
+const MOMENT: Column<Call> = {
+  head: t.history.when,
+  cell: (call) => <Moment at={call.evaluated_at} />,
+  className: classes.when,
+};
+const WHO: Column<Call> = { head: t.history.who, cell: (call) => <Who call={call} />, className: classes.who };
+
 export function FlagEvaluationRows({ items }: { items: readonly FlagEvaluation[] }) {
   return (
-    <table className={classes.table}>
-      <Head columns={[t.history.when, t.history.who, t.history.what, t.history.why]} />
-      <tbody>
-        {items.map((each) => (
-          <tr key={each.id}>
-            <Moment call={each} />
-            <Who call={each} />
-            <td className={classes.answer}>
-              <Answer on={each.enabled} />
-            </td>
-            <td className={classes.why}>{each.reason + variantOf(each)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      className={classes.table}
+      columns={[
+        MOMENT,
+        WHO,
+        { head: t.history.what, cell: ({ enabled }) => <Answer on={enabled} />, className: classes.answer },
+        { head: t.history.why, cell: (each) => each.reason + variantOf(each), className: classes.why },
+      ]}
+      rows={items}
+      keyOf={({ id }) => id}
+      isNamed={false}
+    />
   );
 }
 
@@ -43,20 +48,21 @@ interface Props {
 /** For one flag, the row shows its result; otherwise it shows the counts. The results of all flags are loaded on demand. */
 export function EvaluationRows({ path, items, flagKey }: Props) {
   return (
-    <table className={classes.table}>
-      <Head columns={[t.history.when, t.history.who, t.history.whatAndWhy]} />
-      <tbody>
-        {items.map((each) => (
-          <tr key={each.id}>
-            <Moment call={each} />
-            <Who call={each} />
-            <td className={classes.all}>
-              <Answers path={path} evaluation={each} flagKey={flagKey} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      className={classes.table}
+      columns={[
+        MOMENT,
+        WHO,
+        {
+          head: t.history.whatAndWhy,
+          cell: (each) => <Answers path={path} evaluation={each} flagKey={flagKey} />,
+          className: classes.all,
+        },
+      ]}
+      rows={items}
+      keyOf={({ id }) => id}
+      isNamed={false}
+    />
   );
 }
 
@@ -80,38 +86,21 @@ function Answers({ path, evaluation, flagKey }: { path: EnvironmentPath; evaluat
   );
 }
 
-function Moment({ call }: { call: Call }) {
+function Moment({ at }: { at: string }) {
   return (
-    <td className={classes.when}>
-      <time dateTime={call.evaluated_at} title={inFull(call.evaluated_at)}>
-        {timeOfDay(call.evaluated_at, useNow())}
-      </time>
-    </td>
+    <time dateTime={at} title={inFull(at)}>
+      {timeOfDay(at, useNow())}
+    </time>
   );
 }
 
 function Who({ call }: { call: Call }) {
   const name = call.user_id ?? call.user_email;
   return (
-    <td className={classes.who}>
+    <>
       {name ?? <span className={classes.anonymous}>{t.history.anonymous}</span>}
       {call.user_id && call.user_email && <small>{call.user_email}</small>}
       <Attributes of={call.attributes} />
-    </td>
-  );
-}
-
-function Head({ columns }: { columns: readonly string[] }) {
-  const widths = [classes.when, classes.who, ...(columns.length > 3 ? [classes.answer] : [])];
-  return (
-    <thead>
-      <tr>
-        {columns.map((column, index) => (
-          <th key={column} scope="col" className={widths[index]}>
-            {column}
-          </th>
-        ))}
-      </tr>
-    </thead>
+    </>
   );
 }

@@ -2,12 +2,13 @@
 
 import { Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { usersQuery } from "../../api/distinctUsers";
 import type { DistinctUsers, Summary } from "../../api/history";
-import { usersQuery } from "../../api/history";
 import type { FlagPlace } from "../../lib/flagPlace";
 import { utcDay } from "../../lib/time";
-import { accuracyInWords, daysOf, type UsersDay, usersInWords } from "../../lib/users";
+import { accuracyInWords, daysOf, type UsersDay, usersInWords } from "./users";
 import { t } from "../../texts";
+import { DataTable } from "../shared/DataTable";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 import classes from "./Users.module.css";
@@ -52,44 +53,34 @@ function Counts({ summary, flagKey }: { summary: Summary; flagKey: string }) {
 function Table({ days }: { days: readonly UsersDay[] }) {
   const most = Math.max(1, ...days.flatMap(({ users }) => (users ? [users.on, users.off] : [])));
   return (
-    <table className={classes.table}>
-      <thead>
-        <tr>
-          <th scope="col">{t.users.day}</th>
-          <th scope="col">{t.on}</th>
-          <th scope="col">{t.off}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {days.map(({ start, users }) => (
-          <tr key={start}>
-            <th scope="row">{utcDay(start)}</th>
-            {users ? (
-              <>
-                <Count of={users} side="on" most={most} />
-                <Count of={users} side="off" most={most} />
-              </>
-            ) : (
-              <td colSpan={2} className={classes.unknown}>
-                {t.users.unknown}
-              </td>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      className={classes.table}
+      columns={[
+        { head: t.users.day, cell: ({ start }) => utcDay(start) },
+        {
+          head: t.on,
+          cell: ({ users }) => (users ? <Count of={users} side="on" most={most} /> : t.users.unknown),
+          attributes: ({ users }) => (users ? {} : { colSpan: 2, className: classes.unknown }),
+        },
+        {
+          head: t.off,
+          cell: ({ users }) => users && <Count of={users} side="off" most={most} />,
+          attributes: ({ users }) => ({ hidden: users === null }),
+        },
+      ]}
+      rows={days}
+      keyOf={({ start }) => start}
+    />
   );
 }
 
 function Count({ of, side, most }: { of: DistinctUsers; side: "on" | "off"; most: number }) {
   return (
-    <td>
-      <span className={classes.count}>
-        <span className={classes.number}>{usersInWords(of[side], of.error)}</span>
-        <span className={classes.track} aria-hidden>
-          <span className={classes.bar} data-side={side} style={{ width: `${(of[side] / most) * 100}%` }} />
-        </span>
+    <span className={classes.count}>
+      <span className={classes.number}>{usersInWords(of[side], of.error)}</span>
+      <span className={classes.track} aria-hidden>
+        <span className={classes.bar} data-side={side} style={{ width: `${(of[side] / most) * 100}%` }} />
       </span>
-    </td>
+    </span>
   );
 }

@@ -6,7 +6,8 @@ import { charts as texts } from "../../texts/charts";
 import { type Colour, COLOURS, OFF_COLOUR, ON_COLOUR } from "./chartColours";
 import type { Span } from "../../lib/chartTimes";
 import type { Scale, Split } from "./chartView";
-import { inTotal, type ReasonCount, reasonsOf, secondsOf } from "../../lib/series";
+import { secondsOf } from "../../lib/periods";
+import { inTotal, type ReasonCount, reasonsOf } from "../../lib/series";
 
 /** A part of each bar, from the bottom to the top. */
 export interface Part {

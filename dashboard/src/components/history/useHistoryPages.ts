@@ -40,7 +40,7 @@ export function useHistoryPages<E extends Evaluation | FlagEvaluation>(
   }
 
   useQuery({
-    queryKey: ["followed", ...key],
+    queryKey: [...key, "followed"],
     queryFn: ({ signal }) => catchUp(signal).then(() => null),
     enabled: isFollowed,
     refetchInterval: LIVE_MILLISECONDS,

@@ -7,7 +7,7 @@ import type { Environment } from "../../api/client";
 import { unknownMetricsQuery } from "../../api/metrics";
 import { metrics as texts } from "../../texts/metrics";
 import { GuardedButton } from "../shared/GuardedButton";
-import { Sheet } from "../shared/Sheet";
+import { Sheet } from "../shared/DataTable";
 import { When } from "../shared/When";
 import { MetricDialog } from "./MetricDialog";
 
@@ -34,35 +34,34 @@ export default function UnknownMetrics({ projectId, environments }: Props) {
           <Sheet
             label={texts.unknown}
             columns={[
-              texts.unknownKey,
-              texts.unknownEnvironment,
-              texts.unknownEvents,
-              texts.unknownLast,
-              texts.unknownAction,
+              { head: texts.unknownKey, cell: ({ metric }) => <code className="mono">{metric}</code> },
+              {
+                head: texts.unknownEnvironment,
+                cell: (each) =>
+                  environments.find(({ id }) => id === each.environment_id)?.name ?? texts.goneEnvironment,
+              },
+              {
+                head: texts.unknownEvents,
+                cell: ({ events }) => <span className="numbers">{events.toLocaleString("en")}</span>,
+              },
+              { head: texts.unknownLast, cell: ({ last_at: at }) => <When at={at} /> },
+              {
+                head: texts.unknownAction,
+                cell: ({ metric }) => (
+                  <GuardedButton
+                    needs="segments:write"
+                    variant="default"
+                    size="compact-xs"
+                    label={texts.unknownCreateOf(metric)}
+                    onClick={() => setWanted(metric)}
+                  >
+                    {texts.unknownCreate}
+                  </GuardedButton>
+                ),
+              },
             ]}
-            rows={unknown.map(({ environment_id: environmentId, metric, events, last_at: at }) => ({
-              key: `${environmentId} ${metric}`,
-              cells: [
-                <code key="key" className="mono">
-                  {metric}
-                </code>,
-                environments.find(({ id }) => id === environmentId)?.name ?? texts.goneEnvironment,
-                <span key="events" className="numbers">
-                  {events.toLocaleString("en")}
-                </span>,
-                <When key="last" at={at} />,
-                <GuardedButton
-                  key="create"
-                  needs="segments:write"
-                  variant="default"
-                  size="compact-xs"
-                  label={texts.unknownCreateOf(metric)}
-                  onClick={() => setWanted(metric)}
-                >
-                  {texts.unknownCreate}
-                </GuardedButton>,
-              ],
-            }))}
+            rows={unknown}
+            keyOf={(each) => `${each.environment_id} ${each.metric}`}
           />
         </div>
       )}

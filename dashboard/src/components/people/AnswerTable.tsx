@@ -2,12 +2,12 @@
 
 import { Link } from "@tanstack/react-router";
 import type { Environment } from "../../api/client";
-import type { Answers } from "../../api/people";
-import type { AnswerRow } from "../../lib/person";
+import type { AnswerRow, Answers } from "../../lib/person";
 import { t } from "../../texts";
 import { people as texts } from "../../texts/people";
 import { Answer } from "../history/Answer";
 import { EnvironmentBadge } from "../projects/EnvironmentBadge";
+import { type Column, DataTable, ScrollRegion } from "../shared/DataTable";
 import classes from "./People.module.css";
 
 interface Props {
@@ -17,34 +17,20 @@ interface Props {
 }
 
 export function AnswerTable({ projectId, environments, rows }: Props) {
+  const columns = environments.map((environment, place): Column<AnswerRow> => ({
+    head: <EnvironmentBadge environment={environment} />,
+    cell: ({ answers }) => <Cell projectId={projectId} environment={environment} answer={answers[place] ?? null} />,
+    attributes: () => ({ "data-environment": environment.name }),
+  }));
   return (
-    // Many environments are wider than the window: the region scrolls, also with the keyboard.
-    <div className={classes.scroll} role="region" aria-label={texts.nowTable} tabIndex={0}>
-      <table className={classes.answers}>
-        <thead>
-          <tr>
-            <th scope="col">{texts.flag}</th>
-            {environments.map((each) => (
-              <th key={each.id} scope="col">
-                <EnvironmentBadge environment={each} />
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ key, answers }) => (
-            <tr key={key}>
-              <th scope="row" className="mono">
-                {key}
-              </th>
-              {environments.map((each, place) => (
-                <Cell key={each.id} projectId={projectId} environment={each} answer={answers[place] ?? null} />
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <ScrollRegion label={texts.nowTable}>
+      <DataTable
+        className={classes.answers}
+        columns={[{ head: texts.flag, cell: ({ key }) => key, attributes: () => ({ className: "mono" }) }, ...columns]}
+        rows={rows}
+        keyOf={({ key }) => key}
+      />
+    </ScrollRegion>
   );
 }
 
@@ -55,17 +41,10 @@ interface CellProps {
 }
 
 function Cell({ projectId, environment, answer }: CellProps) {
-  const name = { "data-environment": environment.name };
-  if (!answer) {
-    return (
-      <td {...name}>
-        <span className={classes.none}>{texts.noFlag}</span>
-      </td>
-    );
-  }
+  if (!answer) return <span className={classes.none}>{texts.noFlag}</span>;
   const { flag_key: key, flag_id: flagId, enabled, variant, reason, decided_by: decided } = answer;
   return (
-    <td {...name}>
+    <>
       <Link
         to="/projects/$projectId/environments/$environmentId/flags/$flagId"
         params={{ projectId, environmentId: environment.id, flagId }}
@@ -75,6 +54,6 @@ function Cell({ projectId, environment, answer }: CellProps) {
       </Link>
       {variant !== null && ` ${t.history.variant(variant)}`}
       <small>{decided.rule_name ? `${reason}: ${decided.rule_name}` : reason}</small>
-    </td>
+    </>
   );
 }

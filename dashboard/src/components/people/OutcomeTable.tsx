@@ -4,6 +4,7 @@ import type { Evaluation } from "../../api/history";
 import { t } from "../../texts";
 import { people as texts } from "../../texts/people";
 import { Answer } from "../history/Answer";
+import { DataTable } from "../shared/DataTable";
 import classes from "./People.module.css";
 import { outcomeInWords } from "./Said";
 
@@ -15,28 +16,24 @@ interface Props {
 export function OutcomeTable({ outcomes, caption }: Props) {
   if (outcomes.length === 0) return <p className={classes.none}>{texts.noResult}</p>;
   return (
-    <table className={classes.answers}>
-      <caption className={classes.none}>{caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col">{texts.flag}</th>
-          <th scope="col">{t.history.what}</th>
-          <th scope="col">{t.history.why}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {outcomes.map(([key, outcome]) => (
-          <tr key={key}>
-            <th scope="row" className="mono">
-              {key}
-            </th>
-            <td data-environment={t.history.what}>
-              <Answer on={outcome.enabled} />
-            </td>
-            <td data-environment={t.history.why}>{outcomeInWords(outcome)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      className={classes.answers}
+      caption={<caption className={classes.none}>{caption}</caption>}
+      columns={[
+        { head: texts.flag, cell: ([key]) => key, attributes: () => ({ className: "mono" }) },
+        {
+          head: t.history.what,
+          cell: ([, { enabled }]) => <Answer on={enabled} />,
+          attributes: () => ({ "data-environment": t.history.what }),
+        },
+        {
+          head: t.history.why,
+          cell: ([, outcome]) => outcomeInWords(outcome),
+          attributes: () => ({ "data-environment": t.history.why }),
+        },
+      ]}
+      rows={outcomes}
+      keyOf={([key]) => key}
+    />
   );
 }

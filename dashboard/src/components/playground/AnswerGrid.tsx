@@ -2,9 +2,10 @@
 
 import { type KeyboardEvent, useRef, useState } from "react";
 import type { Environment } from "../../api/client";
-import { answerOf, type Column, type Grid, reasonOf, stateOf, type View } from "../../lib/playground";
-import { nameOf } from "../../lib/playgroundUsers";
+import { answerOf, type Column, type Grid, reasonOf, stateOf, type View } from "./grid";
+import { nameOf } from "./playgroundUsers";
 import { playground as texts } from "../../texts/playground";
+import { ScrollRegion } from "../shared/DataTable";
 import type { Place } from "./Details";
 import classes from "./Playground.module.css";
 
@@ -40,8 +41,7 @@ export function AnswerGrid({ grid, view, users, columns, onChoose }: Props) {
     table.current?.querySelector<HTMLElement>(`[data-cell="${next.join()}"]`)?.focus();
   };
   return (
-    // Wider than the window: the region scrolls, also with the keyboard.
-    <div className={classes.scroll} role="region" aria-label={texts.grid} tabIndex={0}>
+    <ScrollRegion label={texts.grid} className={classes.scroll}>
       <table ref={table} role="grid" aria-label={texts.grid} className={classes.grid} onKeyDown={move}>
         <Head columns={columns} environments={view.sides.flatMap((side) => grid.environments[side] ?? [])} />
         <tbody>
@@ -70,7 +70,7 @@ export function AnswerGrid({ grid, view, users, columns, onChoose }: Props) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   );
 }
 

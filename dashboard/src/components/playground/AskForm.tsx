@@ -3,8 +3,8 @@
 import { Alert, Button, MultiSelect, Stack, Textarea } from "@mantine/core";
 import { useState } from "react";
 import type { Environment } from "../../api/client";
-import { type Choice, ENVIRONMENTS_MAX } from "../../lib/playground";
-import { type LineProblem, type PastedUser, readUsers } from "../../lib/playgroundUsers";
+import { type Choice, ENVIRONMENTS_MAX } from "./grid";
+import { type LineProblem, type PastedUser, readUsers } from "./playgroundUsers";
 import { playground as texts } from "../../texts/playground";
 import { IconAlert } from "../shared/icons";
 import { Refusal } from "../shared/Refusal";

@@ -1,7 +1,7 @@
 /** Why one answer is as it is, with the ways to the flag and to the user. */
 
-import { answerOf, type Column, type Grid, reasonOf } from "../../lib/playground";
-import { nameOf } from "../../lib/playgroundUsers";
+import { answerOf, type Column, type Grid, reasonOf } from "./grid";
+import { nameOf } from "./playgroundUsers";
 import { playground as texts } from "../../texts/playground";
 import { Answer } from "../history/Answer";
 import { AnchorLink } from "../shared/links";

@@ -5,7 +5,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { foundKeysQuery } from "../../api/projectFlags";
-import { FLAGS_MAX } from "../../lib/playground";
+import { FLAGS_MAX } from "./grid";
 import { playground as texts } from "../../texts/playground";
 
 const DELAY_MILLISECONDS = 150;

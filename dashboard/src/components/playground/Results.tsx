@@ -3,7 +3,7 @@
 import { Button, Group, SegmentedControl, Select, Text } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { download } from "../../lib/download";
-import { csvOf, differencesView, type Grid, type View, wholeView } from "../../lib/playground";
+import { csvOf, differencesView, type Grid, type View, wholeView } from "./grid";
 import { inFull } from "../../lib/time";
 import { playground as texts } from "../../texts/playground";
 import { Empty } from "../shared/Empty";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Problem } from "../../api/problem";
 import { refusalInWords } from "./playgroundRefusal";
-import { readUsers } from "../../lib/playgroundUsers";
+import { readUsers } from "./playgroundUsers";
 
 it("names the line of a user and the key of a flag", () => {
   const asked = { users: readUsers("ada\n\nbob").users, flags: ["gone"] };

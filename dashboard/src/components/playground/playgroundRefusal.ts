@@ -2,7 +2,7 @@
 
 import { lineOf, Problem } from "../../api/problem";
 import { playground as texts } from "../../texts/playground";
-import type { PastedUser } from "../../lib/playgroundUsers";
+import type { PastedUser } from "./playgroundUsers";
 
 interface Asked {
   readonly users: readonly PastedUser[];

@@ -8,6 +8,7 @@ import { ROLES } from "../../lib/roles";
 import { t } from "../../texts";
 import { permissions } from "../../texts/permissions";
 import { members as memberTexts } from "../../texts/members";
+import { DataTable, ScrollRegion } from "../shared/DataTable";
 import { IconCheck, IconMinus } from "../shared/icons";
 import classes from "./PermissionTables.module.css";
 
@@ -33,42 +34,38 @@ interface Props {
 
 function PermissionTable({ label, columns }: Props) {
   return (
-    // Focusable, because scrollable content must be scrollable by keyboard.
-    <section className={classes.scroll} tabIndex={0} aria-label={label}>
-      <table className={classes.matrix}>
-        <thead>
-          <tr>
-            <th scope="col">{memberTexts.permission}</th>
-            {columns.map(({ key, name }) => (
-              <th key={key} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {ALL_PERMISSIONS.map((permission) => (
-            <tr key={permission}>
-              <th scope="row">
-                {permissions[permission]} <code>{permission}</code>
-              </th>
-              {columns.map(({ key, allowed }) => (
-                <Cell key={key} isAllowed={allowed.includes(permission)} />
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <ScrollRegion label={label}>
+      <DataTable
+        className={classes.matrix}
+        columns={[
+          { head: memberTexts.permission, cell: (permission) => <Name permission={permission} /> },
+          ...columns.map(({ name, allowed }) => ({
+            head: name,
+            cell: (permission: Permission) => <Allowed isAllowed={allowed.includes(permission)} />,
+            attributes: (permission: Permission) => ({ "data-allowed": allowed.includes(permission) || undefined }),
+          })),
+        ]}
+        rows={ALL_PERMISSIONS}
+        keyOf={(permission) => permission}
+      />
+    </ScrollRegion>
   );
 }
 
-function Cell({ isAllowed }: { isAllowed: boolean }) {
+function Name({ permission }: { permission: Permission }) {
+  return (
+    <>
+      {permissions[permission]} <code>{permission}</code>
+    </>
+  );
+}
+
+function Allowed({ isAllowed }: { isAllowed: boolean }) {
   const Icon = isAllowed ? IconCheck : IconMinus;
   return (
-    <td data-allowed={isAllowed || undefined}>
+    <>
       <Icon size={16} />
       <VisuallyHidden>{isAllowed ? memberTexts.allowed : memberTexts.notAllowed}</VisuallyHidden>
-    </td>
+    </>
   );
 }

@@ -8,6 +8,7 @@ import { axisLabel, inFull } from "../../lib/time";
 import { charts } from "../../texts/charts";
 import { releases as texts } from "../../texts/releases";
 import { usePlot } from "../../lib/usePlot";
+import { DataTable } from "../shared/DataTable";
 import classes from "./LineChart.module.css";
 
 export interface Mark {
@@ -132,29 +133,15 @@ function Figures({ label, times, lines }: Pick<Props, "label" | "times" | "lines
   const told = spread(known.length > 0 ? known : all, TOLD);
   return (
     <VisuallyHidden>
-      <table>
-        <caption>{label}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{texts.moment}</th>
-            {lines.map(({ name }) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {told.map((index) => (
-            <tr key={index}>
-              <th scope="row">{inFull(times[index] ?? 0)}</th>
-              {lines.map(({ name, words }) => (
-                <td key={name}>{words[index]}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable
+        caption={<caption>{label}</caption>}
+        columns={[
+          { head: texts.moment, cell: (index) => inFull(times[index] ?? 0) },
+          ...lines.map(({ name, words }) => ({ head: name, cell: (index: number) => words[index] })),
+        ]}
+        rows={told}
+        keyOf={(index) => index}
+      />
     </VisuallyHidden>
   );
 }

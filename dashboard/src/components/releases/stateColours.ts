@@ -1,6 +1,6 @@
 /** The badges of the states of releases. The words say the same. */
 
-import type { ReleaseState } from "../../api/releases";
+import type { ReleaseState } from "../../lib/releaseState";
 
 export const STATE_COLOURS: Readonly<Record<ReleaseState, object>> = {
   scheduled: { variant: "default" },

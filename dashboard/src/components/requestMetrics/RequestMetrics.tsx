@@ -6,12 +6,12 @@ import { getRouteApi } from "@tanstack/react-router";
 import type { EnvironmentPath } from "../../api/client";
 import { type RequestMetric, requestChartQuery, requestMetricsQuery } from "../../api/requestMetrics";
 import { fitted, type Span, spanSearch } from "../../lib/chartTimes";
-import { chosenChart, HOURS, type RequestMetricsSearch } from "../../lib/requestMetricsSearch";
+import { chosenChart, HOURS, type RequestMetricsSearch } from "./requestMetricsSearch";
 import { requestMetrics as texts } from "../../texts/requestMetrics";
 import { ChartTools } from "../history/ChartTools";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
-import { Sheet } from "../shared/Sheet";
+import { Sheet } from "../shared/DataTable";
 import { When } from "../shared/When";
 import { RequestChart } from "./RequestChart";
 
@@ -33,18 +33,21 @@ export default function RequestMetrics({ path }: { path: EnvironmentPath }) {
           <Charted path={path} metrics={data} first={first} />
           <Sheet
             label={texts.heading}
-            columns={[texts.name, texts.kind, texts.labels, texts.seen]}
-            rows={data.map((each) => ({
-              key: `${each.name} ${each.kind}`,
-              cells: [
-                <span key="name">
-                  <code>{each.name}</code> {each.help}
-                </span>,
-                texts.kinds[each.kind],
-                Object.keys(each.labels).join(", "),
-                <When key="when" at={each.seen_at} />,
-              ],
-            }))}
+            columns={[
+              {
+                head: texts.name,
+                cell: ({ name, help }) => (
+                  <span>
+                    <code>{name}</code> {help}
+                  </span>
+                ),
+              },
+              { head: texts.kind, cell: ({ kind }) => texts.kinds[kind] },
+              { head: texts.labels, cell: ({ labels }) => Object.keys(labels).join(", ") },
+              { head: texts.seen, cell: ({ seen_at: at }) => <When at={at} /> },
+            ]}
+            rows={data}
+            keyOf={({ name, kind }) => `${name} ${kind}`}
           />
         </Stack>
       )}

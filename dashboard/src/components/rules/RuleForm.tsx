@@ -6,7 +6,7 @@ import type { Flag, FlagPath, Rule, RuleType } from "../../api/client";
 import { useCreateRule, useUpdateRule } from "../../api/rules";
 import { ruleInWords } from "../../lib/audience";
 import { draftOfRule } from "../../lib/flagPlace";
-import { placesAmong } from "../../lib/priorities";
+import { placesAmong } from "./priorities";
 import { newRuleDraft, ruleDraftOf, type RuleDraft, ruleOf, TYPES, withType } from "./ruleDrafts";
 import { placeOfRule, withRule } from "../../lib/unsaved";
 import { useDraft } from "../../lib/useDraft";

@@ -5,7 +5,7 @@ import { useRef, useState } from "react";
 import type { Rule } from "../../api/client";
 import { useReorderRules } from "../../api/rules";
 import { notifyRefused } from "../../lib/notify";
-import { reorder } from "../../lib/priorities";
+import { reorder } from "./priorities";
 import { draftOfRule, type FlagPlace } from "../../lib/flagPlace";
 import { useDialog } from "../../lib/useDialog";
 import { t } from "../../texts";

@@ -2,7 +2,7 @@
 
 import type { NewRule, Rule, RuleType } from "../../api/client";
 import { type ConditionDraft, conditionOf, draftOf, NEW_CONDITION } from "../../lib/conditionDrafts";
-import { priorityAtEnd } from "../../lib/priorities";
+import { priorityAtEnd } from "./priorities";
 
 export const TYPES: readonly RuleType[] = ["user_id", "user_email", "email_domain", "segment", "attributes"];
 

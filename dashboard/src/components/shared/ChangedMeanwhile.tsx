@@ -4,7 +4,7 @@ import { Radio, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lastChangeQuery } from "../../api/lastChange";
 import { fieldChanges } from "../../lib/changes";
-import { sideInWords, subjectOfConflict } from "../../lib/conflictWords";
+import { sideInWords, subjectOfConflict } from "./conflictWords";
 import type { Conflict, Side } from "../../lib/merge";
 import type { Changed } from "../../lib/useEditor";
 import { changed as texts } from "../../texts/changed";

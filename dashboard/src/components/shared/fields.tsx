@@ -1,7 +1,7 @@
 /** Fields that several forms share. */
 
 import { Textarea, type TextareaProps, TextInput, type TextInputProps } from "@mantine/core";
-import { useProposedKey, type NamedForm } from "../../lib/useProposedKey";
+import { useProposedKey, type NamedForm } from "./useProposedKey";
 import { t } from "../../texts";
 
 export function NameField(props: TextInputProps) {

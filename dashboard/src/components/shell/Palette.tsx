@@ -3,7 +3,7 @@
 import { createSpotlight, Spotlight } from "@mantine/spotlight";
 import "@mantine/spotlight/styles.css";
 import { useEffect, useState } from "react";
-import { foundActions } from "../../lib/paletteFilter";
+import { foundActions } from "./paletteFilter";
 import { keepTyped, onPaletteWish, takeTyped } from "../../lib/paletteWish";
 import { palette } from "../../texts/palette";
 import { IconSearch } from "../shared/icons";

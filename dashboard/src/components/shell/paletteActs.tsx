@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { environmentsQuery } from "../../api/environments";
 import { permissionsQuery } from "../../api/members";
-import type { Action, Group } from "../../lib/paletteFilter";
+import type { Action, Group } from "./paletteFilter";
 import { wishForKeys } from "../../lib/paletteWish";
 import { notifyDone } from "../../lib/notify";
 import { reasonAgainst } from "../../lib/roles";

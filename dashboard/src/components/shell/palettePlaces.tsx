@@ -10,7 +10,7 @@ import { flagsQuery } from "../../api/flags";
 import { ownAccountQuery } from "../../api/ownAccount";
 import { projectsQuery } from "../../api/projects";
 import { favouritesFirst } from "../../lib/favourites";
-import type { Action, Group } from "../../lib/paletteFilter";
+import type { Action, Group } from "./paletteFilter";
 import {
   ENVIRONMENT as BASE,
   OF_ADMINISTRATORS,

@@ -1,14 +1,14 @@
 /** Flags that the palette turns on and off, in any environment of the project. */
 
 import { useDebouncedValue } from "@mantine/hooks";
-import { MutationObserver, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { environmentsQuery } from "../../api/environments";
 import { permissionsQuery } from "../../api/members";
 import { foundFlagsQuery } from "../../api/projectFlags";
-import { askIfCritical, switching, type Switching } from "../../api/switching";
+import { askIfCritical, type Switching, turn } from "../../api/switching";
 import { notifyRefused } from "../../lib/notify";
-import type { Action, Group } from "../../lib/paletteFilter";
-import { readSwitchWish, switchable, type Switchable } from "../../lib/paletteSwitches";
+import type { Action, Group } from "./paletteFilter";
+import { readSwitchWish, switchable, type Switchable } from "./switchWish";
 import { reasonAgainst } from "../../lib/roles";
 import { useShownFlag } from "../../lib/useShownFlag";
 import { palette } from "../../texts/palette";
@@ -28,12 +28,12 @@ export function useSwitches({ projectId, environmentId }: Here, query: string): 
   const shown = useShownFlag();
   const wish = projectId === null ? null : readSwitchWish(query, environments ?? []);
   const meant = wish?.flag === "" ? shown?.params.flagKey : wish?.flag;
-  const wanted = wish && (meant ?? "");
-  const [asked] = useDebouncedValue(wanted, TYPING_MILLISECONDS);
+  const text = wish && (meant ?? "");
+  const [asked] = useDebouncedValue(text, TYPING_MILLISECONDS);
   const { data } = useQuery({ ...foundFlagsQuery(id, asked ?? ""), enabled: asked !== null && wish !== null });
   if (wish === null) return null;
   // What was found for an earlier text must not be acted upon.
-  const found = asked === wanted && data ? switchable(wish, data, environmentId) : [];
+  const found = asked === text && data ? switchable(wish, data, environmentId) : [];
   const actions = found.slice(0, SHOWN_AT_ONCE).flatMap((each) => actionOf(each));
   return actions.length > 0 ? [{ group: palette.actions, actions }] : [];
 
@@ -43,19 +43,14 @@ export function useSwitches({ projectId, environmentId }: Here, query: string): 
     const path = { project_id: id, env_id: place.id };
     const refused = ({ enabled }: Switching, error: Error) =>
       notifyRefused(projectFlags.notSwitched(flag.name, place.name, enabled), error);
-    const turn = { flag, enabled: wish.enabled };
+    const wanted = { flag, enabled: wish.enabled };
     return [
       {
         id: flag.id,
         label: palette.turn(wish.enabled, flag.name, place.name),
         description: key,
         leftSection: <IconPower size={18} />,
-        onClick: () =>
-          askIfCritical(path, place, turn, () => {
-            void new MutationObserver(cache, switching(cache, path, refused, place.name))
-              .mutate(turn)
-              .catch(() => undefined);
-          }),
+        onClick: () => askIfCritical(path, place, wanted, () => turn(cache, path, wanted, refused, place.name)),
       },
     ];
   }

@@ -1,7 +1,8 @@
 /** Reads what somebody types into the palette to turn a flag on or off: "turn off new-checkout in Production". */
 
-import type { Environment } from "../api/client";
-import type { FlagInBrief, ProjectFlag } from "../api/projectFlags";
+import type { Environment } from "../../api/client";
+import type { ProjectFlag } from "../../api/flagCache";
+import type { FlagInBrief } from "../../api/projectFlags";
 
 type Place = Pick<Environment, "id" | "name" | "key">;
 

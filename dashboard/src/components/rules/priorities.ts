@@ -5,17 +5,12 @@ export interface Prioritised {
   readonly priority: number;
 }
 
-export interface PriorityChange {
-  readonly id: string;
-  readonly priority: number;
-}
-
 const STEP = 10;
 const LOWEST = -(2 ** 31);
 const HIGHEST = 2 ** 31 - 1;
 
 /** `rules` are sorted by priority, highest first. The rule at `from` moves to `to`. */
-export function reorder(rules: readonly Prioritised[], from: number, to: number): PriorityChange[] {
+export function reorder(rules: readonly Prioritised[], from: number, to: number): Prioritised[] {
   const moved = rules[from];
   if (!moved || from === to || to < 0 || to >= rules.length) return [];
   const rest = rules.toSpliced(from, 1);

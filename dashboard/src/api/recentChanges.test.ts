@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Change } from "../api/changes";
+import type { Change } from "./changes";
 import { concernedBy, newOnes } from "./recentChanges";
 
 const change = (id: string, action = "flag.toggled", flagId: string | null = `flag-${id}`): Change => ({

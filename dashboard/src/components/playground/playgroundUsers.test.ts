@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { playground as texts } from "../texts/playground";
+import { playground as texts } from "../../texts/playground";
 import { contextOf, nameOf, readUsers } from "./playgroundUsers";
 
 const problemsOf = (text: string) => readUsers(text).problems.map(({ line, message }) => [line, message]);

@@ -1,20 +1,14 @@
 /** How many users had a flag on and off, by day. Days are those of UTC, as the server counts them. */
 
-import type { DistinctUsers, Summary } from "../api/history";
-import { t } from "../texts";
+import type { DistinctUsers, Summary } from "../../api/history";
+import { t } from "../../texts";
 
-export const DAYS = 7;
 const DAY_MILLISECONDS = 86_400_000;
 
 export interface UsersDay {
   readonly start: number;
   /** Null if the number is not known yet. */
   readonly users: DistinctUsers | null;
-}
-
-/** The start of the first of the last days, of which today is the last. */
-export function firstDay(now: number): string {
-  return new Date((Math.floor(now / DAY_MILLISECONDS) - DAYS + 1) * DAY_MILLISECONDS).toISOString();
 }
 
 /** Every day of a summary, newest first, including those without evaluations. */

@@ -1,7 +1,7 @@
 /** The table of the flags of all environments: its filters in the URL, and differences in words. */
 
-import type { Aspect } from "../api/projectFlags";
-import { projectFlags as texts } from "../texts/projectFlags";
+import type { Aspect } from "../../api/projectFlags";
+import { projectFlags as texts } from "../../texts/projectFlags";
 
 export interface ProjectFlagsSearch {
   readonly q?: string;

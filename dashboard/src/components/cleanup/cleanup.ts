@@ -1,11 +1,11 @@
 /** Puts into words why flags may be removed and what that alters, also as the text of a pull request. */
 
-import type { Candidate, Reason, Wanted } from "../api/cleanup";
-import type { Environment } from "../api/client";
-import type { FlagInBrief } from "../api/projectFlags";
-import { cleanup as texts, pullRequest as request } from "../texts/cleanup";
-import { audienceOf } from "./projectFlags";
-import { dateOf } from "./time";
+import type { Candidate, Reason, Wanted } from "../../api/cleanup";
+import type { Environment } from "../../api/client";
+import type { FlagInBrief } from "../../api/projectFlags";
+import { cleanup as texts, pullRequest as request } from "../../texts/cleanup";
+import { audienceOf } from "../../lib/projectFlags";
+import { dateOf } from "../../lib/time";
 
 export const PERIODS = [14, 30, 60, 90] as const;
 export const REASONS: readonly Reason[] = ["on_for_everyone", "off_for_everyone", "not_evaluated", "unchanged"];

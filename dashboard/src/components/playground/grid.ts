@@ -1,9 +1,9 @@
 /** The grid of the playground: what it shows of the answers, in what environments differ, and the same as CSV. */
 
-import type { Environment } from "../api/client";
-import type { Answers, FlagAnswers } from "../api/playground";
-import { t } from "../texts";
-import { playground as texts } from "../texts/playground";
+import type { Environment } from "../../api/client";
+import type { components } from "../../api/schema";
+import { t } from "../../texts";
+import { playground as texts } from "../../texts/playground";
 import { writeCsv } from "./csv";
 import { nameOf, type PastedUser } from "./playgroundUsers";
 
@@ -12,6 +12,8 @@ export const FLAGS_MAX = 200;
 
 const ADDRESS_MAX = 2_000; // longer addresses are cut or refused on their way
 
+export type Answers = components["schemas"]["PlaygroundOut"];
+export type FlagAnswers = components["schemas"]["PlaygroundFlagOut"];
 export type Answer = FlagAnswers["answers"][number];
 
 /** In the URL. The users, who may be emails, are not. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Comparison, CopyAlteration } from "../api/comparisons";
+import type { Comparison, CopyAlteration } from "../../api/comparisons";
 import {
   alteredFields,
   byFlag,

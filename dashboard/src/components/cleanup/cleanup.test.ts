@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Candidate } from "../api/cleanup";
+import type { Candidate } from "../../api/cleanup";
 import { consequences, type Evidence, pullRequestText, reasonsInWords, wantedOf } from "./cleanup";
 
 const evidence: Evidence = {

@@ -1,6 +1,6 @@
 /** Reads the users that were pasted: one id or email per line, or CSV with a header row. */
 
-import { playground as texts } from "../texts/playground";
+import { playground as texts } from "../../texts/playground";
 import { type CsvRow, readCsv } from "./csv";
 
 export interface PastedUser {

@@ -1,6 +1,6 @@
 /** Finds the changes of the audit trail that have not been seen yet, and what they concern. */
 
-import type { Change } from "../api/changes";
+import type { Change } from "./changes";
 
 /** The changes before the one that was known, newest first; null if it is not among them, so that others may be missing. */
 export function newOnes(changes: readonly Change[], known: string): readonly Change[] | null {

@@ -1,14 +1,14 @@
 /** Conflicts in words. */
 
-import type { Condition, Prerequisite } from "../api/client";
-import { changed as texts } from "../texts/changed";
-import { t } from "../texts";
-import { prerequisiteInWords } from "./audience";
-import { valueInWords } from "./changes";
-import { clauseParts, inWords } from "./conditions";
-import type { Fields } from "./equal";
-import type { Conflict } from "./merge";
-import { conditionOfPart, nameOfPart, WEIGHTS } from "./mergeParts";
+import type { Condition, Prerequisite } from "../../api/client";
+import { changed as texts } from "../../texts/changed";
+import { t } from "../../texts";
+import { prerequisiteInWords } from "../../lib/audience";
+import { valueInWords } from "../../lib/changes";
+import { clauseParts, inWords } from "../../lib/conditions";
+import type { Fields } from "../../lib/equal";
+import type { Conflict } from "../../lib/merge";
+import { conditionOfPart, nameOfPart, WEIGHTS } from "../../lib/mergeParts";
 
 /** What a conflict is about, such as "Variants: blue". */
 export function subjectOfConflict({ field, part }: Conflict): string {

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
-import type { FlagInBrief, ProjectFlag } from "../api/projectFlags";
-import { readSwitchWish, switchable } from "./paletteSwitches";
+import type { ProjectFlag } from "../../api/flagCache";
+import type { FlagInBrief } from "../../api/projectFlags";
+import { readSwitchWish, switchable } from "./switchWish";
 
 const production = { id: "p", name: "Production", key: "production" };
 const staging = { id: "s", name: "Staging (EU)", key: "staging" };

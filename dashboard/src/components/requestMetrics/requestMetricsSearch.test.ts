@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { RequestMetric } from "../api/requestMetrics";
+import type { RequestMetric } from "../../api/requestMetrics";
 import { chosenChart } from "./requestMetricsSearch";
 
 const errors = { name: "errors", measures: ["rate", "total"], labels: { app: ["shop"] } } as unknown as RequestMetric;

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import type { Environment } from "../api/client";
-import type { Answers } from "../api/playground";
-import { choiceOf, csvOf, differencesView, gridOf, searchOf, wholeView } from "./playground";
+import type { Environment } from "../../api/client";
+import { type Answers, choiceOf, csvOf, differencesView, gridOf, searchOf, wholeView } from "./grid";
 import { readUsers } from "./playgroundUsers";
 
 const environments = ["production", "staging", "canary"].map(

@@ -1,11 +1,11 @@
 /** Puts comparisons of environments, and what a copy alters, into words. */
 
-import { RESTORED_MAX } from "./restorable";
-import type { Comparison, CopyAlteration } from "../api/comparisons";
-import type { Environment, Rule } from "../api/client";
-import { compare as texts } from "../texts/compare";
-import { type FieldChange, fieldChanges } from "./changes";
-import { inWords, ruleParts } from "./conditions";
+import { RESTORED_MAX } from "../../lib/restorable";
+import type { Comparison, CopyAlteration } from "../../api/comparisons";
+import type { Environment, Rule } from "../../api/client";
+import { compare as texts } from "../../texts/compare";
+import { type FieldChange, fieldChanges } from "../../lib/changes";
+import { inWords, ruleParts } from "../../lib/conditions";
 
 type RuleContent = Pick<
   Rule,
