@@ -34,15 +34,10 @@ UNLIMITED = {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run all tests in one event loop, because objects such as the browser cannot be used in another.
-
-    A test that fails runs once more, and the summary names it. A browser on a busy machine can lose a key press or a
-    frame, about once in some thousand tests. A test that fails for a fault of the dashboard fails again.
-    """
+    """Run all tests in one event loop, because objects such as the browser cannot be used in another."""
     for item in items:
         if item.path.is_relative_to(HERE) and pytest_asyncio.is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
-            item.add_marker(pytest.mark.flaky(retries=1))
             item.obj = _in_time(item.obj)
 
 
