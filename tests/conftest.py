@@ -9,7 +9,6 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from _pytest.tmpdir import tmppath_result_key
 
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
@@ -62,10 +61,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Each process of the run begins with its share of the tests, and takes over tests of others when it has none left.
     The tests with a browser take longest. They begin the second share, so that usually only one process runs them.
-
-    In CI a failed test runs once more, and the summary shows its failure. A shared machine can pause a process for
-    seconds, which makes about one test in several thousand fail. A test that fails because of a bug fails again.
-    Elsewhere no test is repeated, so that whoever runs the tests sees a race and can look into it.
     """
     needless = {item for item in items if item.get_closest_marker("one_database") and _is_on_postgresql(item)}
     config.hook.pytest_deselected(items=list(needless))
@@ -81,18 +76,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     others = sorted((item for item in items if room(item) != BROWSERS), key=place)
     share = len(items) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     items[:] = [*others[:share], *with_browser, *others[share:]]
-    if os.environ.get("CI"):
-        for item in items:
-            item.add_marker(pytest.mark.flaky(retries=1), append=False)
 
 
 def _is_on_postgresql(item: pytest.Item) -> bool:
     return hasattr(item, "callspec") and item.callspec.params.get("template") == "postgres_template"
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Prepare the attribute that the teardown of `tmp_path` expects; pytest-retry omits it for the second run."""
-    item.stash.setdefault(tmppath_result_key, {})
 
 
 def pytest_collection_finish() -> None:

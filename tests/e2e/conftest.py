@@ -1,7 +1,7 @@
 """A served dashboard, a browser, and people in it.
 
 A test process has one browser and one server for all its tests, which therefore run in one event loop. Tests are
-isolated by person: each person has a separate browser context and account.
+isolated by person: each person has a browser context, which is empty at first, and an account.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import functools
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -16,6 +17,7 @@ from playwright.async_api import Browser, async_playwright, expect
 
 from flagstaff.http.dashboard.pages import DIRECTORY
 from tests.e2e.browser import ARGUMENTS, MISSING, find_or_install
+from tests.e2e.contexts import Contexts
 from tests.e2e.people import Person
 from tests.support.debian import leave_out
 from tests.support.server import ServerProcess
@@ -34,15 +36,10 @@ UNLIMITED = {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run all tests in one event loop, because objects such as the browser cannot be used in another.
-
-    A test that fails runs once more, and the summary names it. A browser on a busy machine can lose a key press or a
-    frame, about once in some thousand tests. A test that fails for a fault of the dashboard fails again.
-    """
+    """Run all tests in one event loop, because objects such as the browser cannot be used in another."""
     for item in items:
         if item.path.is_relative_to(HERE) and pytest_asyncio.is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
-            item.add_marker(pytest.mark.flaky(retries=1))
             item.obj = _in_time(item.obj)
 
 
@@ -80,29 +77,42 @@ async def browser(chromium: str) -> AsyncIterator[Browser]:
 
 
 @pytest.fixture(scope="session")
+def contexts(browser: Browser) -> Contexts:
+    """The contexts of the browser."""
+    return Contexts(browser)
+
+
+@pytest.fixture(scope="session")
 def sqlite(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """The database of the server."""
     return sqlite_store(sqlite_template, tmp_path_factory.mktemp("served") / "data")
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def server(chromium: str, sqlite: Store) -> AsyncIterator[ServerProcess]:
+async def server(chromium: str, sqlite: Store, contexts: Contexts) -> AsyncIterator[ServerProcess]:
     """A running server. A module whose tests need other settings overrides this fixture."""
     async with ServerProcess(sqlite, {**UNLIMITED, "FLAGSTAFF_COMMON_PASSWORDS": "refuse"}) as started:
+        contexts.keep_for(started.url)
         yield started
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def people(browser: Browser, server: ServerProcess) -> AsyncIterator[AsyncExitStack]:
+async def people(contexts: Contexts, server: ServerProcess) -> AsyncIterator[AsyncExitStack]:
     """All people with an open dashboard. At the end, none of their pages may have thrown or violated its policy."""
     async with AsyncExitStack() as stack:
         yield stack
 
 
+@pytest.fixture
+def options() -> dict[str, Any]:
+    """Those of the visitor's browser. A module whose tests need others overrides this fixture."""
+    return {}
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def visitor(browser: Browser, server: ServerProcess, people: AsyncExitStack) -> Person:
-    """A person without an account who has opened the dashboard."""
-    return await people.enter_async_context(Person(browser, server.url))
+async def visitor(contexts: Contexts, server: ServerProcess, people: AsyncExitStack, options: dict[str, Any]) -> Person:
+    """A person without an account who has opened a browser."""
+    return await people.enter_async_context(Person(contexts, server.url, **options))
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -113,8 +123,8 @@ async def ada(visitor: Person) -> Person:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def eve(ada: Person, browser: Browser, people: AsyncExitStack) -> Person:
+async def eve(ada: Person, contexts: Contexts, people: AsyncExitStack) -> Person:
     """Another person with an account, at the same server."""
-    eve = await people.enter_async_context(Person(browser, ada.url))
+    eve = await people.enter_async_context(Person(contexts, ada.url))
     await eve.sign_up()
     return eve

@@ -8,8 +8,9 @@ from typing import Any, Self
 from uuid import uuid4
 
 import httpx
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
+from playwright.async_api import BrowserContext, ConsoleMessage, Locator, Page, WebError, expect
 
+from tests.e2e.contexts import Contexts
 from tests.support.api import Caller, Json, check_manners
 from tests.support.clients import no_certificates, open_client
 from tests.support.mailbox import read_outbox, reset_token
@@ -40,32 +41,45 @@ class Person:
     page: Page
     api: ApiCaller
 
-    def __init__(self, browser: Browser, url: str, **options: Any) -> None:
-        """`options` are those of a browser context, such as `color_scheme`."""
+    def __init__(self, contexts: Contexts, url: str, *, is_first_visit: bool = False, **options: Any) -> None:
+        """`options` are those of a browser context, such as `color_scheme`. People prefer reduced motion without them.
+
+        On a first visit, the browser has no files of the dashboard.
+        """
         self.url = url
         self.email = f"ada-{uuid4().hex[:12]}@example.com"
         self.token = ""
-        self._browser = browser
-        self._options = options
+        self._contexts = contexts
+        self._options = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **options}
+        self._is_changed = is_first_visit
         self._faults: list[str] = []
 
     async def __aenter__(self) -> Self:
         async with asyncio.timeout(BROWSER_SECONDS):
-            self.context = await self._browser.new_context(
-                base_url=self.url, **{"viewport": {"width": 1280, "height": 800}, **self._options}
-            )
+            self.page = await self._contexts.open(self.url, self._options, is_new=self._is_changed)
+            self.context = self.page.context
             self.context.set_default_timeout(15_000)
-            self.context.on("weberror", lambda error: self._faults.append(str(error.error)))
+            self.context.on("weberror", self._note_error)
             self.context.on("console", self._note)
-            self.page = await self.context.new_page()
         return self
 
     async def __aexit__(self, kind: object, *_: object) -> None:
         if hasattr(self, "api"):
             await self.api.aclose()
         async with asyncio.timeout(BROWSER_SECONDS):
-            await self.context.close()
+            await self._contexts.close(self.page, self.url, self._options, is_changed=self._is_changed)
+        self.context.remove_listener("weberror", self._note_error)
+        self.context.remove_listener("console", self._note)
         assert kind is not None or not self._faults, self._faults
+
+    @property
+    def clock(self) -> Any:
+        """The clock of this browser, which is used by nobody after this person."""
+        self._is_changed = True
+        return self.page.clock
+
+    def _note_error(self, error: WebError) -> None:
+        self._faults.append(str(error.error))
 
     def _note(self, message: ConsoleMessage) -> None:
         # A refused call is not an error of the page; every other complaint of the browser is.

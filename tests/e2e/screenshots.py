@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Literal
 
 import httpx
-from playwright.async_api import Browser, async_playwright, expect
+from playwright.async_api import async_playwright, expect
 
 from flagstaff.settings import Settings
 from tests.e2e.browser import ARGUMENTS, MISSING, find_or_install
 from tests.e2e.company import EMAIL, PASSWORD, found, grow_old
+from tests.e2e.contexts import Contexts
 from tests.e2e.people import Person, environment_page, flag_page
 from tests.support.api import Json
 from tests.support.server import ServerProcess
@@ -47,11 +48,11 @@ async def main() -> None:
         await found(Settings.load({"FLAGSTAFF_DATA_DIR": str(store.data_directory)}))
         async with ServerProcess(store) as server, async_playwright() as playwright:
             browser = await playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-            await _take_all(browser, server.url, store)
+            await _take_all(Contexts(browser), server.url, store)
             await browser.close()
 
 
-async def _take_all(browser: Browser, url: str, store: Store) -> None:
+async def _take_all(contexts: Contexts, url: str, store: Store) -> None:
     async with httpx.AsyncClient(base_url=url) as client:
         answer = await client.post("/auth/login", json={"email": EMAIL, "password": PASSWORD})
         token = answer.raise_for_status().json()["token"]
@@ -62,9 +63,9 @@ async def _take_all(browser: Browser, url: str, store: Store) -> None:
         checkout = (await client.get(f"/api{environment_page(environments['production'])}/flags")).json()[0]
         await _say_and_ask(client, shop, checkout)
     for picture in _pictures(shop, environments, checkout):
-        await _take(browser, url, token, picture)
+        await _take(contexts, url, token, picture)
     await grow_old(store, shop, 40)
-    await _take(browser, url, token, Picture("cleanup", f"{environment_page(environments['production'])}/cleanup"))
+    await _take(contexts, url, token, Picture("cleanup", f"{environment_page(environments['production'])}/cleanup"))
 
 
 async def _say_and_ask(client: httpx.AsyncClient, shop: Json, checkout: Json) -> None:
@@ -112,14 +113,16 @@ async def _ask(person: Person) -> None:
     await person.page.get_by_role("gridcell").nth(8).click()
 
 
-async def _take(browser: Browser, url: str, token: str, picture: Picture) -> None:
-    await _take_in(browser, url, token, picture, "light")
-    await _take_in(browser, url, token, picture, "dark")
+async def _take(contexts: Contexts, url: str, token: str, picture: Picture) -> None:
+    await _take_in(contexts, url, token, picture, "light")
+    await _take_in(contexts, url, token, picture, "dark")
 
 
-async def _take_in(browser: Browser, url: str, token: str, picture: Picture, scheme: Literal["light", "dark"]) -> None:
+async def _take_in(
+    contexts: Contexts, url: str, token: str, picture: Picture, scheme: Literal["light", "dark"]
+) -> None:
     options = {"color_scheme": scheme, "viewport": {"width": 1280, "height": picture.height}}
-    async with Person(browser, url, **options) as person:
+    async with Person(contexts, url, **options) as person:
         person.email = EMAIL
         await person.use_token(token)
         await person.without_events()

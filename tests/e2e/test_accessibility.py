@@ -3,9 +3,10 @@
 from contextlib import AsyncExitStack
 
 import pytest_asyncio
-from playwright.async_api import Browser, expect
+from playwright.async_api import expect
 
 from tests.e2e.accessibility import AXE, UNBROKEN, VARIANTS, check_in_both_schemes, open_and_check, stays_within
+from tests.e2e.contexts import Contexts
 from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page
 from tests.support.debian import leave_out
 from tests.support.server import ServerProcess
@@ -17,11 +18,11 @@ CONDITIONS = [
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def person(browser: Browser, server: ServerProcess, people: AsyncExitStack) -> Person:
-    """A person whose system prefers reduced motion, so that axe sees no half-faded elements."""
+async def person(contexts: Contexts, server: ServerProcess, people: AsyncExitStack) -> Person:
+    """A person without an account."""
     if not AXE.is_file():
         leave_out("axe is not installed: make lint installs it.")
-    return await people.enter_async_context(Person(browser, server.url, reduced_motion="reduce"))
+    return await people.enter_async_context(Person(contexts, server.url))
 
 
 async def test_axe_finds_nothing_before_sign_in(person: Person) -> None:
@@ -254,15 +255,11 @@ async def test_axe_finds_nothing_in_dialogs_and_menus(person: Person) -> None:
     await check_in_both_schemes(person, "palette")
 
 
-async def test_a_person_who_prefers_reduced_motion_sees_no_animation(
-    browser: Browser, server: ServerProcess, people: AsyncExitStack
-) -> None:
-    person = await people.enter_async_context(Person(browser, server.url, reduced_motion="reduce"))
-    await person.sign_up()
-    flag = await person.api.create_flag()
-    await person.page.goto(flag_page(flag))
-    await person.page.get_by_role("region", name="State").get_by_role("switch").click()
-    await person.press("Add rule")
-    await expect(person.page.get_by_role("dialog")).to_be_visible()
+async def test_a_person_who_prefers_reduced_motion_sees_no_animation(ada: Person) -> None:
+    flag = await ada.api.create_flag()
+    await ada.page.goto(flag_page(flag))
+    await ada.page.get_by_role("region", name="State").get_by_role("switch").click()
+    await ada.press("Add rule")
+    await expect(ada.page.get_by_role("dialog")).to_be_visible()
     moving = "document.getAnimations().map(each => each.effect.getComputedTiming().duration).filter(each => each > 1)"
-    assert await person.page.evaluate(moving) == []
+    assert await ada.page.evaluate(moving) == []

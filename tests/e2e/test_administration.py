@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, Route, expect
+from playwright.async_api import Locator, Route, expect
 
 from tests.e2e.accessibility import UNBROKEN, check, check_in_both_schemes, stays_within
 from tests.e2e.conftest import UNLIMITED
+from tests.e2e.contexts import Contexts
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.people import Person
 from tests.e2e.second_factors import enrol_app
@@ -33,15 +34,9 @@ async def server(chromium: str, sqlite_template: Path, data_directory: Path) -> 
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def visitor(browser: Browser, server: ServerProcess, people: AsyncExitStack) -> Person:
-    """A person who prefers reduced motion, so that no fading element covers the focus."""
-    return await people.enter_async_context(Person(browser, server.url, reduced_motion="reduce"))
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def eve(ada: Person, browser: Browser, people: AsyncExitStack) -> Person:
+async def eve(ada: Person, contexts: Contexts, people: AsyncExitStack) -> Person:
     """Another person with an account, no administrator like ada."""
-    eve = await people.enter_async_context(Person(browser, ada.url))
+    eve = await people.enter_async_context(Person(contexts, ada.url))
     eve.email = eve.email.replace("ada", "eve")
     await eve.sign_up()
     return eve
@@ -235,7 +230,7 @@ async def test_axe_finds_nothing_and_no_page_is_wider_than_the_narrowest_phone(a
     await ada.page.goto("/")
     for scheme, width in (("light", 1280), ("dark", 320)):
         await ada.page.set_viewport_size({"width": width, "height": 640})
-        await ada.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        await ada.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         for path in (*PAGES, account):
             await ada.turn_to(path)
             await stays_within(ada)

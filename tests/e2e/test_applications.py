@@ -74,12 +74,12 @@ async def test_without_applications_it_says_what_to_do(ada: Person) -> None:
 async def test_the_first_application_shows_by_itself(ada: Person) -> None:
     flag = await ada.api.create_flag()
     environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}
-    await ada.page.clock.install()
+    await ada.clock.install()
     await ada.page.goto(page_of(environment))
     await ada.sees("No application has requested flags yet")
     await speak(ada, (await create_key(ada.api, {"id": flag["project_id"]}))["key"])
     await until_stored(ada, environment)
-    await ada.page.clock.fast_forward("00:16")
+    await ada.clock.fast_forward("00:16")
     await expect(table(ada, "Instances")).to_contain_text("unleash-client-python:6.9.1")
 
 

@@ -5,9 +5,10 @@ import re
 from contextlib import AsyncExitStack
 
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Locator, expect
 
 from tests.e2e.accessibility import AXE, check_in_both_schemes, stays_within
+from tests.e2e.contexts import Contexts
 from tests.e2e.people import POLL_SECONDS, Person, environment_page, flag_page
 from tests.support.api import Json, environment_path, flag_path
 
@@ -16,9 +17,9 @@ WEIGHTS = [{"key": key, "weight": weight, "value": key} for key, weight in (("a"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def tab(ada: Person, browser: Browser, people: AsyncExitStack) -> Person:
+async def tab(ada: Person, contexts: Contexts, people: AsyncExitStack) -> Person:
     """Another browser of ada's, in which nothing that happens elsewhere shows by itself."""
-    other = await people.enter_async_context(Person(browser, ada.url))
+    other = await people.enter_async_context(Person(contexts, ada.url))
     other.email = ada.email
     await other.use_token(ada.token)
     await other.without_events()

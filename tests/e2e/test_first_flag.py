@@ -1,10 +1,18 @@
 """The first hour with Flagstaff, from registration to the audit trail, only in the dashboard."""
 
 import re
+from typing import Any
 
+import pytest
 from playwright.async_api import expect
 
 from tests.e2e.people import PASSWORD, Person, send_shown_call
+
+
+@pytest.fixture
+def options() -> dict[str, Any]:
+    """Those of a browser that shows motion, such as dialogs that fade in."""
+    return {"reduced_motion": "no-preference"}
 
 
 async def test_from_registration_to_a_flag_that_was_evaluated_and_turned_off(visitor: Person) -> None:

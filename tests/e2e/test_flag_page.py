@@ -1,5 +1,8 @@
 """A flag's page: its rules in order, the read-only rollout, the live history, and deleting the flag."""
 
+from typing import Any
+
+import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
@@ -7,6 +10,12 @@ from tests.e2e.people import Person, environment_page, evaluate_and_record, flag
 from tests.support.api import Json
 
 HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def options() -> dict[str, Any]:
+    """Those of a browser that shows motion, such as dialogs that fade in."""
+    return {"reduced_motion": "no-preference"}
 
 
 @pytest_asyncio.fixture(loop_scope="session")

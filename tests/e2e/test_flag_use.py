@@ -149,24 +149,24 @@ async def test_an_application_that_evaluates_flags_itself_is_shown_when_it_fetch
 
 
 async def test_the_wait_ends_after_some_minutes_and_goes_on_when_asked(ada: Person, flag: Json) -> None:
-    await ada.page.clock.install()
+    await ada.clock.install()
     await open_use(ada, flag)
     status = signs(ada).get_by_role("status")
     await expect(status).to_have_text("Waiting for your first evaluation…")
     asked: list[str] = []
     ada.page.on("request", lambda request: asked.append(request.url))
-    await ada.page.clock.fast_forward("05:01")
+    await ada.clock.fast_forward("05:01")
     await expect(status).to_have_text("This page no longer looks for evaluations.")
     await hear_of_requests(ada)
     asked.clear()
-    await ada.page.clock.fast_forward("01:00")
+    await ada.clock.fast_forward("01:00")
     await hear_of_requests(ada)
     assert asked
     assert not [url for url in asked if "limit=1" in url]
     await signs(ada).get_by_role("button", name="Look again").click()
     await expect(status).to_have_text("Waiting for your first evaluation…")
     async with ada.page.expect_request("**/evaluations?limit=1"):
-        await ada.page.clock.fast_forward("00:10")
+        await ada.clock.fast_forward("00:10")
 
 
 async def hear_of_requests(person: Person) -> None:

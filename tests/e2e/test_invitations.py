@@ -5,9 +5,10 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest_asyncio
-from playwright.async_api import Browser, Request, expect
+from playwright.async_api import Request, expect
 
 from tests.e2e.accessibility import check_in_both_schemes
+from tests.e2e.contexts import Contexts
 from tests.e2e.people import PASSWORD, Person, invite
 from tests.support.api import Json
 from tests.support.server import ServerProcess
@@ -37,9 +38,9 @@ async def project(ada: Person) -> Json:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def eve(ada: Person, browser: Browser, people: AsyncExitStack) -> Person:
+async def eve(ada: Person, contexts: Contexts, people: AsyncExitStack) -> Person:
     """Another person, without an account and with a browser of her own."""
-    return await people.enter_async_context(Person(browser, ada.url))
+    return await people.enter_async_context(Person(contexts, ada.url))
 
 
 async def open_link(person: Person, token: str) -> None:
@@ -141,15 +142,15 @@ async def test_a_person_who_is_signed_out_signs_in_through_the_link(
 
 
 async def test_a_new_person_registers_through_the_link_though_registration_is_closed(
-    browser: Browser, store: Store
+    contexts: Contexts, store: Store
 ) -> None:
-    async with ServerProcess(store) as started, Person(browser, started.url) as ada:
+    async with ServerProcess(store) as started, Person(contexts, started.url) as ada:
         await ada.sign_up()
         project = await ada.api.create_project(name="Web shop")
         token = await invite(ada, project, "grace@example.com", store.data_directory)
     async with (
         ServerProcess(store, {"FLAGSTAFF_REGISTRATION": "closed"}) as closed,
-        Person(browser, closed.url) as grace,
+        Person(contexts, closed.url) as grace,
     ):
         await open_link(grace, token)
         await expect(grace.page.get_by_label("Email")).to_have_value("grace@example.com")

@@ -2,22 +2,14 @@
 
 import asyncio
 import re
-from contextlib import AsyncExitStack
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, Page, Route, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.people import PASSWORD, Person, environment_page, flag_page, send_shown_call
 from tests.support.api import Json
-from tests.support.server import ServerProcess
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def visitor(browser: Browser, server: ServerProcess, people: AsyncExitStack) -> Person:
-    """A person who prefers reduced motion, so that no fading element covers the focus."""
-    return await people.enter_async_context(Person(browser, server.url, reduced_motion="reduce"))
 
 
 @pytest.fixture

@@ -4,18 +4,19 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest_asyncio
-from playwright.async_api import Browser, expect
+from playwright.async_api import expect
 
 from tests.e2e.accessibility import UNBROKEN, VARIANTS, stays_within
+from tests.e2e.contexts import Contexts
 from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page
 from tests.support.server import ServerProcess
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def person(browser: Browser, server: ServerProcess, people: AsyncExitStack) -> Person:
+async def person(contexts: Contexts, server: ServerProcess, people: AsyncExitStack) -> Person:
     """A person with a narrow phone."""
     narrow: Any = {"viewport": {"width": 320, "height": 640}, "reduced_motion": "reduce"}
-    return await people.enter_async_context(Person(browser, server.url, **narrow))
+    return await people.enter_async_context(Person(contexts, server.url, **narrow))
 
 
 async def test_no_page_before_the_sign_in_scrolls_sideways_on_the_narrowest_phone(person: Person) -> None:

@@ -2,13 +2,21 @@
 
 import asyncio
 import re
+from typing import Any
 
+import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, Route, expect
 
 from tests.e2e.accessibility import AXE, check_in_both_schemes, stays_within
 from tests.e2e.people import Person, environment_page, flag_page
 from tests.support.api import Json, flag_path
+
+
+@pytest.fixture
+def options() -> dict[str, Any]:
+    """Those of a browser that shows motion, such as dialogs that fade in."""
+    return {"reduced_motion": "no-preference"}
 
 
 @pytest_asyncio.fixture(loop_scope="session")

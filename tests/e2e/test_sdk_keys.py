@@ -154,7 +154,7 @@ async def test_keys_that_have_expired_or_soon_will_are_marked(ada: Person, proje
     now = datetime.now(UTC)
     for name, left in (("Gone", timedelta(seconds=2)), ("Going", timedelta(days=2)), ("Staying", timedelta(days=20))):
         await create_key(ada.api, project, name=name, expires_at=(now + left).isoformat())
-    await ada.page.clock.set_fixed_time(now + timedelta(minutes=1))
+    await ada.clock.set_fixed_time(now + timedelta(minutes=1))
     await ada.page.goto(page_of(project))
     await expect(row(ada, "Gone")).to_contain_text("Expired on")
     await expect(row(ada, "Going")).to_contain_text("Expires soon")

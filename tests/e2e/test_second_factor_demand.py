@@ -4,9 +4,10 @@ from contextlib import AsyncExitStack
 
 import pyotp
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Locator, expect
 
 from tests.e2e.accessibility import check, stays_within
+from tests.e2e.contexts import Contexts
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.people import PASSWORD, Person, environment_page, flag_page, invite
 from tests.e2e.second_factors import enrol_app
@@ -23,9 +24,9 @@ async def project(ada: Person) -> Json:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def eve(ada: Person, project: Json, sqlite: Store, browser: Browser, people: AsyncExitStack) -> Person:
+async def eve(ada: Person, project: Json, sqlite: Store, contexts: Contexts, people: AsyncExitStack) -> Person:
     """An editor of the project without a second factor."""
-    eve = await people.enter_async_context(Person(browser, ada.url, reduced_motion="reduce"))
+    eve = await people.enter_async_context(Person(contexts, ada.url))
     await eve.sign_up()
     token = await invite(ada, project, eve.email, sqlite.data_directory)
     (await eve.api.post("/api/invitations/accept", json={"token": token})).raise_for_status()

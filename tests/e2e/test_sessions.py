@@ -6,8 +6,9 @@ import time
 from contextlib import AsyncExitStack
 from uuid import uuid4
 
-from playwright.async_api import Browser, Route, expect
+from playwright.async_api import Route, expect
 
+from tests.e2e.contexts import Contexts
 from tests.e2e.people import PASSWORD, Person, environment_page, flag_page
 
 
@@ -113,9 +114,9 @@ async def test_signing_out_works_and_says_so_while_the_server_is_unreachable(ada
 
 
 async def test_a_changed_password_signs_out_every_other_browser_and_not_this_one(
-    ada: Person, browser: Browser, people: AsyncExitStack
+    ada: Person, contexts: Contexts, people: AsyncExitStack
 ) -> None:
-    elsewhere = await people.enter_async_context(Person(browser, ada.url))
+    elsewhere = await people.enter_async_context(Person(contexts, ada.url))
     await elsewhere.use_token(ada.token)
     await elsewhere.page.goto("/")
     await elsewhere.sees_heading("Create your first project")
@@ -157,10 +158,10 @@ async def test_signing_in_signs_in_the_other_tab_too(ada: Person) -> None:
 
 
 async def test_resources_of_another_account_are_not_found(
-    ada: Person, browser: Browser, people: AsyncExitStack
+    ada: Person, contexts: Contexts, people: AsyncExitStack
 ) -> None:
     flag = await ada.api.create_flag(name="Secret plan")
-    eve = await people.enter_async_context(Person(browser, ada.url))
+    eve = await people.enter_async_context(Person(contexts, ada.url))
     await eve.sign_up()
     await eve.page.goto(flag_page(flag))
     await eve.sees_heading("Page not found")

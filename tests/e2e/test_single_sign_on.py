@@ -8,10 +8,11 @@ from uuid import uuid4
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, expect
+from playwright.async_api import expect
 
 from tests.e2e.accessibility import check, stays_within
 from tests.e2e.conftest import UNLIMITED
+from tests.e2e.contexts import Contexts
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.people import PASSWORD, Person, invite
 from tests.support.oidc import SECRET, IdentityProvider
@@ -54,9 +55,9 @@ async def server(chromium: str, provider: IdentityProvider, port: int, store: St
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def eve(provider: IdentityProvider, browser: Browser, server: ServerProcess, people: AsyncExitStack) -> Person:
+async def eve(provider: IdentityProvider, contexts: Contexts, server: ServerProcess, people: AsyncExitStack) -> Person:
     """A person whom only the provider knows."""
-    eve = await people.enter_async_context(Person(browser, server.url, reduced_motion="reduce"))
+    eve = await people.enter_async_context(Person(contexts, server.url))
     eve.email = f"eve-{uuid4().hex[:12]}@example.com"
     await provider.set(people={eve.email: {"email": eve.email, "email_verified": True}})
     return eve
@@ -184,10 +185,10 @@ async def test_an_invitation_is_accepted_after_signing_in_at_the_provider(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_the_buttons_fit_on_the_narrowest_phone(
-    scheme: str, browser: Browser, server: ServerProcess, people: AsyncExitStack, visitor: Person, store: Store
+    scheme: str, contexts: Contexts, server: ServerProcess, people: AsyncExitStack, visitor: Person, store: Store
 ) -> None:
     options = {"color_scheme": scheme, "viewport": {"width": 320, "height": 640}, "reduced_motion": "reduce"}
-    person = await people.enter_async_context(Person(browser, server.url, **options))
+    person = await people.enter_async_context(Person(contexts, server.url, **options))
     await visitor.sign_up()
     project = await visitor.api.create_project()
     token = await invite(visitor, project, f"grace-{scheme}@example.com", store.data_directory)

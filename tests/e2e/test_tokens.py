@@ -171,7 +171,7 @@ async def test_tokens_that_have_expired_or_soon_will_are_marked(ada: Person) -> 
         body: Json = {"name": name, "permissions": ["flags:read"], "current_password": PASSWORD}
         body["expires_at"] = (now + left).isoformat()
         (await ada.api.post("/api/me/tokens", json=body)).raise_for_status()
-    await ada.page.clock.set_fixed_time(now + timedelta(minutes=1))
+    await ada.clock.set_fixed_time(now + timedelta(minutes=1))
     await ada.page.goto(OWN)
     await expect(row(ada, "Gone")).to_contain_text("Expired on")
     await expect(row(ada, "Going")).to_contain_text("Expires soon")

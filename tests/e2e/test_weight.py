@@ -1,5 +1,8 @@
 """The size and speed of a first visit, caching, and the origins that a page may load from."""
 
+from typing import Any
+
+import pytest
 from playwright.async_api import Response
 
 from tests.e2e.people import Person, environment_page, flag_page
@@ -8,6 +11,12 @@ MOST_BYTES_OF_SCRIPT = 230_000
 MOST_REQUESTS = 25  # over HTTP/1.1 a browser loads six at a time
 MOST_MILLISECONDS_TO_PAINT = 1000
 VISITS = 5
+
+
+@pytest.fixture
+def options() -> dict[str, Any]:
+    """Those of a browser that has no files of the dashboard."""
+    return {"is_first_visit": True}
 
 
 async def bytes_of_script(ada: Person, path: str, heading: str) -> int:

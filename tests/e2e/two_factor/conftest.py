@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser
 
+from tests.e2e.contexts import Contexts
 from tests.e2e.people import Person
 from tests.e2e.second_factors import serving_passkeys
 from tests.support.server import ServerProcess
@@ -23,7 +23,7 @@ async def server(
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def visitor(browser: Browser, server: ServerProcess, people: AsyncExitStack) -> Person:
+async def visitor(contexts: Contexts, server: ServerProcess, people: AsyncExitStack) -> Person:
     """A person who reaches the server by its name."""
     url = f"http://localhost:{server.port}"
-    return await people.enter_async_context(Person(browser, url, reduced_motion="reduce"))
+    return await people.enter_async_context(Person(contexts, url))

@@ -6,9 +6,10 @@ from contextlib import AsyncExitStack
 import pyotp
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Locator, expect
 
 from tests.e2e.accessibility import UNBROKEN, check, stays_within
+from tests.e2e.contexts import Contexts
 from tests.e2e.keyboard import Keyboard
 from tests.e2e.people import PASSWORD, Person
 from tests.e2e.second_factors import (
@@ -27,11 +28,11 @@ from tests.support.server import ServerProcess
 
 @pytest_asyncio.fixture(loop_scope="session", params=["light", "dark"])
 async def phone(
-    request: pytest.FixtureRequest, browser: Browser, server: ServerProcess, people: AsyncExitStack
+    request: pytest.FixtureRequest, contexts: Contexts, server: ServerProcess, people: AsyncExitStack
 ) -> Person:
     """A signed-in person with a narrow phone, in each colour scheme."""
     options = {"color_scheme": request.param, "viewport": {"width": 320, "height": 640}, "reduced_motion": "reduce"}
-    person = await people.enter_async_context(Person(browser, f"http://localhost:{server.port}", **options))
+    person = await people.enter_async_context(Person(contexts, f"http://localhost:{server.port}", **options))
     await person.sign_up()
     return person
 

@@ -2,9 +2,10 @@
 
 from contextlib import AsyncExitStack
 
-from playwright.async_api import Browser, expect
+from playwright.async_api import expect
 
 from tests.e2e.accessibility import check
+from tests.e2e.contexts import Contexts
 from tests.e2e.people import PASSWORD, Person
 from tests.e2e.second_factors import add_authenticator, add_passkey, dialog_of, open_account, state_of
 from tests.support.server import ServerProcess
@@ -53,9 +54,9 @@ async def test_a_second_passkey_of_the_same_device_and_a_cancelled_one_are_expla
 
 
 async def test_a_page_at_another_address_than_that_of_the_passkeys_says_where_to_go(
-    browser: Browser, server: ServerProcess, people: AsyncExitStack
+    contexts: Contexts, server: ServerProcess, people: AsyncExitStack
 ) -> None:
-    ada = await people.enter_async_context(Person(browser, f"http://127.0.0.1:{server.port}"))
+    ada = await people.enter_async_context(Person(contexts, f"http://127.0.0.1:{server.port}"))
     await ada.sign_up()
     await add_authenticator(ada)
     await open_account(ada)
@@ -79,9 +80,9 @@ async def test_a_browser_without_passkeys_says_so_and_offers_the_app(ada: Person
 
 
 async def test_a_page_that_is_not_secure_says_what_passkeys_need(
-    browser: Browser, server: ServerProcess, people: AsyncExitStack
+    contexts: Contexts, server: ServerProcess, people: AsyncExitStack
 ) -> None:
-    ada = await people.enter_async_context(Person(browser, f"http://0.0.0.0:{server.port}"))
+    ada = await people.enter_async_context(Person(contexts, f"http://0.0.0.0:{server.port}"))
     await ada.sign_up()
     await open_account(ada)
     await ada.sees("Browsers offer passkeys only on pages that are opened with https.")
