@@ -75,6 +75,11 @@ class PostgresServer:
         """The URL of one of the server's databases."""
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
 
+    @property
+    def log(self) -> str:
+        """Everything that it has logged so far."""
+        return (self._folder / "log").read_text()
+
     @cached_property
     def administrator(self) -> Administrator:
         """Who creates and drops databases."""
@@ -97,7 +102,7 @@ class PostgresServer:
         deadline = time.monotonic() + _START_SECONDS
         while not self._is_ready():
             if self._process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"PostgreSQL did not start:\n{(self._folder / 'log').read_text()}")
+                raise RuntimeError(f"PostgreSQL did not start:\n{self.log}")
             time.sleep(0.01)
 
     def stop(self, *, crash: bool = False) -> None:

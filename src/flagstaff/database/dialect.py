@@ -20,9 +20,11 @@ READERS = 4
 _READERS_NICENESS = 5
 _WAIT_SECONDS = 5
 IDLE_WRITE_SECONDS = 5.0
+_BEGIN_TO_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED;"  # as the driver sends it; reads have another level
 _TRUSTED_SECONDS = 0.5
 _RESTED_SECONDS = 180  # some networks drop connections that have rested for four minutes
 _USED_AT = "used at"
+_WITHOUT_TRANSACTIONS = "without_transactions"
 _MIGRATION_WAIT_SECONDS = 600
 # Longer than PostgreSQL's deadlock_timeout of a second, after which it cancels an automatic vacuum that holds a lock.
 PATIENT_LOCK_SECONDS = 1.5
@@ -56,9 +58,21 @@ _SQLITE_OUTAGES = (
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_READONLY,
 )
-_limit_idle = sa.select(
-    sa.func.set_config("idle_in_transaction_session_timeout", sa.bindparam("milliseconds", type_=sa.String), sa.true())
-)
+
+
+class _Connection(asyncpg.Connection):
+    """A connection whose writes PostgreSQL ends when this process has sent nothing for some seconds.
+
+    A process that is paused or cut off in the middle of a write would otherwise block all writes to the project. The
+    limit goes with BEGIN: a statement of its own would cost each write a round trip.
+    """
+
+    async def execute(self, query: str, *values: object, **options: Any) -> str:
+        """Run statements. Raises the driver's exceptions."""
+        if query == _BEGIN_TO_WRITE:
+            query += f" SET LOCAL idle_in_transaction_session_timeout = {IDLE_WRITE_SECONDS * 1000:.0f};"
+        status: str = await super().execute(query, *values, **options)
+        return status
 
 
 def is_postgresql(url: str) -> bool:
@@ -66,7 +80,9 @@ def is_postgresql(url: str) -> bool:
     return url.startswith(("postgresql://", "postgres://"))
 
 
-def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -> AsyncEngine:
+def postgresql_engine(
+    url: str, *, command_timeout_seconds: float | None = 30, limits_idle_writes: bool = False
+) -> AsyncEngine:
     """A pool of connections to a PostgreSQL server. The connection used last is used next.
 
     A connection that has rested for more than half a second is asked whether it responds, which takes one round trip,
@@ -83,6 +99,7 @@ def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -
         pool_timeout=_WAIT_SECONDS,
         pool_use_lifo=True,
         connect_args={
+            "connection_class": _Connection if limits_idle_writes else asyncpg.Connection,
             "dsn": url,  # parsed by the driver, which supports libpq's parameters, such as sslmode
             "timeout": _WAIT_SECONDS,
             "command_timeout": command_timeout_seconds,
@@ -157,15 +174,23 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
 
     @sa.event.listens_for(engine.sync_engine, "begin")
     def begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql(sqlite_driver.BEGIN_TO_WRITE if write else "BEGIN")
+        if _WITHOUT_TRANSACTIONS not in connection.get_execution_options():
+            connection.exec_driver_sql(sqlite_driver.BEGIN_TO_WRITE if write else "BEGIN")
 
     @sa.event.listens_for(engine.sync_engine, "invalidate")
     def end(connection: Any, _record: Any, _error: Any) -> None:
         # A cancelled caller leaves its statement open. SQLite keeps a closed connection and its lock until the last of
         # its statements is finalized.
-        connection.run_async(lambda driver: driver.rollback())
+        connection.run_async(lambda driver: driver.end_transaction())
 
     return engine
+
+
+def without_transactions(engine: AsyncEngine) -> AsyncEngine:
+    """The same pool, whose connections begin no transactions: each statement is one."""
+    if engine.dialect.name == "postgresql":
+        return engine.execution_options(isolation_level="AUTOCOMMIT")
+    return engine.execution_options(**{_WITHOUT_TRANSACTIONS: True})
 
 
 def migrating_engine(
@@ -348,18 +373,3 @@ def contains_bytes(
     if connection.dialect.name == "postgresql":
         return sa.func.pg_catalog.position(column, value) > 0
     return sa.func.instr(column, value) > 0
-
-
-async def limit_idle_write(connection: AsyncConnection) -> None:
-    """Let PostgreSQL end the transaction when this process has sent nothing for some seconds.
-
-    A process that is paused or cut off in the middle of a write would otherwise block all writes to the project.
-    """
-    if connection.dialect.name == "postgresql":
-        await connection.execute(_limit_idle, {"milliseconds": f"{IDLE_WRITE_SECONDS * 1000:.0f}"})
-
-
-async def notify(connection: AsyncConnection, channel: str, words: str) -> None:
-    """Notify PostgreSQL's listeners when the transaction commits. Does nothing on SQLite, which has none."""
-    if connection.dialect.name == "postgresql":
-        await connection.execute(sa.select(sa.func.pg_notify(channel, words)))
