@@ -19,12 +19,14 @@ from pathlib import Path
 
 from bench.raw_http import Connection, request
 from flagstaff.database.migrate import migrate
+from tests.support.api import Json, environment_path
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller
 from tests.support.server import COMMAND, ServerProcess
 from tests.support.stores import Store, execute, make_postgresql_template, postgresql_store
 
 WARM_UP = 20
+CONNECTIONS = 1000  # for 32 instances, with room
 _SETTLE_SECONDS = 0.5
 _ENVIRON = {
     "FLAGSTAFF_SECRET_KEY": "k" * 32,
@@ -36,9 +38,12 @@ _ENVIRON = {
 
 @dataclass(frozen=True)
 class Fleet:
-    """Servers on one database, all of which have a project of 20 flags in memory, and the request that toggles one."""
+    """Servers on one database, all of which have an environment of 20 flags in memory, and how one flag is toggled."""
 
+    postgres: PostgresServer | None
+    database_url: str | None
     servers: Sequence[ServerProcess]
+    environment: Json
     toggle: bytes
 
     async def time_toggles(self, times: int) -> list[float]:
@@ -53,6 +58,12 @@ class Fleet:
         finally:
             connection.close()
         return sorted(taken)
+
+    def processor_seconds(self) -> float:
+        """The processor time that all servers have used, with PostgreSQL's processes that are there now."""
+        processes = [server.pid for server in self.servers] + (self.postgres.processes if self.postgres else [])
+        tasks = (task for each in processes for task in Path(f"/proc/{each}/task").iterdir())
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
 
 @asynccontextmanager
@@ -74,16 +85,16 @@ async def fleet(
             command = COMMAND if sources else None
             servers.append(await stack.enter_async_context(ServerProcess(Store(url, data), environ, command=command)))
         caller = await stack.enter_async_context(RemoteCaller(servers[0].url))
-        made = Fleet(servers, await _prepare(caller, servers))
+        made = Fleet(postgres, url, servers, *await _prepare(caller, servers))
         await made.time_toggles(WARM_UP)
         yield made
 
 
-async def _prepare(caller: RemoteCaller, servers: Sequence[ServerProcess]) -> bytes:
+async def _prepare(caller: RemoteCaller, servers: Sequence[ServerProcess]) -> tuple[Json, bytes]:
     await caller.sign_up()
     project = await caller.create_project()
     environment = await caller.get_environment(project)
-    flags = f"/api/projects/{project['id']}/environments/{environment['id']}/flags"
+    flags = f"{environment_path(environment)}/flags"
     made = [(await caller.post(flags, json={"name": f"Flag {n}", "key": f"flag-{n}"})).json() for n in range(20)]
     evaluate = request("POST", "/sdk/v1/evaluate", {"environment": environment["key"]}, sdk_key=project["sdk_key"])
     for server in servers:
@@ -91,7 +102,7 @@ async def _prepare(caller: RemoteCaller, servers: Sequence[ServerProcess]) -> by
         assert await connection.exchange(evaluate) == 200
         connection.close()
     token = caller.headers["authorization"].removeprefix("Bearer ")
-    return request("POST", f"{flags}/{made[0]['id']}/toggle", token=token)
+    return environment, request("POST", f"{flags}/{made[0]['id']}/toggle", token=token)
 
 
 async def trace(postgres: PostgresServer, toggled: Fleet) -> list[str]:
@@ -111,7 +122,7 @@ async def trace(postgres: PostgresServer, toggled: Fleet) -> list[str]:
 
 async def _measure(asked: argparse.Namespace) -> None:
     checkouts = [None, *([asked.beside] if asked.beside else [])]
-    with PostgresServer() as postgres, tempfile.TemporaryDirectory() as folder:
+    with PostgresServer(connections=CONNECTIONS) as postgres, tempfile.TemporaryDirectory() as folder:
         await make_postgresql_template(postgres, Path(folder))
         for count in asked.instances or (0, 1, 3):
             name = f"{count} on PostgreSQL" if count else "SQLite"
@@ -127,15 +138,19 @@ async def _measure(asked: argparse.Namespace) -> None:
                     sys.stdout.write("\n".join((f"{name}: {len(statements)} statements", *statements, "")))
                     continue
                 runs: dict[Path | None, list[list[float]]] = {checkout: [] for checkout in fleets}
+                used: dict[Path | None, list[float]] = {checkout: [] for checkout in fleets}
                 for _ in range(asked.rounds):
                     for checkout, each in fleets.items():
+                        before = each.processor_seconds()
                         runs[checkout].append(await each.time_toggles(asked.toggles))
+                        used[checkout].append((each.processor_seconds() - before) * 1000 / asked.toggles)
             for checkout, found in runs.items():
                 medians = " ".join(f"{each:.1f}" for each in sorted(map(statistics.median, found)))
                 best = min(found, key=statistics.median)
                 sys.stdout.write(
                     f"{name}, {checkout or 'these sources'}: best run p50 {statistics.median(best):.1f} ms, "
-                    f"p90 {best[len(best) * 9 // 10]:.1f} ms, least {min(map(min, found)):.1f} ms; medians {medians}\n"
+                    f"p90 {best[len(best) * 9 // 10]:.1f} ms, least {min(map(min, found)):.1f} ms; medians {medians}; "
+                    f"processor time of one at best {min(used[checkout]):.1f} ms, with what else they did meanwhile\n"
                 )
                 sys.stdout.flush()
 

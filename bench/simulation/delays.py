@@ -26,6 +26,8 @@ class Delays:
     """The same, until another session has received it."""
     message: Sequence[float]
     """One more message in a row, for PostgreSQL and the session that receives it."""
+    wake: Sequence[float]
+    """One more session that listens to another channel: PostgreSQL wakes it for each transaction that notifies."""
     toggles: dict[int, Sequence[float]]
     """Toggles with several instances on one machine of two cores, to compare with."""
 
@@ -34,7 +36,7 @@ class Delays:
         """Those in `measured.json`, which `bench.simulation.measure` writes."""
         measured = json.loads(_FILE.read_text())
         toggles = {int(count): _seconds(taken) for count, taken in measured["toggles"].items()}
-        names = ("reload", "read", "send", "delivery", "message")
+        names = ("reload", "read", "send", "delivery", "message", "wake")
         return cls(toggle=toggles[1], toggles=toggles, **{name: _seconds(measured["delays"][name]) for name in names})
 
 
