@@ -6,8 +6,7 @@ import sys
 from bench.simulation.delays import Delays, percentile
 from bench.simulation.model import Fleet, Setting, Toggle
 
-_MEASURED = (1, 2, 4, 8)
-_LARGER = (16, 32, 64, 128, 256, 512)
+_LARGER = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 _ROUND_TRIP = 0.0005
 _TOGGLES = 40
 
@@ -32,14 +31,14 @@ def main() -> None:
     delays = Delays.load()
     _row(["instances", "measured p50", "p99", "simulated p50", "p99"])
     _row(["---"] * 5)
-    for count in _MEASURED:
+    for count in delays.toggles:
         found = Fleet(Setting(count, shared_cores=2), delays, seed).run(200)
         real = _milliseconds(list(delays.toggles[count]), 50, 99)
         _row([str(count), *real, *_milliseconds(_responses(found), 50, 99)])
     sys.stdout.write("\n")
     _row(["instances", "toggle p50", "p99", "spread p50", "p99", "one slow: p50", "one stopped: longest", "later p50"])
     _row(["---"] * 8)
-    for count in (*_MEASURED[1:], *_LARGER):
+    for count in _LARGER:
         usual = Fleet(Setting(count, round_trip=_ROUND_TRIP), delays, seed).run(_TOGGLES)
         slow = Fleet(Setting(count, round_trip=_ROUND_TRIP, slow_factor=100), delays, seed).run(_TOGGLES // 4)
         stopped = Fleet(Setting(count, round_trip=_ROUND_TRIP, stopped_at=1.0), delays, seed).run(_TOGGLES // 4)

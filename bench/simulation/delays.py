@@ -25,7 +25,9 @@ class Delays:
     delivery: Sequence[float]
     """The time until another session has received the notification."""
     message: Sequence[float]
-    """The additional time for one more message, for PostgreSQL and the session that receives it."""
+    """One more message in a row, for PostgreSQL and the session that receives it."""
+    wake: Sequence[float]
+    """One more session that listens to another channel: PostgreSQL wakes it for each transaction that notifies."""
     toggles: dict[int, Sequence[float]]
     """Toggles with several instances on one machine with two cores, for comparison."""
 
@@ -34,7 +36,7 @@ class Delays:
         """Read `measured.json`, which `bench.simulation.measure` writes."""
         measured = json.loads(_FILE.read_text())
         toggles = {int(count): _seconds(taken) for count, taken in measured["toggles"].items()}
-        names = ("reload", "read", "send", "delivery", "message")
+        names = ("reload", "read", "send", "delivery", "message", "wake")
         return cls(toggle=toggles[1], toggles=toggles, **{name: _seconds(measured["delays"][name]) for name in names})
 
 

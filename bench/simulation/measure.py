@@ -1,6 +1,6 @@
 """Measures the delays that the simulation starts with, and toggles to compare it with.
 
-`python -m bench.simulation.measure` writes `measured.json`. It takes about a minute, with a separate PostgreSQL.
+`python -m bench.simulation.measure` writes `measured.json`. It takes some minutes, with a PostgreSQL of its own.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -17,21 +17,17 @@ from uuid import UUID
 
 import asyncpg
 
-from bench.raw_http import Connection, request
+from bench.toggles import CONNECTIONS, Fleet, fleet
 from flagstaff.cluster.leases_store import Member
 from flagstaff.cluster.notifications import Notifications
 from flagstaff.database.database import Database
 from flagstaff.flags.snapshots_service import SnapshotSource
 from tests.support.postgres import PostgresServer
-from tests.support.remote import RemoteCaller
-from tests.support.server import ServerProcess
-from tests.support.stores import Store, make_postgresql_template, postgresql_store
+from tests.support.stores import make_postgresql_template
 
 FILE = Path(__file__).with_name("measured.json")
-COUNTS = (1, 2, 4, 8)
-_WARM_UP, _TIMES, _MESSAGES = 20, 100, 2000
-_ENVIRON = {"FLAGSTAFF_SECRET_KEY": "k" * 32, "FLAGSTAFF_ACCESS_LOG": "off", "FLAGSTAFF_API_RATE_LIMIT": "off"}
-_ENVIRON["FLAGSTAFF_EVALUATE_RATE_LIMIT"] = "off"
+COUNTS = (1, 2, 3, 4, 8, 16, 32)
+_WARM_UP, _TIMES, _MESSAGES, _SLEEPERS, _RUNS, _RUN = 20, 100, 2000, 20, 5, 30
 
 
 async def _times(work: Callable[[], Awaitable[object]], times: int = _TIMES) -> list[float]:
@@ -45,12 +41,14 @@ async def _times(work: Callable[[], Awaitable[object]], times: int = _TIMES) -> 
     return sorted(taken)
 
 
-async def _delays(store: Store, project: UUID, environment: UUID) -> dict[str, list[float]]:
-    """Measure the parts of a toggle, one at a time while nothing else runs."""
-    assert store.database_url is not None
-    database = Database(store.database_url, store.data_directory)
+async def _delays(measured: Fleet, data: Path) -> dict[str, list[float]]:
+    """What a toggle consists of, one at a time while nothing else runs."""
+    url = measured.database_url
+    assert url is not None
+    project, environment = UUID(measured.environment["project_id"]), UUID(measured.environment["id"])
+    database = Database(url, data)
     source = SnapshotSource(database)
-    sender, listener = [await asyncpg.connect(store.database_url) for _ in range(2)]
+    sender, listener = [await asyncpg.connect(url) for _ in range(2)]
     arrived: asyncio.Queue[str] = asyncio.Queue()
     await listener.add_listener("bench", lambda *given: arrived.put_nowait(given[-1]))
     await sender.execute("CREATE TEMPORARY TABLE written (number int); INSERT INTO written VALUES (0)")
@@ -73,7 +71,7 @@ async def _delays(store: Store, project: UUID, environment: UUID) -> dict[str, l
             await arrived.get()
         return (time.perf_counter() - began) * 1000 / _MESSAGES
 
-    feed = Notifications(store.database_url, "measured")
+    feed = Notifications(url, "measured")
     async with feed.session():
         delays = {
             "commit": await _times(commit),
@@ -83,6 +81,7 @@ async def _delays(store: Store, project: UUID, environment: UUID) -> dict[str, l
             "renewal": await _times(lambda: feed.renew(Member("measured", "bench", "0"), None)),
             "read": await _times(lambda: feed.read("measured")),
             "message": sorted([round(await flood(), 4) for _ in range(20)]),
+            "wake": await _wakes(url, send),
         }
         await feed.leave("measured")
     await sender.close()
@@ -91,51 +90,44 @@ async def _delays(store: Store, project: UUID, environment: UUID) -> dict[str, l
     return delays
 
 
-async def _toggles(servers: Sequence[ServerProcess], flag: str, token: str, evaluate: bytes) -> list[float]:
-    """Measure toggles at the first of several servers, all of which have loaded the project."""
-    for server in servers:
-        reader = await Connection.open(server.port)
-        assert await reader.exchange(evaluate) == 200
-        reader.close()
-    connection = await Connection.open(servers[0].port)
-    sent = request("POST", f"{flag}/toggle", token=token)
-    try:
-        return await _times(lambda: connection.exchange(sent))
-    finally:
-        connection.close()
+async def _wakes(url: str, send: Callable[[], Awaitable[None]]) -> list[float]:
+    """The processor time of sessions that listen to another channel for one notification, in milliseconds, sorted."""
+    async with AsyncExitStack() as stack:
+        sessions = []
+        for _ in range(_SLEEPERS):
+            session = await asyncpg.connect(url)
+            stack.push_async_callback(session.close)
+            await session.add_listener("nothing", lambda *_: None)
+            sessions.append(await session.fetchval("SELECT pg_backend_pid()"))
+        before = [_processor_milliseconds(each) for each in sessions]
+        for _ in range(_TIMES):
+            await send()
+            await asyncio.sleep(0.005)  # so that each wakes them
+        after = [_processor_milliseconds(each) for each in sessions]
+    return sorted(round((now - then) / _TIMES, 4) for now, then in zip(after, before, strict=True))
+
+
+def _processor_milliseconds(process: int) -> float:
+    return int(Path(f"/proc/{process}/schedstat").read_text().split()[0]) / 1e6
+
+
+async def _toggles(measured: Fleet) -> list[float]:
+    """The run with the lowest median of several: other work on the machine adds to all, and to some much."""
+    return min([await measured.time_toggles(_RUN) for _ in range(_RUNS)], key=statistics.median)
 
 
 async def _measure() -> dict[str, Any]:
-    async with AsyncExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        postgres = stack.enter_context(PostgresServer())
-        await make_postgresql_template(postgres, folder)
-        shared = await stack.enter_async_context(postgresql_store(postgres, folder))
-        servers: list[ServerProcess] = []
-        measured: dict[str, Any] = {"toggles": {}}
+    measured: dict[str, Any] = {"toggles": {}}
+    with tempfile.TemporaryDirectory() as folder, PostgresServer(connections=CONNECTIONS) as postgres:
+        await make_postgresql_template(postgres, Path(folder))
         for count in COUNTS:
-            while len(servers) < count:
-                store = Store(shared.database_url, folder / f"{len(servers)}" / "data")
-                store.data_directory.parent.mkdir()
-                servers.append(await stack.enter_async_context(ServerProcess(store, _ENVIRON)))
-            if count == 1:
-                caller = await stack.enter_async_context(RemoteCaller(servers[0].url))
-                await caller.sign_up()
-                project = (await caller.post("/api/projects", json={"name": "Shop"})).json()
-                path = f"/api/projects/{project['id']}/environments"
-                environment = (await caller.get(path)).json()[0]
-                flags = f"{path}/{environment['id']}/flags"
-                made = [
-                    (await caller.post(flags, json={"name": f"Flag {n}", "key": f"flag-{n}"})).json() for n in range(20)
-                ]
-                measured["delays"] = await _delays(shared, UUID(project["id"]), UUID(environment["id"]))
-                body = {"environment": environment["key"]}
-                evaluate = request("POST", "/sdk/v1/evaluate", body, sdk_key=project["sdk_key"])
-                token = caller.headers["authorization"].removeprefix("Bearer ")
-            taken = await _toggles(servers, f"{flags}/{made[0]['id']}", token, evaluate)
-            measured["toggles"][str(count)] = taken
+            async with fleet(Path(folder) / f"{count}", count, postgres) as made:
+                if count == 1:
+                    measured["delays"] = await _delays(made, Path(folder))
+                taken = measured["toggles"][str(count)] = await _toggles(made)
             sys.stdout.write(f"{count} instances: {statistics.median(taken):.1f} ms\n")
-        return measured
+            sys.stdout.flush()
+    return measured
 
 
 def main() -> None:

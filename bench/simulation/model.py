@@ -1,9 +1,9 @@
 """How a toggle reaches all instances, as cluster/instances_store.py and audit/propagation.py do it, in simulated time.
 
-The instance that makes the change commits it, and PostgreSQL notifies the others, which load it. The first one loads
-it, reads the leases, and sends a question, which each other instance answers when it has loaded. Notifications are sent
-one after the other, because PostgreSQL commits those that notify in one order. Each one is delivered to every instance.
-The question is repeated every 250 ms until all have answered.
+The instance that makes the change commits it, and PostgreSQL notifies the others. Each loads it and acknowledges it to
+the first one, which loads it and reads the leases meanwhile. Notifications are sent one after the other, because
+PostgreSQL commits those that notify in one order. PostgreSQL wakes the session of every instance for each of them, but
+only that of the first one passes an acknowledgement on. Whoever has not acknowledged is asked every 250 ms.
 """
 
 import random
@@ -18,6 +18,7 @@ from bench.simulation.delays import Delays, draw
 ASK_AGAIN_SECONDS = 0.25
 CONFIRM_SECONDS = 5.0
 LEASE_SECONDS = 3.0
+_LOAD_QUERIES = 2
 _PAUSE_SECONDS = 0.2  # from a toggle's response to the next toggle
 
 Steps = Generator[simpy.Event, Any, None]
@@ -32,9 +33,9 @@ class Setting:
     """The cores that everything shares, as in the measurement; None: each instance has its own."""
     database_cores: int = 8
     round_trip: float = 0.0
-    """Network delay of each query, in addition to the delays that were measured on one machine."""
-    toggle_queries: int = 12
-    """The number of sequential queries of a toggle."""
+    """Of the network, for each query, in addition to what was measured on one machine."""
+    toggle_queries: int = 9
+    """The round trips, one after the other, of a toggle until it is committed."""
     slow_factor: float = 1.0
     """The factor by which one of the instances is slower to load."""
     stopped_at: float | None = None
@@ -80,25 +81,26 @@ class Fleet:
 
     def _toggle(self) -> Steps:
         began = self._now.now
-        reload, read = self._draw("reload"), self._draw("read")
+        reload = self._draw("reload")
         whole = self._draw("toggle")
-        yield from self._work(0, max(0.0, whole - reload - read), queries=self._setting.toggle_queries)
+        yield from self._work(0, max(0.0, whole - reload), queries=self._setting.toggle_queries)
         committed = self._now.now
         others = range(1, self._setting.instances)
-        loaded = {other: self._now.process(self._hear_and_load(other)) for other in others}
-        yield from self._work(0, reload, queries=3)
-        yield from self._work(0, read, queries=1)
         answered: set[int] = set()
+        loaded = {other: self._now.process(self._hear_and_load(other)) for other in others}
+        answers = {each: self._now.process(self._answer(each, loaded[each], answered)) for each in others}
+        reading = self._now.process(self._work(0, self._draw("read"), queries=1))
+        yield from self._work(0, reload, queries=_LOAD_QUERIES)
+        yield reading
         deadline = self._now.now + CONFIRM_SECONDS
         while missing := [each for each in others if each not in answered and not self._has_lapsed(each)]:
             if self._now.now >= deadline:
                 break
-            yield from self._send(0)
-            answers = [self._now.process(self._answer(each, loaded[each], answered)) for each in others]
             pause = self._now.timeout(min(ASK_AGAIN_SECONDS, deadline - self._now.now))
-            yield self._now.all_of([answers[each - 1] for each in missing]) | pause
+            yield self._now.all_of([answers[each] for each in missing]) | pause
             if not answered.issuperset(missing):
                 yield from self._work(0, self._draw("read"), queries=1)
+                yield from self._send(0, listening=self._setting.instances)
         served = max((each.value for each in loaded.values() if each.processed), default=self._now.now)
         self.toggles.append(Toggle(began, self._now.now - began, max(0.0, served - committed), not missing))
 
@@ -108,31 +110,27 @@ class Fleet:
         if self._is_stopped(instance):
             yield self._now.event()
         factor = self._setting.slow_factor if instance == 1 else 1.0
-        yield from self._work(instance, self._draw("reload") * factor, queries=3)
+        yield from self._work(instance, self._draw("reload") * factor, queries=_LOAD_QUERIES)
         return self._now.now
 
     def _answer(self, instance: int, loaded: simpy.Event, answered: set[int]) -> Steps:
-        """An instance receives the question, and answers when it has loaded the change."""
-        yield self._now.timeout(self._setting.round_trip / 2)
-        yield from self._work(instance, self._draw("message"))
-        if self._is_stopped(instance):
-            yield self._now.event()
+        """An instance acknowledges the change when it has loaded it."""
         yield loaded
-        yield from self._send(instance)
+        yield from self._send(instance, listening=1)
         yield self._now.timeout(self._setting.round_trip / 2)
         yield from self._work(0, self._draw("message"))
         answered.add(instance)
 
-    def _send(self, instance: int) -> Steps:
-        """Run a transaction that notifies: it waits for all earlier ones, and is delivered to every instance."""
+    def _send(self, instance: int, listening: int) -> Steps:
+        """A transaction that notifies, in one order with all others. It wakes every session; some listen to it."""
         yield self._now.timeout(self._setting.round_trip / 2)
         with self._commits.request() as turn:
             yield turn
             yield from self._use(self._database, self._draw("send") / 2)
         yield from self._use(self._core(instance), self._draw("send") / 2)
         yield self._now.timeout(self._setting.round_trip / 2)
-        # The others ignore it, but PostgreSQL wakes the session of each, and they read it.
-        self._now.process(self._use(self._database, self._draw("message") * max(0, self._setting.instances - 2)))
+        woken, passed_on = self._setting.instances, max(0, listening - 1)
+        self._now.process(self._use(self._database, self._draw("wake") * woken + self._draw("message") * passed_on))
 
     def _work(self, instance: int, seconds: float, queries: int = 0) -> Steps:
         """Run work that was measured on one idle machine: half of it at the instance, half in PostgreSQL."""

@@ -49,8 +49,8 @@ class Shop:
         return await self.flags.list_flags(self.actor, self.project.id, self.environment.id)
 
     async def require_the_same_as_anew(self) -> None:
-        kept = await self.source.load_environment(self.project.id, self.environment.id)
-        anew = await SnapshotSource(self.database).load_environment(self.project.id, self.environment.id)
+        kept, _ = await self.source.load_environment(self.project.id, self.environment.id)
+        anew, _ = await SnapshotSource(self.database).load_environment(self.project.id, self.environment.id)
         assert kept is not None
         for each in fields(kept):
             assert getattr(kept, each.name) == getattr(anew, each.name), each.name
@@ -128,7 +128,7 @@ async def test_the_compiled_flags_of_few_environments_are_kept(shop: Shop) -> No
     others = [make_environment(shop.project.id, key=f"environment-{number}") for number in range(REMEMBERED + 5)]
     await store_all(shop.database, *others)
     for each in others:
-        assert await shop.source.load_environment(shop.project.id, each.id)
+        assert (await shop.source.load_environment(shop.project.id, each.id))[0]
     assert len(shop.source._compiled) == REMEMBERED
     await shop.source.load_project(shop.project.id)
     assert not shop.source._compiled

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from flagstaff.audit.changes import Actor, Change, Committed, Scope, change_of
 from flagstaff.audit.changes_store import record
-from flagstaff.database import dialect, tables
+from flagstaff.database import postgresql, tables
 from flagstaff.database.database import Database, Transaction
 from flagstaff.database.migrate import migrate
 from flagstaff.identity.accounts.accounts_store import create_account, find_account
@@ -105,7 +105,7 @@ async def test_a_stopped_server_is_unavailable_until_it_is_back(
 async def test_connections_that_rested_during_a_restart_are_replaced_without_an_error(
     outage_postgres: PostgresServer, outage_database: Database, monkeypatch: pytest.MonkeyPatch, crash: bool
 ) -> None:
-    monkeypatch.setattr(dialect, "_TRUSTED_SECONDS", -1)
+    monkeypatch.setattr(postgresql, "_TRUSTED_SECONDS", -1)
     assert await each_outcome(outage_database) == [None] * 4
     outage_postgres.restart(crash=crash)
     assert await each_outcome(outage_database) == [None] * 4
@@ -115,7 +115,7 @@ async def test_connections_that_rested_during_a_restart_are_replaced_without_an_
 async def test_connections_whose_end_the_driver_has_seen_are_replaced_without_an_error(
     outage_postgres: PostgresServer, outage_database: Database, monkeypatch: pytest.MonkeyPatch, crash: bool
 ) -> None:
-    monkeypatch.setattr(dialect, "_TRUSTED_SECONDS", 3600)
+    monkeypatch.setattr(postgresql, "_TRUSTED_SECONDS", 3600)
     used = await driver_connection(outage_database)
     outage_postgres.restart(crash=crash)
     async with asyncio.timeout(5):
@@ -127,7 +127,7 @@ async def test_connections_whose_end_the_driver_has_seen_are_replaced_without_an
 async def test_connections_that_do_not_respond_are_all_replaced_after_seconds(
     outage_postgres: PostgresServer, outage_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dialect, "_TRUSTED_SECONDS", -1)
+    monkeypatch.setattr(postgresql, "_TRUSTED_SECONDS", -1)
     async with outage_database.read(), outage_database.read():
         pass
     with outage_postgres.hanging():
@@ -143,7 +143,7 @@ async def test_connections_that_do_not_respond_are_all_replaced_after_seconds(
 async def test_a_connection_is_replaced_once_it_has_rested_for_long(
     outage_database: Database, monkeypatch: pytest.MonkeyPatch, rested_seconds: int, is_kept: bool
 ) -> None:
-    monkeypatch.setattr(dialect, "_RESTED_SECONDS", rested_seconds)
+    monkeypatch.setattr(postgresql, "_RESTED_SECONDS", rested_seconds)
     first = await driver_connection(outage_database)
     assert (await driver_connection(outage_database) is first) is is_kept
     assert first.is_closed() is not is_kept
@@ -203,7 +203,7 @@ async def test_a_write_that_is_paused_half_way_ends_and_lets_others_write(
 
     try:
         await store_all(other, ACCOUNT, PROJECT)
-        monkeypatch.setattr(dialect, "IDLE_WRITE_SECONDS", 0.2)
+        monkeypatch.setattr(postgresql, "IDLE_WRITE_SECONDS", 0.2)
         with pytest.raises(Error) as refusal:
             await write_with_a_pause()
         assert refusal.value.code is Code.UNAVAILABLE

@@ -12,6 +12,7 @@ import pytest
 from flagstaff.cluster.instance_reports_store import encode_report
 from flagstaff.cluster.instances import Load, Report
 from flagstaff.cluster.leases_store import HOLD_SECONDS, LEASE_SECONDS, Member
+from flagstaff.cluster.messages import Message
 from flagstaff.cluster.notifications import Notifications
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store
@@ -42,9 +43,9 @@ async def test_a_renewal_waits_for_the_statement_that_runs_and_for_no_other(feed
         await work
         ended.append(name)
 
-    waiting = [("sent", feed.send(["x"])), ("read", feed.read(FIRST.id)), ("listed", feed.list_instances())]
+    waiting = [("sent", feed.send([Message("x")])), ("read", feed.read(FIRST.id)), ("listed", feed.list_instances())]
     for _ in range(10):
-        waiting += [("sent", feed.send(["x"])), ("read", feed.read(FIRST.id))]
+        waiting += [("sent", feed.send([Message("x")])), ("read", feed.read(FIRST.id))]
     await asyncio.gather(*(note(*each) for each in waiting), note("renewed", feed.renew(FIRST, None)))
     assert ended.index("renewed") == 1
     assert len(ended) == 24
@@ -69,20 +70,20 @@ async def test_a_lease_counts_from_the_moment_at_which_its_renewal_is_sent(feed:
     assert expires_at < began_at + LEASE_SECONDS + 1
 
 
-async def test_an_instance_takes_lists_once_its_report_says_so(feed: Notifications, store: Store) -> None:
-    async def takes_lists(report: Report | None) -> bool:
+async def test_an_instance_acknowledges_once_its_report_says_so(feed: Notifications, store: Store) -> None:
+    async def acknowledges(report: Report | None) -> bool:
         await second.renew(SECOND, encode_report(report) if report else None)
         (row,) = (await feed.read(FIRST.id)).rows
-        return row.takes_lists
+        return row.acknowledges
 
-    def report(*, takes_lists: bool) -> Report:
+    def report(*, acknowledges: bool) -> Report:
         load = Load(0, 0, 0, 0, 0, 0)
-        return Report(datetime(2026, 11, 20, tzinfo=UTC), 1, False, None, load, takes_lists=takes_lists)
+        return Report(datetime(2026, 11, 20, tzinfo=UTC), 1, False, None, load, acknowledges=acknowledges)
 
     assert store.database_url is not None
     second = Notifications(store.database_url, SECOND.id)
     async with second.session():
-        assert not await takes_lists(None), "the previous release"
-        assert not await takes_lists(report(takes_lists=False))
-        assert await takes_lists(report(takes_lists=True))
-        assert await takes_lists(None), "a renewal without a report keeps the last one"
+        assert not await acknowledges(None), "the previous release"
+        assert not await acknowledges(report(acknowledges=False))
+        assert await acknowledges(report(acknowledges=True))
+        assert await acknowledges(None), "a renewal without a report keeps the last one"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.database import dialect
+from flagstaff.database import postgresql
 from flagstaff.database.reach import LOST_SECONDS, Reach
 from flagstaff.values.errors import Error
 from tests.support.postgres import PostgresServer
@@ -25,7 +25,7 @@ async def store(postgres_template: PostgresServer, data_directory: Path) -> Asyn
 async def test_an_answer_that_comes_after_postgresql_was_lost_finds_it_again(store: Store) -> None:
     assert store.database_url is not None
     now = 1000.0
-    engine = dialect.postgresql_engine(store.database_url)
+    engine = postgresql.make_engine(store.database_url)
     reach = Reach(engine, clock=lambda: now)
 
     async def ask() -> None:

@@ -38,7 +38,6 @@ _READY = ("ready", "standby")  # what it writes into its file when it answers qu
 _SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
-    "max_connections": "200",
     # Data may be lost in a power failure, but not in a crash of the server.
     "fsync": "off",
     "full_page_writes": "off",
@@ -48,7 +47,9 @@ _SETTINGS = {
 class PostgresServer:
     """A server that can be started, stopped and restarted under one URL. On exit, the context manager deletes it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, connections: int = 200) -> None:
+        """`connections` is how many it accepts."""
+        self._settings = {**_SETTINGS, "max_connections": str(connections)}
         self._folder = Path(tempfile.mkdtemp(prefix="flagstaff-pg-"))
         self._memory = Path(tempfile.mkdtemp(prefix="flagstaff-pg-", dir=_roomy_memory()))
         self._data = self._memory / "data"
@@ -75,6 +76,17 @@ class PostgresServer:
         """The URL of one of the server's databases."""
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
 
+    @property
+    def log(self) -> str:
+        """Everything that it has logged so far."""
+        return (self._folder / "log").read_text()
+
+    @property
+    def processes(self) -> list[int]:
+        """The ids of all its processes."""
+        assert self._process is not None
+        return [self._process.pid, *self._children()]
+
     @cached_property
     def administrator(self) -> Administrator:
         """The connection that creates and drops databases."""
@@ -86,7 +98,7 @@ class PostgresServer:
             return
         user_id = str(pwd.getpwnam(self._user).pw_uid) if self._user else ""
         wrapper = (sys.executable, "-IS", "-c", _BECOME_SERVER, user_id)
-        settings = [argument for item in _SETTINGS.items() for argument in ("-c", "=".join(item))]
+        settings = [argument for item in self._settings.items() for argument in ("-c", "=".join(item))]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [*wrapper, self._programs / "postgres", "-D", self._data, "-p", str(self.port), *settings],
@@ -97,7 +109,7 @@ class PostgresServer:
         deadline = time.monotonic() + _START_SECONDS
         while not self._is_ready():
             if self._process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"PostgreSQL did not start:\n{(self._folder / 'log').read_text()}")
+                raise RuntimeError(f"PostgreSQL did not start:\n{self.log}")
             time.sleep(0.01)
 
     def stop(self, *, crash: bool = False) -> None:
@@ -134,8 +146,7 @@ class PostgresServer:
     @contextmanager
     def hanging(self) -> Iterator[None]:
         """Pause all its processes until the block ends: connections can be opened, but nothing is answered."""
-        assert self._process is not None
-        processes = [self._process.pid, *self._children()]
+        processes = self.processes
         for process_id in processes:
             os.kill(process_id, signal.SIGSTOP)
         try:

@@ -85,16 +85,24 @@ class World:
     async def load_project(self, project_id: UUID) -> ProjectSnapshot | None:
         return await self._load("project", lambda: self._read_project(project_id))
 
-    async def load_environment(self, project_id: UUID, environment_id: UUID) -> EnvironmentSnapshot | None:
+    async def load_environment(
+        self, project_id: UUID, environment_id: UUID
+    ) -> tuple[EnvironmentSnapshot | None, dict[UUID, Revision]]:
         key = next((key for key, each in self.environments.items() if each.id == environment_id), "")
         known = key and project_id == self.project.id
-        return await self._load(key or "gone", lambda: self._read_environment(key) if known else None)
+        return await self._load(
+            key or "gone",
+            lambda: (self._read_environment(key) if known else None, self._read_revisions(project_id)),
+        )
 
     async def load_revisions(self, project_id: UUID) -> dict[UUID, Revision]:
+        return self._read_revisions(project_id)
+
+    def _read_revisions(self, project_id: UUID) -> dict[UUID, Revision]:
         if not self.exists or project_id != self.project.id:
             return {}
         latest = max(self.revisions.values())
-        return {each.id: Revision(self.revisions[key], latest) for key, each in self.environments.items()}
+        return {each.id: Revision(self.revisions.get(key, 0), latest) for key, each in self.environments.items()}
 
     async def _load(self, name: str, read: Callable[[], Loaded]) -> Loaded:
         """Read the committed state, and return it when the test says so."""

@@ -48,7 +48,7 @@ async def turn_off_unheard(flagstaff: Flagstaff, flag: Json) -> int:
     async with flagstaff.database.transaction() as transaction:
         off = sa.update(tables.flags).where(tables.flags.c.id == UUID(flag["id"])).values(enabled=False)
         await transaction.connection.execute(off)
-        revision, _ = await advance(transaction.connection, scope)
+        revision, _ = await advance(transaction.connection, scope, ("unheard", "nothing"))
     assert revision is not None
     return revision
 

@@ -700,3 +700,56 @@ async def test_the_previous_release_gets_an_answer_to_each_of_its_questions(
             previous.news.clear()
             await previous.news.wait()
     assert sorted(previous.answered) == sorted(2 * numbers), "from both instances"
+
+
+@pytest.fixture
+async def heard(shared: Store) -> AsyncIterator[Callable[[str], Awaitable[list[str]]]]:
+    """Listen to a channel; what is returned is added to as messages come."""
+    connection = await asyncpg.connect(shared.database_url)
+
+    async def listen(channel: str) -> list[str]:
+        messages: list[str] = []
+        await connection.add_listener(channel, lambda *arguments: messages.append(str(arguments[-1])))
+        return messages
+
+    yield listen
+    await connection.close()
+
+
+async def test_a_change_is_acknowledged_to_the_instance_that_made_it_and_to_no_other(
+    scene: Scene, start: Start, heard: Callable[[str], Awaitable[list[str]]]
+) -> None:
+    third = await start("third")
+    async with Caller(third.edge.asgi, token=scene.ada.token) as at_third:
+        assert (await at_third.evaluate(scene.sdk_key)).status_code == 200
+        everyone, own = await heard("flagstaff"), await heard(f"flagstaff_{third.foundation.database.instance}")
+        revisions = []
+        for _ in range(3):
+            answer = await scene.send_toggle(at_third, None)
+            assert answer.headers["flagstaff-live-on"] == "3/3"
+            revisions.append(answer.headers["flagstaff-revision"])
+    assert [message.split()[0] for message in everyone] == ["change"] * 3
+    acknowledged = [message.split() for message in own]
+    assert {words[0] for words in acknowledged} == {"served"}
+    assert len({words[1] for words in acknowledged}) == 2, "from both others"
+    assert sorted(words[4] for words in acknowledged) == sorted(2 * revisions)
+
+
+async def test_a_change_of_the_previous_release_is_served_and_its_question_answered(
+    scene: Scene, previous: PreviousRelease, administrator: asyncpg.Connection
+) -> None:
+    project, environment = scene.project["id"], scene.flag["environment_id"]
+    async with administrator.transaction():
+        await administrator.execute("UPDATE flags SET enabled = false WHERE id = $1", UUID(scene.flag["id"]))
+        await administrator.execute("UPDATE projects SET revision = revision + 1 WHERE id = $1", UUID(project))
+        await administrator.execute(
+            "UPDATE environments SET revision = p.revision FROM projects p WHERE project_id = p.id AND p.id = $1",
+            UUID(project),
+        )
+        await administrator.execute(f"SELECT pg_notify('flagstaff', 'change previous {project} {environment}')")
+    await previous.send([f"question previous 1 {project}"])
+    async with asyncio.timeout(10):
+        while len(previous.answered) < 2:
+            previous.news.clear()
+            await previous.news.wait()
+    assert not await scene.is_on_at_second()

@@ -96,6 +96,7 @@ class Cluster:
                 snapshots.begin_refresh,
                 sdk_keys.refresh_all,
                 snapshots.is_served,
+                snapshots.find_served,
                 is_stale=lambda: bool(snapshots.stale),
                 is_loading=lambda: bool(snapshots.loading()),
             ),
@@ -119,7 +120,7 @@ class Cluster:
         worker = self._foundation.worker
         load = Load(*self.load.rates, *self._count_connections(), memory_bytes())
         workers = worker.board.count if worker else 1
-        return Report(self._started_at, workers, self._foundation.is_stopping, change, load, takes_lists=True)
+        return Report(self._started_at, workers, self._foundation.is_stopping, change, load, acknowledges=True)
 
     async def _list_instances(self) -> list[ListedInstance]:
         if self._instances:

@@ -18,7 +18,7 @@ from flagstaff.audit.actions import actions_of
 from flagstaff.audit.change_rows_store import read_change, row_of, row_of_batch
 from flagstaff.audit.changes import Batch, BatchKind, Change, NumberedChange
 from flagstaff.audit.outbox_store import enqueue
-from flagstaff.cluster.instances_store import notify_change
+from flagstaff.cluster import messages
 from flagstaff.concurrency.pacing import collect
 from flagstaff.database import tables
 from flagstaff.database.database import Transaction, some_at_a_time
@@ -110,10 +110,10 @@ async def record_all(transaction: Transaction, made: Sequence[Change], batch: Ba
 async def _announce(transaction: Transaction, change: Change, numbers: Sequence[int], at: datetime) -> None:
     project_id, revision, may_be_wanted = change.scope.project_id, None, True
     if change.affects_evaluations:
-        await notify_change(transaction.connection, transaction.instance, change.scope)
         transaction.changes.append(change)
         assert project_id is not None
-        revision, may_be_wanted = await advance(transaction.connection, change.scope)
+        announcement = messages.change(transaction.instance, project_id, change.scope.environment_id)
+        revision, may_be_wanted = await advance(transaction.connection, change.scope, (messages.CHANNEL, announcement))
         transaction.left[project_id] = revision
     if may_be_wanted:
         await enqueue(transaction.connection, project_id, numbers, at=at, revision=revision)

@@ -6,13 +6,14 @@ deleted. The law is that the answer to any write says that every evaluation anyw
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
 import structlog
 
 from flagstaff.audit.changes import Change, Committed
+from flagstaff.database.revisions import Wanted
 from flagstaff.values.errors import unconfirmed
 
 log = structlog.get_logger(__name__)
@@ -30,8 +31,8 @@ class Others(Protocol):
     def period(self) -> int:
         """Rises whenever an instance may have begun to answer that was not asked before."""
 
-    async def confirm(self, project_ids: Collection[UUID]) -> None:
-        """Wait until they serve what is committed to these projects.
+    async def confirm(self, wanted: Mapping[UUID, Wanted]) -> None:
+        """Wait until they serve what is wanted of these projects.
 
         Raises:
             Error: UNAVAILABLE, without a time to retry after.
@@ -79,14 +80,29 @@ class Propagation:
             for project_id, revision in committed.found.items()
             if revision is None or self._served.get(project_id) != (period, revision)
         ]
-        await self._load(places, unsure)
-        if self._others:
-            if asked := {*unsure, *(project_id for project_id, _ in places)}:
-                await self._others.confirm(asked)
-            else:
-                self._others.record_live_on()
+        wanted = {project_id: Wanted(committed.found[project_id]) for project_id in unsure}
+        for project_id, _ in places:
+            revision = committed.left.get(project_id)
+            wanted[project_id] = Wanted(revision, is_announced=revision is not None)
+        await self._load_everywhere(places, unsure, wanted)
         for project_id, found in committed.found.items():
             self._record_served(project_id, period, committed.left.get(project_id, found))
+
+    async def _load_everywhere(
+        self, places: Collection[Place], unsure: Collection[UUID], wanted: Mapping[UUID, Wanted]
+    ) -> None:
+        """Load here, while the others load, and wait until they have."""
+        if self._others is None:
+            await self._load(places, unsure)
+        elif wanted:
+            outcomes = await asyncio.gather(
+                self._load(places, unsure), self._others.confirm(wanted), return_exceptions=True
+            )
+            for outcome in outcomes:
+                if outcome is not None:
+                    raise outcome
+        else:
+            self._others.record_live_on()
 
     async def _load(self, places: Collection[Place], unsure: Collection[UUID]) -> None:
         """Serve these places and projects here. A load that does not end in time goes on."""

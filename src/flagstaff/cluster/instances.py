@@ -26,8 +26,8 @@ class Report:
     """The report that an instance makes of itself every few seconds.
 
     `workers` is how many processes its server has. It serves all changes up to `change`, the number of an entry of the
-    audit trail; None if it cannot say. `takes_lists` is whether it understands messages with lists
-    (cluster/messages.py); the previous release does not say so.
+    audit trail; None if it cannot say. `acknowledges` is whether it acknowledges changes, and understands all other
+    messages of this release (cluster/messages.py); the previous release does not say so.
     """
 
     started_at: datetime
@@ -35,7 +35,7 @@ class Report:
     is_draining: bool
     change: int | None
     load: Load
-    takes_lists: bool = False
+    acknowledges: bool = False
 
 
 class LeaseState(StrEnum):

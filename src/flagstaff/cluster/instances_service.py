@@ -51,7 +51,7 @@ class ServingInstances:
 
 async def read_newest_change(database: Database) -> int:
     """The number of the newest change."""
-    async with database.read() as connection:
+    async with database.query() as connection:
         return await newest_change(connection)
 
 

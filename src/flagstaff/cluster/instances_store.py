@@ -1,9 +1,10 @@
 """The instances on one database: which exist, how each learns of the others' changes, and whether all serve them.
 
-A change is notified in its own transaction, so that none is lost even if its instance is killed. After the commit, the
-instance that made it asks every other one whether it serves the new state. PostgreSQL delivers notifications in the
-order of their commits: an instance that receives the question has received every change before it. All writes that
-wait share their questions (questions_store.py), and all answers that are ready are sent together.
+A change is notified in its own transaction, so that none is lost even if its instance is killed. Each other instance
+loads it, and then acknowledges to the one that made it up to which revision it serves the project. Whoever does not is
+asked (questions_store.py). PostgreSQL delivers notifications in the order of their commits: an instance that receives a
+question has received every change before it. All answers and acknowledgements that are ready are sent together, each to
+the instance that waits for it (messages.py).
 
 Each instance holds a lease, which it renews in the session that listens. A change waits for each instance whose lease
 has not lapsed. One whose own lease has lapsed counts on it again only after it has loaded everything anew.
@@ -13,7 +14,7 @@ docs/decisions/0025-leases.md has the proof. The workers on one SQLite database 
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
 from math import inf
@@ -21,18 +22,16 @@ from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 import structlog
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.audit.changes import Scope
 from flagstaff.cluster import messages
 from flagstaff.cluster.instance_reports_store import Reporting
 from flagstaff.cluster.instances import LeaseState, ListedInstance
-from flagstaff.cluster.leases_store import HOLD_SECONDS, LEASE_SECONDS, RENEW_SECONDS, Leases, Member, Reading
-from flagstaff.cluster.notifications import notify_at_commit
+from flagstaff.cluster.leases_store import HOLD_SECONDS, LEASE_SECONDS, RENEW_SECONDS, Leases, Member, Reading, Row
+from flagstaff.cluster.messages import Message
 from flagstaff.cluster.questions_store import Present, Questions
 from flagstaff.database import dialect
 from flagstaff.database.reach import Reach
-from flagstaff.database.revisions import LiveOn
+from flagstaff.database.revisions import LiveOn, Wanted
 from flagstaff.database.revisions_store import record_live_on
 from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error, unavailable, unconfirmed
@@ -44,12 +43,6 @@ _LOAD_AGAIN_SECONDS = 0.5
 _LEAVE_SECONDS = 0.5
 
 
-async def notify_change(connection: AsyncConnection, instance: str, scope: Scope) -> None:
-    """Notify the other instances of a change when its transaction commits; with SQLite there are none."""
-    if scope.project_id is not None:
-        await notify_at_commit(connection, messages.change(instance, scope.project_id, scope.environment_id))
-
-
 class Feed(Protocol):
     """Carries the instances' messages and leases. All methods raise Error UNAVAILABLE without a connection."""
 
@@ -59,8 +52,8 @@ class Feed(Protocol):
     async def receive(self, wait_seconds: float) -> str | None:
         """The next message, in the order of the commits, or None if none comes in time."""
 
-    async def send(self, messages: Iterable[str]) -> None:
-        """Send messages to every instance."""
+    async def send(self, messages: Iterable[Message]) -> None:
+        """Send messages, each to all instances or to one."""
 
     async def renew(self, member: Member, report: str | None) -> Reading:
         """Renew the lease, with a report if one is due, and return the rows of the others.
@@ -82,13 +75,15 @@ class Serving(NamedTuple):
     """The state that this instance serves, as its neighbours need to know it.
 
     `begin_refresh` starts to reload a project or one of its environments, and `refresh_all` reloads everything.
-    `is_served` waits for the requested loads of a project, and returns whether this instance serves their state.
+    `is_served` waits for the requested loads of a project, and returns whether this instance serves their state;
+    `find_served` returns the revision of that state, or None if it is not served, or there is none.
     `is_stale` returns whether the latest load of any project has failed, and `is_loading` whether any is under way.
     """
 
     begin_refresh: Callable[[UUID, UUID | None], object]
     refresh_all: Callable[[], Awaitable[None]]
     is_served: Callable[[UUID], Awaitable[bool]]
+    find_served: Callable[[UUID], Awaitable[int | None]]
     is_stale: Callable[[], bool]
     is_loading: Callable[[], bool]
 
@@ -133,6 +128,8 @@ class Instances:
         self._questions = Questions(member.id, read=self._read, send=feed.send, start_task=start_task, clock=clock)
         self._answering: set[tuple[str, str]] = set()  # the askers and numbers of questions
         self._answers: list[messages.Asked] = []  # to send
+        self._acknowledgements: dict[tuple[str, UUID], int] = {}  # to send: revisions, by asker and project
+        self._acknowledging: Collection[str] = ()  # other instances
         self._sending_answers = asyncio.Lock()
 
     async def follow(self) -> None:
@@ -156,6 +153,7 @@ class Instances:
                         self._begin_catch_up()
             finally:
                 self._catch_ups += 1  # ends the one that is running
+                self._questions.forget_served()
                 self._connected.clear()
                 self._caught_up.clear()
 
@@ -218,10 +216,10 @@ class Instances:
 
     async def tell(self, places: Iterable[tuple[UUID, UUID | None]]) -> None:
         """Tell the others of changes to projects or environments, if the database does not when it commits them."""
-        await self._feed.send([messages.change(self._member.id, *place) for place in places])
+        await self._feed.send([Message(messages.change(self._member.id, *place)) for place in places])
 
-    async def confirm(self, project_ids: Collection[UUID]) -> None:
-        """Return when every other instance serves what was committed to these projects before this call.
+    async def confirm(self, wanted: Mapping[UUID, Wanted]) -> None:
+        """Return when every other instance serves what is wanted of these projects, which was committed before.
 
         Instances whose lease has lapsed are not waited for. They know it, and are noted for the response.
 
@@ -234,7 +232,7 @@ class Instances:
         try:
             async with self._answered_in_time():
                 await self._connected.wait()
-                await self._questions.ask(project_ids, unanswered)
+                await self._questions.ask(wanted, unanswered)
         except dialect.raw_errors(Error) as error:
             missing = sorted({*unanswered, *self._leases.lapsed().values()} - {""})
             log.warning("change_not_confirmed", error=type(error).__name__, missing=missing)
@@ -258,7 +256,7 @@ class Instances:
             await self._reach.check()
         async with asyncio.timeout(LEASE_SECONDS):
             rows, began_at = await self._feed.renew(self._member, self._reporting.report_due())
-        self._leases.note(rows, began_at)
+        self._note_rows(rows, began_at)
         if self._reach and not self._is_leaving:
             self._reach.record_answer(began_at)
         has_lapsed = self._has_lapsed()
@@ -324,9 +322,13 @@ class Instances:
 
     async def _read(self) -> Present:
         rows, began_at = await self._feed.read(self._member.id)
-        self._leases.note((row for row in rows if row.holds_lease), began_at)
+        self._note_rows(rows, began_at)
         addresses = {**self._leases.live(), **{row.id: "" for row in rows if not row.holds_lease}}
-        return Present(addresses, addresses.keys() <= {row.id for row in rows if row.takes_lists})
+        return Present(addresses, self._acknowledging)
+
+    def _note_rows(self, rows: Sequence[Row], began_at: float) -> None:
+        self._leases.note((row for row in rows if row.holds_lease), began_at)
+        self._acknowledging = {row.id for row in rows if row.acknowledges}
 
     def _receive(self, message: str) -> None:
         try:
@@ -338,13 +340,18 @@ class Instances:
         """Start what a message requests without waiting, so that no project delays another."""
         own = self._member.id
         match words:
-            case ["change" | "question" | "answer", instance, *_] if instance == own:
+            case ["change" | "served" | "question" | "answer", instance, *_] if instance == own:
                 return
             case ["reload"]:
                 self._begin_catch_up()
-            case ["change", _, project_id, environment_id]:
+            case ["change", asker, project_id, environment_id]:
                 self._reporting.record_change()
-                self._serving.begin_refresh(*messages.read_place(project_id, environment_id))
+                place = messages.read_place(project_id, environment_id)
+                self._serving.begin_refresh(*place)
+                self._start_task("acknowledgement", self._acknowledge(asker, place[0]))
+            case ["served", instance, asker, *acknowledged]:
+                for project, revision in messages.read_acknowledged(acknowledged) if asker == own else ():
+                    self._questions.record_served(instance, project, revision)
             case ["question", asker, numbers, *project_ids]:
                 for asked, project in messages.read_question(asker, numbers, project_ids):
                     self._begin_to_answer(asked, project)
@@ -371,9 +378,25 @@ class Instances:
         finally:
             self._answering.discard((asked.asker, asked.number))
 
+    async def _acknowledge(self, asker: str, project_id: UUID) -> None:
+        """Tell who has made a change up to which revision this instance serves the project, when it has loaded it.
+
+        If it does not, nothing is sent, and the asker asks.
+        """
+        catch_ups = self._catch_ups  # what was loaded in an earlier session may have been lost by the database since
+        try:
+            revision = await self._serving.find_served(project_id) if self._caught_up.is_set() else None
+            if revision is not None and self._caught_up.is_set() and catch_ups == self._catch_ups:
+                self._acknowledgements[asker, project_id] = revision
+                await self._send_answers()
+        except dialect.raw_errors(Error) as error:
+            log.warning("acknowledgement_not_sent", error=type(error).__name__)
+
     async def _send_answers(self) -> None:
-        """Send in one statement all answers that were found while the statement before was under way."""
+        """Send in one statement all that was found while the statement before was under way."""
         async with self._sending_answers:
-            if self._answers:
-                answers, self._answers = self._answers, []
-                await self._feed.send(messages.answers(self._member.id, answers))
+            sent = messages.answers(self._member.id, self._answers, self._acknowledging)
+            sent += messages.acknowledgements(self._member.id, self._acknowledgements)
+            self._answers, self._acknowledgements = [], {}
+            if sent:
+                await self._feed.send(sent)

@@ -26,7 +26,8 @@ class Member(NamedTuple):
 class Row(NamedTuple):
     """Another instance's row. One of the release before leases holds none.
 
-    `takes_lists` is whether it has said that it understands the messages with lists (cluster/messages.py).
+    `acknowledges` is whether it has said that it acknowledges changes, takes lists, and listens to a channel of its own
+    (cluster/messages.py).
     """
 
     id: str
@@ -34,7 +35,7 @@ class Row(NamedTuple):
     renewals: int
     is_leaving: bool
     holds_lease: bool = True
-    takes_lists: bool = False
+    acknowledges: bool = False
 
 
 class Reading(NamedTuple):

@@ -1,4 +1,4 @@
-"""A connection that listens on PostgreSQL's NOTIFY channel and sends on it, and that holds the instance's lease.
+"""A connection that listens to PostgreSQL's NOTIFY channels and sends by them, and that holds the instance's lease.
 
 Other modules interpret the messages and judge the leases.
 
@@ -12,11 +12,10 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from flagstaff.cluster.instance_reports_store import decode_report
 from flagstaff.cluster.instances import LeaseState, ListedInstance
 from flagstaff.cluster.leases_store import LEASE_SECONDS, Member, Reading, Row
+from flagstaff.cluster.messages import CHANNEL, Message, channel_of
 from flagstaff.database import dialect
 from flagstaff.database.tables import moment
 from flagstaff.values.errors import unavailable
@@ -24,12 +23,11 @@ from flagstaff.values.errors import unavailable
 if TYPE_CHECKING:
     import asyncpg
 
-_CHANNEL = "flagstaff"
 _SESSION = "flagstaff feed "
 _FORGET_EVERY = 100
 _NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
-_TAKES_LISTS = """coalesce(report LIKE '%"takes_lists":true%', false)"""
-_ROWS = f"SELECT id, address, renewals, is_leaving, true, {_TAKES_LISTS} FROM instances WHERE id <> $1"  # noqa: S608
+_ACKNOWLEDGES = """coalesce(report LIKE '%"acknowledges":true%', false)"""
+_ROWS = f"SELECT id, address, renewals, is_leaving, true, {_ACKNOWLEDGES} FROM instances WHERE id <> $1"  # noqa: S608
 _RENEW = f"""
     WITH renewed AS (
         INSERT INTO instances (id, address, version, started_at, renewals, is_leaving, expires_at, report)
@@ -58,12 +56,7 @@ _READ = f"""
     WHERE datname = current_database() AND starts_with(application_name, $3) AND application_name <> $3 || $1
     AND substr(application_name, $2) NOT IN (SELECT id FROM instances)
 """  # noqa: S608 - constants
-_SEND = "SELECT pg_notify($1, message) FROM unnest($2::text[]) AS message"
-
-
-async def notify_at_commit(connection: AsyncConnection, message: str) -> None:
-    """Send a message when the connection's transaction commits; with SQLite, do nothing."""
-    await dialect.notify(connection, _CHANNEL, message)
+_SEND = "SELECT pg_notify(channel, message) FROM unnest($1::text[], $2::text[]) AS sent (channel, message)"
 
 
 class Notifications:
@@ -92,8 +85,10 @@ class Notifications:
         Raises:
             Error: UNAVAILABLE when the server cannot be reached or the connection is lost.
         """
+        from flagstaff.database import postgresql  # noqa: PLC0415 -- see dialect.py
+
         try:
-            connection = await dialect.postgresql_connection(self._url)
+            connection = await postgresql.connect(self._url)
             try:
                 await self._listen(connection)
                 yield
@@ -118,10 +113,11 @@ class Notifications:
             raise unavailable("The connection to PostgreSQL for notifications was lost.")
         return message
 
-    async def send(self, messages: Iterable[str]) -> None:
+    async def send(self, messages: Iterable[Message]) -> None:
         """Send messages at once, in one statement; raises what the driver raises, or Error UNAVAILABLE."""
+        sent = [(CHANNEL if each.to is None else channel_of(each.to), each.text) for each in messages]
         async with self._ordinary:
-            await self._fetch(_SEND, _CHANNEL, list(messages))
+            await self._fetch(_SEND, [channel for channel, _ in sent], [text for _, text in sent])
 
     async def renew(self, member: Member, report: str | None) -> Reading:
         """Renew the lease before anything else that waits, and return the rows of the others; raises like `send`."""
@@ -167,7 +163,8 @@ class Notifications:
     async def _listen(self, connection: "asyncpg.Connection") -> None:
         messages = self._messages = asyncio.Queue()
         connection.add_termination_listener(lambda _: messages.put_nowait(None))
-        await connection.add_listener(_CHANNEL, lambda *arguments: messages.put_nowait(str(arguments[-1])))
+        for channel in (CHANNEL, channel_of(self._instance)):  # PostgreSQL orders the messages of both
+            await connection.add_listener(channel, lambda *arguments: messages.put_nowait(str(arguments[-1])))
         await connection.execute("SELECT set_config('application_name', $1, false)", f"{_SESSION}{self._instance}")
         self._connection = connection
 

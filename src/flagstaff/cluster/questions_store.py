@@ -1,4 +1,8 @@
-"""Questions that this instance asks the others after its writes: whether they serve what was committed.
+"""Waits after this instance's writes until the others serve what was committed, and asks those that do not say so.
+
+An instance acknowledges the changes of this one when it has loaded them. One of the previous release does not: it is
+asked at once. So are all about a write that has changed nothing, of which they were not told. Whoever has not answered
+after a while is asked again.
 
 All writes that wait share their questions. A round is one reading of the leases and one statement that asks, and only
 one round runs at a time. A write that comes meanwhile is in the next round, so everything that a round reads and sends
@@ -7,24 +11,27 @@ is later than the commits that it is about. The number of statements does not gr
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from contextlib import suppress
 from itertools import count
+from math import inf
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from flagstaff.cluster import messages
+from flagstaff.cluster.messages import Message, questions
 from flagstaff.database import dialect
+from flagstaff.database.revisions import Wanted
 from flagstaff.values.errors import Error, unavailable
 
 ASK_AGAIN_SECONDS = 0.25
+_MOST_REMEMBERED = 1000
 
 
 class Present(NamedTuple):
-    """The addresses of the other instances that may be answering, by their ids, and whether all of them take lists."""
+    """The addresses of the other instances that may be answering, by their ids, and those that acknowledge changes."""
 
     addresses: dict[str, str]
-    take_lists: bool
+    acknowledging: Collection[str]
 
 
 class _Question:
@@ -32,6 +39,8 @@ class _Question:
 
     def __init__(self, project_id: UUID) -> None:
         self.project_id = project_id
+        self._revision: float = -inf  # for all of them; no acknowledgement is enough for infinity
+        self._is_announced = True
         self.writes = 0  # that wait for it
         self.waiting_for: dict[str, str] | None = None  # the addresses of those without an answer; None: not asked yet
         self.error: Exception | None = None
@@ -40,6 +49,19 @@ class _Question:
     @property
     def is_open(self) -> bool:
         return self.writes > 0 and not self._ended.is_set()
+
+    def join(self, wanted: Wanted) -> None:
+        self.writes += 1
+        self._revision = max(self._revision, inf if wanted.revision is None else wanted.revision)
+        self._is_announced &= wanted.is_announced
+
+    def must_be_asked(self, acknowledging: Collection[str]) -> bool:
+        """Return whether an instance without an answer may not say by itself that it serves the project."""
+        return not self._is_announced or any(each not in acknowledging for each in self.waiting_for or ())
+
+    def note_served(self, instance: str, revision: int) -> None:
+        if revision >= self._revision:
+            self.note_answer(instance)
 
     def note_present(self, addresses: dict[str, str]) -> None:
         """Note who may be answering. An instance that has come later has loaded what was committed before."""
@@ -74,7 +96,7 @@ class Questions:
         instance: str,
         *,
         read: Callable[[], Awaitable[Present]],
-        send: Callable[[Collection[str]], Awaitable[None]],
+        send: Callable[[Collection[Message]], Awaitable[None]],
         start_task: Callable[[str, Coroutine[Any, Any, None]], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -87,17 +109,18 @@ class Questions:
         self._numbers = count(1)
         self._next: dict[UUID, _Question] = {}  # for the next round
         self._open: dict[str, _Question] = {}  # by their numbers
+        self._served: dict[UUID, dict[str, int]] = {}  # the revisions that others have acknowledged, latest last
         self._news = asyncio.Event()
         self._is_asking = False
         self._ask_again_at = 0.0
 
-    async def ask(self, project_ids: Collection[UUID], missing: set[str]) -> None:
-        """Return when all others serve what was committed to these projects before the call.
+    async def ask(self, wanted: Mapping[UUID, Wanted], missing: set[str]) -> None:
+        """Return when all others serve what is wanted of these projects.
 
         If it ends otherwise, `missing` gets the addresses of the instances without an answer. Raises what reading and
         sending raise.
         """
-        questions = [self._join(project_id) for project_id in project_ids]
+        questions = [self._join(*each) for each in wanted.items()]
         try:
             for question in questions:
                 await question.wait()
@@ -110,13 +133,27 @@ class Questions:
         """Note the answer of an instance; numbers of questions that are not open any more are ignored."""
         if question := self._open.get(number):
             question.note_answer(instance)
-            if not question.is_open:
-                del self._open[number]
+            self._news.set()
+
+    def record_served(self, instance: str, project_id: UUID, revision: int) -> None:
+        """Note that an instance serves a project up to a revision. It may come before the write has begun to wait."""
+        served = self._served.pop(project_id, {})
+        served[instance] = max(revision, served.get(instance, revision))
+        self._served[project_id] = served
+        if len(self._served) > _MOST_REMEMBERED:
+            del self._served[next(iter(self._served))]
+        for question in self._open.values():
+            if question.project_id == project_id:
+                question.note_served(instance, revision)
                 self._news.set()
 
-    def _join(self, project_id: UUID) -> _Question:
+    def forget_served(self) -> None:
+        """Forget what was acknowledged: the database may have lost it since, and given its revisions anew."""
+        self._served.clear()
+
+    def _join(self, project_id: UUID, wanted: Wanted) -> _Question:
         question = self._next.setdefault(project_id, _Question(project_id))
-        question.writes += 1
+        question.join(wanted)
         self._news.set()
         if not self._is_asking:
             self._is_asking = True
@@ -139,7 +176,7 @@ class Questions:
             self._open, self._next = {}, {}
 
     async def _ask_once(self) -> None:
-        """Ask what is new, and from time to time everything.
+        """Ask what is new of whoever will not say it, and from time to time everything.
 
         An instance that cannot answer now may have loaded the project a moment later.
         """
@@ -149,14 +186,21 @@ class Questions:
         present = await self._read()
         for question in self._open.values():
             question.note_present(present.addresses)
+        for question in new.values():
+            for instance, revision in self._served.get(question.project_id, {}).items():
+                question.note_served(instance, revision)
         self._forget()
+        asked = {number: each for number, each in new.items() if each.must_be_asked(present.acknowledging)}
         now = self._clock()
         if now >= self._ask_again_at:
             self._ask_again_at = now + ASK_AGAIN_SECONDS
-            new = self._open
-        asked = [(number, question.project_id) for number, question in new.items() if question.is_open]
-        if asked:
-            await self._send(messages.questions(self._instance, asked, as_lists=present.take_lists))
+            asked = self._open
+        await self._send_questions(asked, as_lists=present.addresses.keys() <= set(present.acknowledging))
+
+    async def _send_questions(self, asked: Mapping[str, _Question], *, as_lists: bool) -> None:
+        numbers = [(number, question.project_id) for number, question in asked.items() if question.is_open]
+        if numbers:
+            await self._send(questions(self._instance, numbers, as_lists=as_lists))
 
     async def _wait(self) -> None:
         """Wait until there is something to ask, or nothing any more."""
@@ -165,6 +209,7 @@ class Questions:
                 while self._open and not self._next:
                     self._news.clear()
                     await self._news.wait()
+                    self._forget()
         self._forget()
 
     def _forget(self) -> None:

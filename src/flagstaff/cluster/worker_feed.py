@@ -15,6 +15,7 @@ from typing import Protocol
 from flagstaff.cluster.instance_reports_store import decode_report
 from flagstaff.cluster.instances import LeaseState, ListedInstance
 from flagstaff.cluster.leases_store import Member, Reading, Row
+from flagstaff.cluster.messages import Message
 from flagstaff.values.errors import unavailable
 
 _AT_ONCE_BYTES = 64 * 1024
@@ -78,11 +79,11 @@ class WorkerFeed:
             raise unavailable("The parent of the workers has ended.")
         return message
 
-    async def send(self, messages: Iterable[str]) -> None:
-        """Send messages to every other worker; raises Error UNAVAILABLE when the parent has ended."""
+    async def send(self, messages: Iterable[Message]) -> None:
+        """Send messages to every other worker, which are few; raises Error UNAVAILABLE when the parent has ended."""
         async with self._sending:  # so that messages keep their order while the parent is slow to read
             for message in messages:
-                line = f"tell {message}\n".encode()
+                line = f"tell {message.text}\n".encode()
                 while not self._has_sent(line):  # noqa: ASYNC110 - only the kernel knows when there is room
                     await asyncio.sleep(_PAUSE_SECONDS)
 
@@ -112,7 +113,7 @@ class WorkerFeed:
 
     def _rows(self, instance: str) -> list[Row]:
         return [
-            Row(worker, worker_name(self._member.address, slot), renewals, is_leaving, takes_lists=True)
+            Row(worker, worker_name(self._member.address, slot), renewals, is_leaving, acknowledges=True)
             for slot, worker, renewals, is_leaving in self._board.read_leases()
             if worker != instance
         ]

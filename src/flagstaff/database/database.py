@@ -111,15 +111,19 @@ class Database:
         """Opens no connection yet. `url` is a PostgreSQL server's; None means SQLite in the data directory."""
         self.is_postgresql = url is not None and dialect.is_postgresql(url)
         if url is not None and self.is_postgresql:
-            engine = dialect.postgresql_engine(url)
+            from flagstaff.database import postgresql  # noqa: PLC0415 -- see dialect.py
+
+            engine = postgresql.make_engine(url, limits_idle_writes=True)
             self._writer = self._history_writer = engine
             self._reader = self._history_reader = engine.execution_options(isolation_level="REPEATABLE READ")
+            self._querier = dialect.without_transactions(engine)
             self.reach: Reach | None = Reach(engine)
             self._turns: Turns | None = None
         else:
             self.reach, self._turns = None, Turns()
             configuration, history = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
             self._reader = dialect.sqlite_engine(configuration, write=False, synchronous="FULL")
+            self._querier = dialect.without_transactions(self._reader)
             self._writer = dialect.sqlite_engine(configuration, write=True, synchronous="FULL")
             # The history has its own file, in which its tables have no schema.
             options = {"schema_translate_map": {"history": None}}
@@ -178,6 +182,19 @@ class Database:
                 yield connection
 
     @asynccontextmanager
+    async def query(self) -> AsyncIterator[AsyncConnection]:
+        """A connection for a single statement, which sees one consistent state of the configuration by itself.
+
+        A transaction around it would take two more round trips. Inside `shared_transaction` it is that of `read`.
+        """
+        with self.health.watching(CONFIGURATION), translated_errors():
+            if shared := _joined():
+                yield shared.connection
+                return
+            async with self._begin(self._querier) as connection:
+                yield connection
+
+    @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         """A transaction on the configuration: committed at the end, rolled back by any exception.
 
@@ -200,7 +217,6 @@ class Database:
             with self.health.watching(CONFIGURATION, writes=True), translated_errors():
                 self.require_files(CONFIGURATION_FILE)
                 async with self._turn(), self._begin(self._writer) as connection:
-                    await dialect.limit_idle_write(connection)
                     transaction = begun = Transaction(connection, self.instance)
                     await connection.execution_options(**{FOUND: transaction.found})
                     yield transaction
@@ -272,7 +288,6 @@ class Database:
         with self.health.watching(HISTORY, writes=True), translated_errors():
             self.require_files(HISTORY_FILE)
             async with self._begin(self._history_writer) as connection:
-                await dialect.limit_idle_write(connection)
                 yield connection
                 record_commit()
 

@@ -1,34 +1,26 @@
 """The differences between SQLite and PostgreSQL; maintenance.py has those for tools that handle whole databases.
 
-PostgreSQL's driver and SQLAlchemy's dialect for it are loaded with the first connection to it: with SQLite they would
-take 5 MB and a twentieth of the start.
+PostgreSQL's driver and SQLAlchemy's dialect for it are loaded with postgresql.py: with SQLite they would take 5 MB and
+a twentieth of the start.
 """
 
 import sqlite3
 import sys
-import time
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from flagstaff.database import sqlite_driver, sqlite_files, tables
 
-if TYPE_CHECKING:
-    import asyncpg
-
-POOL_SIZE = 10
 READERS = 4
 _READERS_NICENESS = 5
-_WAIT_SECONDS = 5
-IDLE_WRITE_SECONDS = 5.0
-_TRUSTED_SECONDS = 0.5
-_RESTED_SECONDS = 180  # some networks drop connections that have rested for four minutes
-_USED_AT = "used at"
+WAIT_SECONDS = 5
+_WITHOUT_TRANSACTIONS = "without_transactions"
 _MIGRATION_WAIT_SECONDS = 600
 # Longer than PostgreSQL's deadlock_timeout of a second, after which it cancels an automatic vacuum that holds a lock.
 PATIENT_LOCK_SECONDS = 1.5
@@ -68,9 +60,6 @@ _SQLITE_OUTAGES = (
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_READONLY,
 )
-_limit_idle = sa.select(
-    sa.func.set_config("idle_in_transaction_session_timeout", sa.bindparam("milliseconds", type_=sa.String), sa.true())
-)
 
 
 def raw_errors(*others: type[Exception]) -> tuple[type[Exception], ...]:
@@ -98,68 +87,6 @@ def is_postgresql(url: str) -> bool:
     return url.startswith(("postgresql://", "postgres://"))
 
 
-def postgresql_engine(url: str, *, command_timeout_seconds: float | None = 30) -> AsyncEngine:
-    """A pool of connections to a PostgreSQL server. The connection used last is used next.
-
-    A connection that has rested for more than half a second is asked whether it responds, which takes one round trip,
-    and one that has rested for more than three minutes is replaced, because a network may have dropped it silently.
-    One used more recently is used unless the driver has seen its end, as in HikariCP: its first statement can fail when
-    the server has just stopped. SQLAlchemy's `pool_pre_ping` asks before each transaction, with three round trips,
-    which took a quarter of the time of a short one.
-    """
-    engine = create_async_engine(
-        "postgresql+asyncpg://",
-        pool_size=POOL_SIZE,
-        max_overflow=0,
-        hide_parameters=True,  # errors are logged, and users' data must not be
-        pool_timeout=_WAIT_SECONDS,
-        pool_use_lifo=True,
-        connect_args={
-            "dsn": url,  # parsed by the driver, which supports libpq's parameters, such as sslmode
-            "timeout": _WAIT_SECONDS,
-            "command_timeout": command_timeout_seconds,
-            "server_settings": {"application_name": "flagstaff", "timezone": "UTC"},
-        },
-    )
-
-    @sa.event.listens_for(engine.sync_engine, "checkin")
-    def note(_connection: Any, record: sa.pool.ConnectionPoolEntry) -> None:
-        record.info[_USED_AT] = time.monotonic()
-
-    @sa.event.listens_for(engine.sync_engine, "checkout")
-    def check(connection: Any, record: sa.pool.ConnectionPoolEntry, _proxy: object) -> None:
-        used_at = record.info.get(_USED_AT)
-        if used_at is None:
-            return  # it has just been opened
-        rested_seconds = time.monotonic() - used_at
-        if rested_seconds > _RESTED_SECONDS:
-            connection.driver_connection.terminate()  # closing it in order would wait for the server's answer
-            raise sa.exc.DisconnectionError  # the pool opens another in its place
-        if not connection.run_async(partial(_responds, is_trusted=rested_seconds <= _TRUSTED_SECONDS)):
-            raise sa.exc.InvalidatePoolError  # the pool replaces all
-
-    return engine
-
-
-async def _responds(connection: "asyncpg.Connection", *, is_trusted: bool) -> bool:
-    if connection.is_closed():
-        return False
-    if not is_trusted:
-        try:
-            await connection.execute("SELECT 1", timeout=_WAIT_SECONDS)
-        except raw_errors():
-            connection.terminate()
-            return False
-    return True
-
-
-async def postgresql_connection(url: str) -> "asyncpg.Connection":
-    """A connection outside any pool. Raises the driver's exceptions."""
-    import asyncpg  # noqa: PLC0415 -- loaded with the engine, see above
-
-    return await asyncpg.connect(url, timeout=_WAIT_SECONDS, command_timeout=_WAIT_SECONDS)
-
-
 def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
     """A pool of connections to a SQLite file in WAL mode.
 
@@ -173,7 +100,7 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
         niceness=0 if write else _READERS_NICENESS,
         pool_size=1 if write else READERS,
         max_overflow=0,
-        pool_timeout=_WAIT_SECONDS,
+        pool_timeout=WAIT_SECONDS,
         poolclass=sa.pool.AsyncAdaptedQueuePool,
         pool_use_lifo=True,
     )
@@ -181,7 +108,7 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
     @sa.event.listens_for(engine.sync_engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:
         cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout = {_WAIT_SECONDS * 1000}")
+        cursor.execute(f"PRAGMA busy_timeout = {WAIT_SECONDS * 1000}")
         cursor.execute("PRAGMA journal_mode = WAL")
         cursor.execute(f"PRAGMA synchronous = {synchronous}")
         cursor.execute("PRAGMA foreign_keys = ON")
@@ -191,15 +118,23 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
 
     @sa.event.listens_for(engine.sync_engine, "begin")
     def begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql(sqlite_driver.BEGIN_TO_WRITE if write else "BEGIN")
+        if _WITHOUT_TRANSACTIONS not in connection.get_execution_options():
+            connection.exec_driver_sql(sqlite_driver.BEGIN_TO_WRITE if write else "BEGIN")
 
     @sa.event.listens_for(engine.sync_engine, "invalidate")
     def end(connection: Any, _record: Any, _error: Any) -> None:
         # A cancelled caller leaves its statement open. SQLite keeps a closed connection and its lock until the last of
         # its statements is finalized.
-        connection.run_async(lambda driver: driver.rollback())
+        connection.run_async(lambda driver: driver.end_transaction())
 
     return engine
+
+
+def without_transactions(engine: AsyncEngine) -> AsyncEngine:
+    """The same pool, whose connections begin no transactions: each statement is one."""
+    if engine.dialect.name == "postgresql":
+        return engine.execution_options(isolation_level="AUTOCOMMIT")
+    return engine.execution_options(**{_WITHOUT_TRANSACTIONS: True})
 
 
 def migrating_engine(
@@ -219,7 +154,9 @@ def migrating_engine(
     """
     if url is None:
         return _migrating_sqlite_engine(configuration, history, journal_mode)
-    engine = postgresql_engine(url, command_timeout_seconds=None)
+    from flagstaff.database import postgresql  # noqa: PLC0415 -- see above
+
+    engine = postgresql.make_engine(url, command_timeout_seconds=None)
 
     @sa.event.listens_for(engine.sync_engine, "begin")
     def begin(connection: sa.Connection) -> None:
@@ -392,7 +329,7 @@ def upsert(table: sa.Table, conflict: Callable[[Any], Any]) -> Callable[[AsyncCo
 def _insert(name: str) -> Callable[[sa.Table], Any]:
     """The INSERT of a database that can have ON CONFLICT."""
     if name == "postgresql":
-        from sqlalchemy.dialects.postgresql import insert  # noqa: PLC0415 -- loaded with the engine, see above
+        from sqlalchemy.dialects.postgresql import insert  # noqa: PLC0415 -- see above
 
         return insert
     from sqlalchemy.dialects.sqlite import insert as insert_into_sqlite  # noqa: PLC0415 -- as for the other
@@ -407,18 +344,3 @@ def contains_bytes(
     if connection.dialect.name == "postgresql":
         return sa.func.pg_catalog.position(column, value) > 0
     return sa.func.instr(column, value) > 0
-
-
-async def limit_idle_write(connection: AsyncConnection) -> None:
-    """Let PostgreSQL end the transaction when this process has sent nothing for some seconds.
-
-    A process that is paused or cut off in the middle of a write would otherwise block all writes to the project.
-    """
-    if connection.dialect.name == "postgresql":
-        await connection.execute(_limit_idle, {"milliseconds": f"{IDLE_WRITE_SECONDS * 1000:.0f}"})
-
-
-async def notify(connection: AsyncConnection, channel: str, words: str) -> None:
-    """Notify PostgreSQL's listeners when the transaction commits. Does nothing on SQLite, which has none."""
-    if connection.dialect.name == "postgresql":
-        await connection.execute(sa.select(sa.func.pg_notify(channel, words)))

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.database import dialect, sqlite_driver
+from flagstaff.database import sqlite_driver
 from flagstaff.values.errors import Code, Error
 
 _LOCK_SECONDS = 30
@@ -26,7 +26,9 @@ async def frozen(url: str | None, configuration: Path, history: Path) -> AsyncIt
         async with _frozen_sqlite(configuration, history) as connection:
             yield connection
         return
-    engine = dialect.postgresql_engine(url, command_timeout_seconds=None)
+    from flagstaff.database import postgresql  # noqa: PLC0415 -- see dialect.py
+
+    engine = postgresql.make_engine(url, command_timeout_seconds=None)
     try:
         reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         async with reading.begin() as connection:

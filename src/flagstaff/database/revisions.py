@@ -20,3 +20,13 @@ class LiveOn(NamedTuple):
     live: int
     known: int
     missing: Sequence[str]
+
+
+class Wanted(NamedTuple):
+    """What the other instances must serve of a project: at least a revision, or if None, whatever is committed.
+
+    `is_announced` says that they have been told of the change, and load it without being asked.
+    """
+
+    revision: int | None
+    is_announced: bool = False

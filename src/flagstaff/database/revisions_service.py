@@ -12,5 +12,5 @@ __all__ = ["Written", "load_revisions", "watch_revision"]
 
 async def load_revisions(database: Database, project_id: UUID) -> Mapping[UUID, Revision]:
     """The committed revisions of a project's environments, by id. It checks no permission: the runtime asks."""
-    async with database.read() as connection:
+    async with database.query() as connection:
         return await list_revisions(connection, project_id)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -27,14 +27,25 @@ _number: sa.BindParameter[int] = sa.bindparam("number")
 _projects, _environments = tables.projects, tables.environments
 # In the same statement, because one more would cost a change a twentieth of its time.
 _has_webhooks = sa.select(tables.webhooks.c.id).where(tables.is_concerned_webhook).correlate(None).exists()
-_next = (
-    _projects.update()
-    .where(_projects.c.id == _project)
-    .values(revision=_projects.c.revision + 1)
-    .returning(_projects.c.revision, _has_webhooks)
-)
-_set_one = _environments.update().where(_environments.c.id == _environment).values(revision=_number)
-_set_all = _environments.update().where(_environments.c.project_id == _project).values(revision=_number)
+_advance = _projects.update().where(_projects.c.id == _project).values(revision=_projects.c.revision + 1)
+_next = _advance.returning(_projects.c.revision, _has_webhooks)
+_one = _environments.update().where(_environments.c.id == _environment)
+_all = _environments.update().where(_environments.c.project_id == _project)
+_set_one, _set_all = _one.values(revision=_number), _all.values(revision=_number)
+_advanced = _advance.returning(_projects.c.revision).cte("advanced")
+_number_of_advanced = sa.select(_advanced.c.revision).scalar_subquery()
+
+
+def _advancing(environments: sa.Update) -> sa.Select[Any]:
+    """All of it in one statement, with the notification, for PostgreSQL: it has one row, also without a project."""
+    return sa.select(
+        _number_of_advanced,
+        _has_webhooks,
+        sa.func.pg_notify(sa.bindparam("channel", type_=sa.Text), sa.bindparam("announcement", type_=sa.Text)),
+    ).add_cte(environments.values(revision=_number_of_advanced).cte("placed"))
+
+
+_advance_one, _advance_all = _advancing(_one), _advancing(_all)
 _of_project = (
     sa.select(_environments.c.id, _environments.c.revision, _projects.c.revision)
     .join_from(_environments, _projects)
@@ -113,20 +124,25 @@ class Advanced(NamedTuple):
     may_be_wanted: bool
 
 
-async def advance(connection: AsyncConnection, scope: Scope) -> Advanced:
-    """Give a change in this scope its number.
+async def advance(connection: AsyncConnection, scope: Scope, announcement: tuple[str, str]) -> Advanced:
+    """Give a change in this scope its number, and announce it when the transaction commits.
 
-    A change outside of all environments, such as of a segment, affects all of them.
+    A change outside of all environments, such as of a segment, affects all of them. The announcement is a channel of
+    PostgreSQL and a message; SQLite has no channels.
     """
-    row = (await connection.execute(_next, {"project": scope.project_id})).one_or_none()
-    if row is None:
-        return Advanced(None, may_be_wanted=True)
-    number, has_webhooks = row
-    if scope.environment_id is None:
-        await connection.execute(_set_all, {"project": scope.project_id, "number": number})
+    values: dict[str, Any] = {"project": scope.project_id}
+    if scope.environment_id is not None:
+        values["environment"] = scope.environment_id
+    if connection.dialect.name == "postgresql":
+        values["channel"], values["announcement"] = announcement
+        query = _advance_all if scope.environment_id is None else _advance_one
+        number, has_webhooks, _ = (await connection.execute(query, values)).one()
     else:
-        await connection.execute(_set_one, {"environment": scope.environment_id, "number": number})
-    return Advanced(number, bool(has_webhooks))
+        number, has_webhooks = (await connection.execute(_next, values)).one_or_none() or (None, True)
+        if number is not None:
+            places = _set_all if scope.environment_id is None else _set_one
+            await connection.execute(places, {**values, "number": number})
+    return Advanced(number, number is None or bool(has_webhooks))
 
 
 async def find_project_revision(connection: AsyncConnection, project_id: UUID) -> int | None:

@@ -130,6 +130,7 @@ class Connection:
         """Opens no file yet."""
         self._calls: SimpleQueue[_Call] = SimpleQueue()
         self._is_closed = False
+        self._may_be_in_transaction = False
         opening = partial(_open, path, niceness)
         # A connection that is open does not keep the process alive.
         self._thread = Thread(target=_make_calls, args=(self._calls, opening), name="sqlite", daemon=True)
@@ -166,11 +167,19 @@ class Connection:
 
     async def commit(self) -> None:
         """Commit the transaction, if there is one, or roll it back. Raises sqlite3's exceptions."""
-        await self.call(_commit)
+        if self._may_be_in_transaction:
+            await self.call(_commit)
+            self._may_be_in_transaction = False
 
     async def rollback(self) -> None:
-        """Roll back the transaction, if there is one."""
+        """Roll back the transaction, if there is one: SQLAlchemy also asks for it after a commit."""
+        if self._may_be_in_transaction:
+            await self.end_transaction()
+
+    async def end_transaction(self) -> None:
+        """Roll back whatever is open, after the calls made before."""
         await self.call(sqlite3.Connection.rollback)
+        self._may_be_in_transaction = False
 
     async def create_function(self, name: str, arguments: int, function: Callable[..., Any], **options: bool) -> None:
         """Define an SQL function, with the options of `sqlite3.Connection.create_function`."""
@@ -178,6 +187,7 @@ class Connection:
 
     async def run(self, statement: str, parameters: Sequence[Any]) -> Outcome:
         """Execute, fetch and close in one call to the thread."""
+        self._may_be_in_transaction |= statement.startswith(("BEGIN", "SAVEPOINT"))
         if statement == BEGIN_TO_WRITE:
             return await self.call(lambda database: _drain(_begin_to_write(database)))
         return await self.call(lambda database: _drain(database.execute(statement, parameters)))

@@ -38,6 +38,13 @@ class TracedDatabase(Database):
                 yield connection
 
     @asynccontextmanager
+    async def query(self) -> AsyncIterator[AsyncConnection]:
+        """A connection for one statement on the configuration, as a span."""
+        with self._tracing.part("read"):
+            async with super().query() as connection:
+                yield connection
+
+    @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         """A transaction on the configuration, with its announcement, as a span."""
         with self._tracing.part("transaction"):

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -14,10 +14,13 @@ from flagstaff.concurrency.pacing import collect
 from flagstaff.database import tables
 from flagstaff.database.database import some_at_a_time, unique_or, write_many
 from flagstaff.database.resources import Resource
+from flagstaff.database.revisions import Revision
 from flagstaff.database.windows import ByCode, Listing, containing
 from flagstaff.flags.flags import Fallthrough, Flag
 from flagstaff.flags.prerequisites import Prerequisite
 from flagstaff.flags.variants import Variant, encode_value
+from flagstaff.projects import environments_store
+from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import not_found
 from flagstaff.values.lists import WHOLE, Window
 
@@ -49,6 +52,19 @@ _by_id = _flag.where(
     _columns.id == sa.bindparam("flag"),
     _columns.environment_id == sa.bindparam("environment"),
     tables.environments.c.project_id == sa.bindparam("project"),
+)
+_in_environment = (
+    sa.select(*environments_store.COLUMNS, *_FLAGS.columns, _columns.archived_enabled)
+    .select_from(
+        tables.environments.outerjoin(
+            tables.flags,
+            sa.and_(_columns.environment_id == tables.environments.c.id, _columns.id == sa.bindparam("flag")),
+        )
+    )
+    .where(
+        tables.environments.c.id == sa.bindparam("environment"),
+        tables.environments.c.project_id == sa.bindparam("project"),
+    )
 )
 _of_environment, _archived_of_environment = (
     Listing(
@@ -92,6 +108,32 @@ _count_live = _count.where(_live)
 _variant_characters = sa.select(
     sa.func.coalesce(sa.func.sum(sa.func.length(sa.cast(_columns.variants, sa.Text))), 0)
 ).where(_columns.environment_id == sa.bindparam("environment"), sa.cast(_columns.variants, sa.Text) != "[]")
+_environments, _projects, _changes = tables.environments, tables.projects, tables.changes
+_is_later_change = sa.and_(
+    _environments.c.id == sa.bindparam("environment"),
+    _changes.c.project_id == sa.bindparam("project"),
+    _changes.c.id > sa.bindparam("since"),
+    sa.or_(_changes.c.environment_id == sa.bindparam("environment"), _changes.c.flag_id.is_(None)),
+)
+_is_its_flag = sa.and_(_columns.id == _changes.c.flag_id, _columns.environment_id == _environments.c.id, _live)
+# A row for each environment of the project, and for the wanted one, a row for each flag that was changed.
+_changed = (
+    sa.select(
+        _environments.c.id,
+        _environments.c.revision,
+        _projects.c.revision,
+        sa.func.max(_changes.c.id),
+        _changes.c.environment_id,
+        _changes.c.flag_id,
+        *_FLAGS.columns,
+        _columns.archived_enabled,
+    )
+    .select_from(
+        _environments.join(_projects).outerjoin(_changes, _is_later_change).outerjoin(tables.flags, _is_its_flag)
+    )
+    .where(_environments.c.project_id == sa.bindparam("project"))
+    .group_by(_environments.c.id, _projects.c.id, _changes.c.environment_id, _changes.c.flag_id, _columns.id)
+)
 _update = tables.flags.update().where(_columns.id == sa.bindparam("flag"))
 _delete = tables.flags.delete().where(_columns.id == sa.bindparam("flag"))
 
@@ -124,6 +166,18 @@ async def get_flag(connection: AsyncConnection, project_id: UUID, environment_id
     return flag
 
 
+async def find_in_environment(
+    connection: AsyncConnection, project_id: UUID, environment_id: UUID, flag_id: UUID
+) -> tuple[Environment | None, Flag | None]:
+    """An environment of a project and a flag in it, in one statement; None for what there is not."""
+    ids = {"project": project_id, "environment": environment_id, "flag": flag_id}
+    row = (await connection.execute(_in_environment, ids)).one_or_none()
+    if row is None:
+        return None, None
+    environment, flag = row[: len(environments_store.COLUMNS)], row[len(environments_store.COLUMNS) :]
+    return environments_store.read_environment(environment), _from_row(flag) if flag[0] is not None else None
+
+
 async def list_flags(
     connection: AsyncConnection, environment_id: UUID, window: Window = WHOLE, *, archived: bool = False
 ) -> Iterator[Flag]:
@@ -143,6 +197,40 @@ async def find_flags(
     wanted = _chosen if with_archived else _live_chosen
     rows = await connection.execute(wanted, {"environment": environment_id, "flags": list(flag_ids)})
     return map(_from_row, rows)
+
+
+class ChangedFlags(NamedTuple):
+    """The flags of an environment that were changed after a change with a certain number, in one consistent state.
+
+    `revisions` are those of all environments of the project, by id. `number` is that of the latest change in the
+    environment, and `ids` are the flags that were changed; `flags` are without those that are deleted or archived.
+    `is_all` says that nothing else of the project was changed.
+    """
+
+    revisions: Mapping[UUID, Revision]
+    number: int
+    ids: frozenset[UUID]
+    flags: Iterable[Flag]
+    is_all: bool
+
+
+async def find_changed_flags(
+    connection: AsyncConnection, project_id: UUID, environment_id: UUID, since: int
+) -> ChangedFlags:
+    """Find the flags that were changed after the number `since`, in one statement; converted when read.
+
+    Writes to one project are serialized, so no lower number can appear later.
+    """
+    ids = {"project": project_id, "environment": environment_id, "since": since}
+    rows = (await connection.execute(_changed, ids)).all()
+    changed = [row[3:] for row in rows if row[3] is not None]
+    return ChangedFlags(
+        {each: Revision(*revision) for each, *revision in (row[:3] for row in rows)},
+        max([number for number, where, *_ in changed if where == environment_id], default=since),
+        frozenset(flag_id for _, _, flag_id, *_ in changed if flag_id is not None),
+        (_from_row(flag) for _, _, _, *flag in changed if flag[0] is not None),
+        is_all=all(flag_id is not None for _, _, flag_id, *_ in changed),
+    )
 
 
 async def find_flags_by_key(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> Iterator[Flag]:

@@ -20,9 +20,10 @@ from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.targeting import rules_store, segments_store
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.metrics import metrics_store
+from flagstaff.metrics.metrics import Kind
 from flagstaff.projects import environments_store, projects_store, sdk_keys_store
 from flagstaff.projects.projects import Environment
-from flagstaff.projects.sdk_keys import hash_sdk_key
+from flagstaff.projects.sdk_keys import KeyInForce, hash_sdk_key
 
 # For how many environments compiled flags are kept; the most recently changed ones are.
 REMEMBERED = 64
@@ -47,9 +48,19 @@ class _ReadSegments:
 
 
 @dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """What a snapshot takes from an environment and its project besides flags: keys by hash, and metrics by key."""
+
+    environment: Environment
+    sdk_keys: Mapping[bytes, KeyInForce]
+    metrics: Mapping[str, Kind]
+
+
+@dataclass(frozen=True, slots=True)
 class _Compiled:
     """An environment's flags and its project's segments by id, and the number of the latest change to the flags."""
 
+    surroundings: _Surroundings
     flags: dict[UUID, CompiledFlag]
     segments: Mapping[UUID, _CompiledSegment]
     number: int
@@ -62,7 +73,8 @@ class _Read:
     Flags and rules are converted as they are compiled, after the connection has been released.
     """
 
-    environment: Environment
+    surroundings: _Surroundings
+    segments: _ReadSegments
     revision: Revision
     flags: Iterable[Flag]
     rules: Iterable[Rule]
@@ -119,35 +131,77 @@ class SnapshotSource:
             their_keys = await sdk_keys_store.list_keys_in_force(connection, project_id)
             kinds = await metrics_store.list_kinds(connection, project_id)
             their_revisions = await revisions_store.list_revisions(connection, project_id)
-            read = [await _read_all(connection, environment, their_revisions[environment.id]) for environment in found]
+            read = [
+                await _read_all(
+                    connection,
+                    _Surroundings(environment, their_keys.get(environment.id, {}), kinds),
+                    their_segments,
+                    their_revisions[environment.id],
+                )
+                for environment in found
+            ]
         compiled_segments = await in_pieces(_compile_segments(their_segments))
         compiled = {}
         for each in read:
-            snapshot, _ = await _compile(each, compiled_segments)
-            its_keys = their_keys.get(each.environment.id, {})
-            compiled[each.environment.key] = replace(snapshot, sdk_keys=its_keys, metrics=kinds)
+            compiled[each.surroundings.environment.key], _ = await _compile(each, compiled_segments)
         return ProjectSnapshot(project_id, project.sdk_key, compiled)
 
-    async def load_environment(self, project_id: UUID, environment_id: UUID) -> EnvironmentSnapshot | None:
-        """One environment, compiled, or None if the project has no such environment."""
+    async def load_environment(
+        self, project_id: UUID, environment_id: UUID
+    ) -> tuple[EnvironmentSnapshot | None, Mapping[UUID, Revision]]:
+        """One environment, compiled, or None if the project has no such environment.
+
+        With it, the revisions in the same state of all environments of the project, by id.
+        """
         known = self._compiled.pop(environment_id, None)
-        async with self.database.read() as connection:
-            environment = await environments_store.find_environment(connection, project_id, environment_id)
-            if environment is None:
-                return None
-            its_segments = await _read_segments(connection, project_id, known.segments if known else _NOTHING)
-            their_keys = await sdk_keys_store.list_keys_in_force(connection, project_id)
-            kinds = await metrics_store.list_kinds(connection, project_id)
-            its_revision = await revisions_store.find_revision(connection, project_id, environment_id)
-            if known:
-                read = await _read_changed(connection, environment, its_revision, known)
-            else:
-                read = await _read_all(connection, environment, its_revision)
-        compiled_segments = await in_pieces(_compile_segments(its_segments))
+        found = await self._read_changed_flags(project_id, environment_id, known) if known else None
+        read, revisions = found or await self._read_environment(project_id, environment_id, known)
+        if read is None:
+            return None, revisions
+        compiled_segments = await in_pieces(_compile_segments(read.segments))
         snapshot, self._compiled[environment_id] = await _compile(read, compiled_segments)
         while len(self._compiled) > REMEMBERED:
             self._compiled.popitem(last=False)
-        return replace(snapshot, sdk_keys=their_keys.get(environment_id, {}), metrics=kinds)
+        return snapshot, revisions
+
+    async def _read_changed_flags(
+        self, project_id: UUID, environment_id: UUID, known: _Compiled
+    ) -> tuple[_Read, Mapping[UUID, Revision]] | None:
+        """The flags changed since `known`; None if something else was changed, or is being changed meanwhile.
+
+        Each statement reads in a state of its own. The revision tells whether it was the same one, without the two
+        round trips of a transaction: every change that affects the environment gives it a new revision.
+        """
+        async with self.database.query() as connection:
+            found = await flags_store.find_changed_flags(connection, project_id, environment_id, known.number)
+            revision = found.revisions.get(environment_id)
+            if revision is None or not found.is_all or len(found.ids) > MANY:
+                return None
+            at, their_rules = await rules_store.list_rules_at_revision(connection, environment_id, found.ids)
+        if at != revision.environment:
+            return None
+        segments = _ReadSegments(known.segments, ())
+        read = _Read(known.surroundings, segments, revision, found.flags, their_rules, found.number, known, found.ids)
+        return read, found.revisions
+
+    async def _read_environment(
+        self, project_id: UUID, environment_id: UUID, known: _Compiled | None
+    ) -> tuple[_Read | None, Mapping[UUID, Revision]]:
+        async with self.database.read() as connection:
+            revisions = await revisions_store.list_revisions(connection, project_id)
+            environment = await environments_store.find_environment(connection, project_id, environment_id)
+            if environment is None:
+                return None, revisions
+            its_segments = await _read_segments(connection, project_id, known.segments if known else _NOTHING)
+            their_keys = await sdk_keys_store.list_keys_in_force(connection, project_id)
+            kinds = await metrics_store.list_kinds(connection, project_id)
+            surroundings = _Surroundings(environment, their_keys.get(environment_id, {}), kinds)
+            its_revision = revisions[environment_id]
+            if known:
+                read = await _read_changed(connection, surroundings, its_segments, its_revision, known)
+            else:
+                read = await _read_all(connection, surroundings, its_segments, its_revision)
+        return read, revisions
 
 
 async def _read_segments(
@@ -158,23 +212,30 @@ async def _read_segments(
     return _ReadSegments(unchanged, await segments_store.find_segments(connection, present.keys() - unchanged.keys()))
 
 
-async def _read_all(connection: Connection, environment: Environment, revision: Revision) -> _Read:
-    found = await flags_store.list_flags(connection, environment.id)
-    their_rules = await rules_store.list_rules_of_environment(connection, environment.id)
-    return _Read(
-        environment, revision, found, their_rules, await changes_store.latest_change(connection, environment.id)
-    )
+async def _read_all(
+    connection: Connection, surroundings: _Surroundings, segments: _ReadSegments, revision: Revision
+) -> _Read:
+    environment_id = surroundings.environment.id
+    found = await flags_store.list_flags(connection, environment_id)
+    their_rules = await rules_store.list_rules_of_environment(connection, environment_id)
+    number = await changes_store.latest_change(connection, environment_id)
+    return _Read(surroundings, segments, revision, found, their_rules, number)
 
 
 async def _read_changed(
-    connection: Connection, environment: Environment, revision: Revision, known: _Compiled
+    connection: Connection,
+    surroundings: _Surroundings,
+    segments: _ReadSegments,
+    revision: Revision,
+    known: _Compiled,
 ) -> _Read:
-    number, changed = await changes_store.changed_flags(connection, environment.id, known.number)
+    environment_id = surroundings.environment.id
+    number, changed = await changes_store.changed_flags(connection, environment_id, known.number)
     if len(changed) > MANY:
-        return await _read_all(connection, environment, revision)
-    found = await flags_store.find_flags(connection, environment.id, changed) if changed else ()
+        return await _read_all(connection, surroundings, segments, revision)
+    found = await flags_store.find_flags(connection, environment_id, changed) if changed else ()
     their_rules = await rules_store.list_rules_of_flags(connection, changed) if changed else ()
-    return _Read(environment, revision, found, their_rules, number, known, frozenset(changed))
+    return _Read(surroundings, segments, revision, found, their_rules, number, known, frozenset(changed))
 
 
 async def _compile(
@@ -185,9 +246,16 @@ async def _compile(
         unchanged = {flag_id: each for flag_id, each in read.known.flags.items() if flag_id not in read.changed}
         compiled = unchanged | compiled
     predicates = {each.key: each.predicate for each in their_segments.values()}
-    snapshot = await in_pieces(assemble(read.environment, compiled.values(), predicates))
-    snapshot = replace(snapshot, revision=read.revision.environment, read_at=read.revision.project)
-    return snapshot, _Compiled(compiled, their_segments, read.number)
+    around = read.surroundings
+    snapshot = await in_pieces(assemble(around.environment, compiled.values(), predicates))
+    snapshot = replace(
+        snapshot,
+        revision=read.revision.environment,
+        read_at=read.revision.project,
+        sdk_keys=around.sdk_keys,
+        metrics=around.metrics,
+    )
+    return snapshot, _Compiled(around, compiled, their_segments, read.number)
 
 
 def _hash_keys(

@@ -102,8 +102,13 @@ async def open_flag(
 ) -> Flag:
     """The flag, in whose environment the actor must have the permission, in a state that the precondition accepts."""
     project_id, environment_id = path.project_id, path.environment_id
-    await open_environment(connection, actor, project_id, environment_id, permission, for_update=for_update)
-    flag = await flags_store.get_flag(connection, project_id, environment_id, path.flag_id)
+    _, member = await _find(connection, actor, project_id, for_update=for_update)
+    environment, flag = await flags_store.find_in_environment(connection, project_id, environment_id, path.flag_id)
+    if environment is None:
+        raise not_found("environment")
+    require(member, permission, environment.key)
+    if flag is None:
+        raise not_found("flag")
     await precondition.require(connection, flag, flag.id, project_id)
     return flag
 

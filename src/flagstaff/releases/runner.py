@@ -70,7 +70,7 @@ class Runner:
 
     async def run_due(self) -> None:
         """Advance each release that is due, and each whose flag was changed. One that fails does not stop others."""
-        async with self.database.read() as connection:
+        async with self.database.query() as connection:
             wanting = await releases_store.list_wanting(connection, _AT_ONCE)
         for release_id in wanting:
             try:

@@ -31,12 +31,12 @@ class Snapshots:
         self,
         *,
         load_project: Callable[[UUID], Awaitable[ProjectSnapshot | None]],
-        load_environment: Callable[[UUID, UUID], Awaitable[EnvironmentSnapshot | None]],
+        load_environment: Callable[[UUID, UUID], Awaitable[tuple[EnvironmentSnapshot | None, Mapping[UUID, Revision]]]],
         load_key_hashes: Callable[[UUID], Awaitable[frozenset[bytes] | None]],
         load_revisions: Callable[[UUID], Awaitable[Mapping[UUID, Revision]]],
         supervisor: Supervisor,
     ) -> None:
-        """`load_revisions` returns those of a project's environments, by id."""
+        """`load_revisions` returns those of a project's environments, by id, and `load_environment` also does so."""
         self._load_revisions = load_revisions
         self._load_project = load_project
         self._load_environment = load_environment
@@ -47,6 +47,7 @@ class Snapshots:
         self._asked: set[UUID] = set()
         self._demanded: set[UUID] = set()  # projects that are to be loaded, because a request waits for them
         self._keys_read_at: dict[UUID, int] = {}  # the revisions of projects that are not loaded, when their keys were
+        self._served: dict[UUID, int] = {}  # the revisions of projects all of whose changes the latest load has found
         self._supervisor = supervisor
         self._first_loads: SharedTasks[UUID, None] = SharedTasks(supervisor, "load")
         self._waiting: dict[tuple[UUID, UUID | None], asyncio.Task[None]] = {}  # loads that have not begun
@@ -122,6 +123,7 @@ class Snapshots:
         """
         if project_id in self._asked or project_id in self._unfinished or project_id in self.stale:
             return None
+        self._served.pop(project_id, None)
         return self.loaded.pop(project_id, None)
 
     async def catch_up(self, project_id: UUID) -> int | None:
@@ -173,6 +175,20 @@ class Snapshots:
         except Error:
             return False
         return project_id not in self.stale
+
+    async def find_served(self, project_id: UUID) -> int | None:
+        """The revision of a project whose changes are all served when the loads requested before have ended.
+
+        None if a load has failed, or if there is none, as of a deleted project.
+
+        Raises:
+            Error: As `refresh`.
+        """
+        await self._finish_loads(project_id)
+        if project_id in self.stale:
+            return None
+        served = self._served.get(project_id)
+        return served if served is not None else await self.catch_up(project_id)
 
     async def _finish_loads(self, project_id: UUID) -> None:
         """Wait for the loads that have been requested."""
@@ -234,10 +250,13 @@ class Snapshots:
             self._put(project_id, await self._load_project(project_id))
             return
         others = {key: known for key, known in loaded.environments.items() if known.environment_id != environment_id}
-        environment = await self._load_environment(project_id, environment_id)
+        environment, committed = await self._load_environment(project_id, environment_id)
         if environment is not None:
             others[environment.environment_key] = environment
         self._put(project_id, replace(loaded, environments=others))
+        revision = _revision_of(committed)
+        if revision is not None and not self._lacking(project_id, committed):
+            self._served[project_id] = revision
 
     async def _reload_key_hashes(self, project_id: UUID) -> None:
         revisions = await self._load_revisions(project_id)  # before the keys, which may be newer
@@ -252,6 +271,7 @@ class Snapshots:
     def _put(self, project_id: UUID, snapshot: ProjectSnapshot | None) -> None:
         self._demanded.discard(project_id)
         self._keys_read_at.pop(project_id, None)
+        self._served.pop(project_id, None)
         if snapshot is None:
             self.loaded.pop(project_id, None)
         else:

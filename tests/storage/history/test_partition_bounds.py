@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy.exc import ProgrammingError
 from structlog.testing import capture_logs
 
-from flagstaff.database import dialect
+from flagstaff.database import postgresql
 from flagstaff.database.database import Database
 from flagstaff.history.history_service import History
 from flagstaff.history.store import partitions
@@ -95,7 +95,7 @@ async def test_a_proof_may_take_longer_than_other_statements(
 ) -> None:
     await bound(database)
     assert store.database_url is not None
-    hurried = dialect.postgresql_engine(store.database_url, command_timeout_seconds=0.5)
+    hurried = postgresql.make_engine(store.database_url, command_timeout_seconds=0.5)
     monkeypatch.setattr(database, "_history_writer", hurried)
     monkeypatch.setattr(partitions, "_PATIENCE", "1s")
     other = await asyncpg.connect(store.database_url)

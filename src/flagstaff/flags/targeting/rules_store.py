@@ -36,6 +36,12 @@ _by_id = _rule.where(_columns.id == sa.bindparam("rule"), _columns.flag_id == sa
 _order = (-sa.cast(_columns.priority, sa.BigInteger), _columns.created_at, _columns.id)
 _of_flag = Listing(_rule.where(_columns.flag_id == sa.bindparam("flag")), _order)
 _of_flags = _rule.where(_columns.flag_id.in_(sa.bindparam("flags", expanding=True)))
+_environments = tables.environments
+_of_flags_with_revision = (
+    sa.select(_environments.c.revision, *_RULES.columns)
+    .select_from(_environments.outerjoin(tables.rules, _columns.flag_id.in_(sa.bindparam("flags", expanding=True))))
+    .where(_environments.c.id == sa.bindparam("environment"))
+)
 _of_named_flags = _rule.join(tables.flags, tables.flags.c.id == _columns.flag_id).where(
     tables.flags.c.environment_id == sa.bindparam("environment"),
     tables.flags.c.key.in_(sa.bindparam("keys", expanding=True)),
@@ -132,6 +138,18 @@ async def list_rules_of_flags(connection: AsyncConnection, flag_ids: Collection[
     """The rules of some flags, in no particular order; converted when read."""
     rows = await connection.execute(_of_flags, {"flags": list(flag_ids)})
     return map(_RULES.read, rows)
+
+
+async def list_rules_at_revision(
+    connection: AsyncConnection, environment_id: UUID, flag_ids: Collection[UUID]
+) -> tuple[int | None, Iterator[Rule]]:
+    """The revision of an environment, None if it has been deleted, and the rules of some of its flags in that state.
+
+    In no particular order; converted when read.
+    """
+    values = {"environment": environment_id, "flags": list(flag_ids)}
+    rows = (await connection.execute(_of_flags_with_revision, values)).all()
+    return rows[0][0] if rows else None, (_RULES.read(row[1:]) for row in rows if row[1] is not None)
 
 
 async def list_rules_of_keys(

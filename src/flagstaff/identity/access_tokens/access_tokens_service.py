@@ -49,7 +49,7 @@ class AccessTokens:
 
     async def authenticate(self, token_hash: bytes) -> Authenticated:
         """The account that a token acts for; raises Error UNAUTHENTICATED if it is unknown, revoked or expired."""
-        async with self.database.read() as connection:
+        async with self.database.query() as connection:
             found = await access_tokens_store.find_token_by_hash(connection, token_hash, self.now())
         if found is None:
             raise invalid_access_token()

@@ -75,7 +75,7 @@ class Sessions:
 
     async def authenticate(self, claims: Claims) -> Authenticated:
         """The account that a token belongs to; raises Error UNAUTHENTICATED if its session has ended."""
-        async with self.database.read() as connection:
+        async with self.database.query() as connection:
             found = await self._find_account(connection, claims)
         actor = Actor(found.account.id, found.account.email, session_id=claims.token_id)
         return Authenticated(actor, found.demand)
