@@ -19,8 +19,6 @@ from flagstaff.database.windows import ByCode, Listing, containing
 from flagstaff.flags.flags import Fallthrough, Flag
 from flagstaff.flags.prerequisites import Prerequisite
 from flagstaff.flags.variants import Variant, encode_value
-from flagstaff.projects import environments_store
-from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import not_found
 from flagstaff.values.lists import WHOLE, Window
 
@@ -54,7 +52,7 @@ _by_id = _flag.where(
     tables.environments.c.project_id == sa.bindparam("project"),
 )
 _in_environment = (
-    sa.select(*environments_store.COLUMNS, *_FLAGS.columns, _columns.archived_enabled)
+    sa.select(tables.environments.c.key, *_FLAGS.columns, _columns.archived_enabled)
     .select_from(
         tables.environments.outerjoin(
             tables.flags,
@@ -168,14 +166,14 @@ async def get_flag(connection: AsyncConnection, project_id: UUID, environment_id
 
 async def find_in_environment(
     connection: AsyncConnection, project_id: UUID, environment_id: UUID, flag_id: UUID
-) -> tuple[Environment | None, Flag | None]:
-    """An environment of a project and a flag in it, in one statement; None for what there is not."""
+) -> tuple[str | None, Flag | None]:
+    """The key of an environment of a project and a flag in it, in one statement; None for what there is not."""
     ids = {"project": project_id, "environment": environment_id, "flag": flag_id}
     row = (await connection.execute(_in_environment, ids)).one_or_none()
     if row is None:
         return None, None
-    environment, flag = row[: len(environments_store.COLUMNS)], row[len(environments_store.COLUMNS) :]
-    return environments_store.read_environment(environment), _from_row(flag) if flag[0] is not None else None
+    key, *flag = row
+    return key, _from_row(flag) if flag[0] is not None else None
 
 
 async def list_flags(

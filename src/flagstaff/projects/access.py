@@ -103,10 +103,10 @@ async def open_flag(
     """The flag, in whose environment the actor must have the permission, in a state that the precondition accepts."""
     project_id, environment_id = path.project_id, path.environment_id
     _, member = await _find(connection, actor, project_id, for_update=for_update)
-    environment, flag = await flags_store.find_in_environment(connection, project_id, environment_id, path.flag_id)
-    if environment is None:
+    key, flag = await flags_store.find_in_environment(connection, project_id, environment_id, path.flag_id)
+    if key is None:
         raise not_found("environment")
-    require(member, permission, environment.key)
+    require(member, permission, key)
     if flag is None:
         raise not_found("flag")
     await precondition.require(connection, flag, flag.id, project_id)

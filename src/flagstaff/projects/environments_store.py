@@ -16,7 +16,7 @@ from flagstaff.values.errors import not_found
 from flagstaff.values.lists import WHOLE, Window
 
 _columns = tables.environments.c
-COLUMNS = (
+_environment = sa.select(
     _columns.id,
     _columns.project_id,
     _columns.name,
@@ -25,8 +25,6 @@ COLUMNS = (
     _columns.critical,
     _columns.position,
 )
-"""What `read_environment` reads."""
-_environment = sa.select(*COLUMNS)
 _insert = tables.environments.insert()
 _by_id = _environment.where(_columns.id == sa.bindparam("environment"), _columns.project_id == sa.bindparam("project"))
 _by_key = _environment.where(_columns.project_id == sa.bindparam("project"), _columns.key == sa.bindparam("key"))
@@ -60,12 +58,12 @@ async def find_environment(connection: AsyncConnection, project_id: UUID, enviro
     """The environment with this id in a project, if there is one."""
     ids = {"project": project_id, "environment": environment_id}
     row = (await connection.execute(_by_id, ids)).one_or_none()
-    return read_environment(row) if row else None
+    return _from_row(row) if row else None
 
 
 async def list_environments_with_costly_rules(connection: AsyncConnection) -> list[Environment]:
     """The environments of all projects in which a rule has conditions or a segment, in no particular order."""
-    return list(map(read_environment, await connection.execute(_with_costly_rules)))
+    return list(map(_from_row, await connection.execute(_with_costly_rules)))
 
 
 async def get_environment(connection: AsyncConnection, project_id: UUID, environment_id: UUID) -> Environment:
@@ -79,7 +77,7 @@ async def get_environment(connection: AsyncConnection, project_id: UUID, environ
 async def find_environment_by_key(connection: AsyncConnection, project_id: UUID, key: str) -> Environment | None:
     """The environment of a project with this key, if there is one."""
     row = (await connection.execute(_by_key, {"project": project_id, "key": key})).one_or_none()
-    return read_environment(row) if row else None
+    return _from_row(row) if row else None
 
 
 async def list_environments(
@@ -87,11 +85,10 @@ async def list_environments(
 ) -> Iterator[Environment]:
     """The environments of a project by position, the time of their creation and their id; converted when read."""
     rows = await _of_project.rows(connection, window, {"project": project_id})
-    return map(read_environment, rows)
+    return map(_from_row, rows)
 
 
-def read_environment(row: Sequence[Any]) -> Environment:
-    """The environment in a row with `COLUMNS`."""
+def _from_row(row: Sequence[Any]) -> Environment:
     environment_id, project_id, name, key, created_at, critical, position = row
     return Environment(environment_id, project_id, name, key, created_at, is_critical(key, chosen=critical), position)
 

@@ -77,14 +77,15 @@ class Observer:
                 self._seen[environment_id] = latest
 
     async def _list_observed(self) -> list[Release]:
-        async with self.database.read() as connection:
+        async with self.database.query() as connection:  # five times a second, nearly always without news
             wanted = await releases_store.list_observed(connection)
-            for release_id, updated_at in wanted.items():
-                known = self._releases.get(release_id)
-                if known is None or known.updated_at != updated_at:
+        for release_id, updated_at in wanted.items():
+            known = self._releases.get(release_id)
+            if known is None or known.updated_at != updated_at:
+                async with self.database.read() as connection:
                     found = await releases_store.find_release(connection, release_id)
-                    if found is not None:
-                        self._releases[release_id] = found
+                if found is not None:
+                    self._releases[release_id] = found
         self._releases = {each: self._releases[each] for each in wanted if each in self._releases}
         self._rests_until = {each: at for each, at in self._rests_until.items() if each in wanted}
         return [each for each in self._releases.values() if each.segments]
