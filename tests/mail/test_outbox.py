@@ -10,8 +10,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from flagstaff.mail.envelope import Mail
-from flagstaff.mail.message import password_reset
 from flagstaff.mail.outbox import Outbox
+from flagstaff.mail.wording import password_reset
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flagstaff.cluster.leases_store import LEASE_SECONDS, RENEW_SECONDS
+from flagstaff.cluster.lease import LEASE_SECONDS, RENEW_SECONDS
 from tests.support.api import Json, flag_path
 from tests.support.clients import open_client
 from tests.support.postgres import PostgresServer

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.cluster.leases_store import HOLD_SECONDS, LEASE_SECONDS, Leases, Row
+from flagstaff.cluster.lease import HOLD_SECONDS, LEASE_SECONDS
+from flagstaff.cluster.leases_store import Leases, Row
 
 
 @dataclass

@@ -11,7 +11,8 @@ import pytest
 
 from flagstaff.cluster.instance_reports_store import encode_report
 from flagstaff.cluster.instances import Load, Report
-from flagstaff.cluster.leases_store import HOLD_SECONDS, LEASE_SECONDS, Member
+from flagstaff.cluster.lease import HOLD_SECONDS, LEASE_SECONDS
+from flagstaff.cluster.leases_store import Member
 from flagstaff.cluster.messages import Message
 from flagstaff.cluster.notifications import Notifications
 from tests.support.postgres import PostgresServer

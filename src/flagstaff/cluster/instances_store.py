@@ -26,7 +26,8 @@ import structlog
 from flagstaff.cluster import messages
 from flagstaff.cluster.instance_reports_store import Reporting
 from flagstaff.cluster.instances import LeaseState, ListedInstance
-from flagstaff.cluster.leases_store import HOLD_SECONDS, LEASE_SECONDS, RENEW_SECONDS, Leases, Member, Reading, Row
+from flagstaff.cluster.lease import HOLD_SECONDS, LEASE_SECONDS, RENEW_SECONDS
+from flagstaff.cluster.leases_store import Leases, Member, Reading, Row
 from flagstaff.cluster.messages import Message
 from flagstaff.cluster.questions_store import Present, Questions
 from flagstaff.database import dialect

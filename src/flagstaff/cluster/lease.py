@@ -1,10 +1,15 @@
-"""Until when this instance can be sure that it serves every change whose response has been sent."""
+"""The lease of this instance: how long it lasts, and until when the instance is sure to serve every change."""
 
 import time
 from collections.abc import Callable
 from math import inf
 
 from flagstaff.telemetry.metrics import Metrics
+
+LEASE_SECONDS = 3.0
+HOLD_SECONDS = 2.9
+"""Shorter than the lease, because clocks do not run at exactly the same speed."""
+RENEW_SECONDS = 0.75
 
 
 class Lease:

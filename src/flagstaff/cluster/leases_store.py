@@ -9,10 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-LEASE_SECONDS = 3.0
-HOLD_SECONDS = 2.9
-"""Shorter than the lease, because clocks do not run at exactly the same speed."""
-RENEW_SECONDS = 0.75
+from flagstaff.cluster.lease import LEASE_SECONDS
 
 
 class Member(NamedTuple):

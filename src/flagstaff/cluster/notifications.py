@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from flagstaff.cluster.instance_reports_store import decode_report
 from flagstaff.cluster.instances import LeaseState, ListedInstance
-from flagstaff.cluster.leases_store import LEASE_SECONDS, Member, Reading, Row
+from flagstaff.cluster.lease import LEASE_SECONDS
+from flagstaff.cluster.leases_store import Member, Reading, Row
 from flagstaff.cluster.messages import CHANNEL, Message, channel_of
 from flagstaff.database import dialect
 from flagstaff.database.tables import moment

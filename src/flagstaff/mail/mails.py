@@ -10,7 +10,7 @@ import structlog
 
 from flagstaff.mail.digest import Digest, write_digest
 from flagstaff.mail.envelope import Mail
-from flagstaff.mail.message import invitation, password_reset, token_created, webhook_disabled
+from flagstaff.mail.wording import invitation, password_reset, token_created, webhook_disabled
 
 log = structlog.get_logger(__name__)
 
