@@ -1,9 +1,10 @@
-"""How a toggle reaches all instances, as cluster/instances_store.py and audit/propagation.py do it, in simulated time.
+"""Simulates how a toggle reaches all instances, in simulated time.
 
-The instance that makes the change commits it, and PostgreSQL notifies the others, which load it. The first one loads
-it, reads the leases, and sends a question, which each other instance answers when it has loaded. Notifications are sent
-one after the other, because PostgreSQL commits those that notify in one order. Each one is delivered to every instance.
-The question is repeated every 250 ms until all have answered.
+The model follows cluster/instances_store.py and audit/propagation.py. The instance that makes the change commits it,
+and PostgreSQL notifies the others, which load it. The first one loads it, reads the leases, and sends a question, which
+each other instance answers when it has loaded. Notifications are sent one after the other, because PostgreSQL commits
+those that notify in one order. Each one is delivered to every instance. The question is repeated every 250 ms until all
+have answered.
 """
 
 import random
