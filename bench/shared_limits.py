@@ -1,4 +1,4 @@
-"""How far one client exceeds a limit of 200 a minute on several servers: `python -m bench.shared_limits`.
+"""Measures how far a client exceeds a limit of 200 a minute on several servers: `python -m bench.shared_limits`.
 
 Starts servers that share the limits through a separate Valkey, and sends a client's evaluations to them: evenly and
 unevenly, at a steady rate and as fast as they are answered. Prints the number of allowed evaluations, as the median and

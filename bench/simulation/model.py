@@ -1,4 +1,4 @@
-"""How a toggle reaches all instances, as cluster/instances_store.py and audit/propagation.py do it, in simulated time.
+"""Simulates how a toggle reaches all instances, in simulated time.
 
 The instance that makes the change commits it, and PostgreSQL notifies the others. Each loads it and acknowledges it to
 the first one, which loads it and reads the leases meanwhile. Notifications are sent one after the other, because

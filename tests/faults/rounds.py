@@ -32,7 +32,7 @@ _LIMIT_PAUSE_SECONDS = 0.05  # the error depends on the speed of the client, and
 
 @dataclass(frozen=True)
 class Pace:
-    """How long each client waits between two requests."""
+    """The pauses of each client between two requests."""
 
     evaluate_seconds: float = 0.025
     toggle_seconds: float = 0.1

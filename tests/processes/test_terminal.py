@@ -19,7 +19,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Screen:
-    """What a server has written to its terminal."""
+    """The output of a server on its terminal."""
 
     def __init__(self, descriptor: int, port: int) -> None:
         self._descriptor = descriptor

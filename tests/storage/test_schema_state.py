@@ -1,4 +1,4 @@
-"""Which versions can serve from a database, and migrations while instances run."""
+"""The versions that can serve from a database, and migrations while instances run."""
 
 import asyncio
 import time

@@ -27,7 +27,7 @@ _DECISIVE = {f"FLAGSTAFF_{name}" for name in ("SECRET_KEY", "REGISTRATION", "DEM
 
 @dataclass(frozen=True)
 class Beginning:
-    """What Ada has in a database: in the folder or, on PostgreSQL, in the database with this name.
+    """The resources of Ada in a database: in the folder or, on PostgreSQL, in the database with this name.
 
     The environment is the project's `production`.
     """

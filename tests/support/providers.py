@@ -16,7 +16,7 @@ _ANSWER_SECONDS = 60
 
 
 class Question(NamedTuple):
-    """What an application asks: a flag of a type, its own default, and the context."""
+    """The question of an application: a flag of a type, its own default, and the context."""
 
     flag: str
     kind: str

@@ -1,4 +1,4 @@
-"""Which rows of instances belong to instances that serve, or that should."""
+"""The rows of instances that serve, or that should serve."""
 
 from flagstaff.cluster.instances import LeaseState, ListedInstance, without_former
 

@@ -344,12 +344,12 @@ async def test_variants_that_are_given_or_needed_there_are_not_taken_away(
     there = await ada.create_flag(staging, variants=[RED, BLUE])
     rule = await ada.create_rule(there, variant="blue")
     answer = await copy(ada, environment, staging, parts=["variants"])
-    reason = "would have a rule that gives the variant blue, which it would not have; copy rules and variants"
+    reason = "would have a rule for the variant blue, which it would not have; copy rules and variants"
     assert problems(answer) == {"flag_keys.0": reason}
     await ada.create_rule(here, variant="red")
     await ada.put(flag_path(there), json={"variants": [BLUE]})
     answer = await copy(ada, environment, staging, parts=["rules"])
-    assert problems(answer)["flag_keys.0"].startswith("would have a rule that gives the variant red")
+    assert problems(answer)["flag_keys.0"].startswith("would have a rule for the variant red")
     await ada.delete(f"{flag_path(there)}/rules/{rule['id']}")
     await ada.create_flag(staging, key="needing", prerequisites=[{"flag_key": KEY, "variants": ["blue"]}])
     answer = await copy(ada, environment, staging)
