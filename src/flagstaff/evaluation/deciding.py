@@ -70,8 +70,9 @@ def prepare(flag_set: FlagSet, keys: Iterable[str]) -> Generator[None, None, Dec
     yield
     part = all_flags(snapshot)
     if part.targeting is not None and part.targeting.needs:
-        part = replace(part, targeting=replace(part.targeting, needs=()))
-        yield from part.targeting.prepare()
+        targeting = replace(part.targeting, needs=())
+        yield from targeting.prepare()
+        part = replace(part, targeting=targeting)
     decider = Decider(flag_set, compiled, snapshot, part)
     yield
     return decider
