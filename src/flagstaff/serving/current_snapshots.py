@@ -14,14 +14,18 @@ from weakref import WeakValueDictionary
 
 import structlog
 
+from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.concurrency.shared_tasks import SharedTasks
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.database.revisions import Revision
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot, pieces_of
 from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error, unavailable
+from flagstaff.values.lists import emptying
 
 log = structlog.get_logger(__name__)
+
+_PIECES_AT_ONCE = 500  # of a snapshot, are freed at once: a task costs more
 
 
 class Snapshots:
@@ -232,12 +236,23 @@ class Snapshots:
             return
         if environment_id is None or loaded is None:
             self._put(project_id, await self._load_project(project_id))
+            self._free_replaced(project_id, loaded)
             return
         others = {key: known for key, known in loaded.environments.items() if known.environment_id != environment_id}
         environment = await self._load_environment(project_id, environment_id)
         if environment is not None:
             others[environment.environment_key] = environment
         self._put(project_id, replace(loaded, environments=others))
+        self._free_replaced(project_id, loaded)
+
+    def _free_replaced(self, project_id: UUID, before: ProjectSnapshot | None) -> None:
+        """Free large environments that have been replaced in small steps, once nobody uses them."""
+        now = self.loaded.get(project_id)
+        kept = set(map(id, now.environments.values())) if now is not None else ()
+        replaced = [each for each in before.environments.values() if id(each) not in kept] if before is not None else ()
+        pieces = [piece for each in replaced for piece in pieces_of(each)]
+        if len(pieces) > _PIECES_AT_ONCE:
+            self._supervisor.start("free", in_pieces(emptying(pieces)))
 
     async def _reload_key_hashes(self, project_id: UUID) -> None:
         revisions = await self._load_revisions(project_id)  # before the keys, which may be newer
