@@ -7,8 +7,9 @@ rest.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from uuid import UUID
 from weakref import WeakValueDictionary
 
@@ -25,7 +26,7 @@ from flagstaff.values.lists import emptying
 
 log = structlog.get_logger(__name__)
 
-_PIECES_AT_ONCE = 500  # of a snapshot, are freed at once: a task costs more
+_FLAGS_AT_ONCE = 200  # so many of an environment are freed at once: a task costs more
 
 
 class Snapshots:
@@ -249,10 +250,10 @@ class Snapshots:
         """Free large environments that have been replaced in small steps, once nobody uses them."""
         now = self.loaded.get(project_id)
         kept = set(map(id, now.environments.values())) if now is not None else ()
-        replaced = [each for each in before.environments.values() if id(each) not in kept] if before is not None else ()
-        pieces = [piece for each in replaced for piece in pieces_of(each)]
-        if len(pieces) > _PIECES_AT_ONCE:
-            self._supervisor.start("free", in_pieces(emptying(pieces)))
+        present = before.environments.values() if before is not None else ()
+        replaced = [each for each in present if id(each) not in kept and len(each.places) > _FLAGS_AT_ONCE]
+        if replaced:
+            self._supervisor.start("free", in_pieces(_freeing(replaced)))
 
     async def _reload_key_hashes(self, project_id: UUID) -> None:
         revisions = await self._load_revisions(project_id)  # before the keys, which may be newer
@@ -273,6 +274,15 @@ class Snapshots:
             self.loaded[project_id] = snapshot
         for observer in self._observers:
             observer(project_id, snapshot)
+
+
+def _freeing(snapshots: list[EnvironmentSnapshot]) -> Generator[None, None, None]:
+    pieces: list[object] = []
+    for each in chain.from_iterable(map(pieces_of, snapshots)):
+        pieces.append(each)
+        yield
+    snapshots.clear()
+    yield from emptying(pieces)
 
 
 def _revision_of(committed: Mapping[UUID, Revision]) -> int | None:
