@@ -99,8 +99,6 @@ def main() -> None:
             server.wait_until_it_answers("/ready")
             os.sched_setaffinity(0, {cores.load})
             figures = _measure(server, watch, filled, asked)
-    if asked.output is not None:
-        asked.output.write_text(json.dumps({name: asdict(each) for name, each in figures.items()}, indent=1))
     before = json.loads(asked.before.read_bytes()) if asked.before is not None else {}
     _print(figures, before)
 
@@ -153,12 +151,15 @@ def _measure(server: FlagstaffServer, watch: Watch, filled: Filled, asked: argpa
     results = _find_results(client, filled)
     ids = {**filled.ids, "evaluation_id": results[0]["after_evaluation_id"]} if results else filled.ids
     filled = replace(filled, results=results, ids=ids)
-    figures = {}
+    figures: dict[str, Figures] = {}
     for request in (*list_reads(filled), *list_others(filled)):
         if any(text in request.name for text in asked.texts):
             figures[request.name] = found = _measure_one(client, watch, request, request.repeat or asked.repeat)
-            held = f"{found.held * 1000:6.1f} {found.held_by_clock * 1000:6.1f} {found.worst * 1000:6.1f}"
-            print(f"{request.name:50} {found.status} {found.p50 * 1000:8.1f} {held}", file=sys.stderr, flush=True)
+            seconds = (found.p50, found.cpu, found.held, found.held_by_clock, found.worst, found.collected)
+            shown = " ".join(f"{each * 1000:8.1f}" for each in seconds)
+            print(f"{request.name:50} {found.status} {shown}", file=sys.stderr, flush=True)
+            if asked.output is not None:
+                asked.output.write_text(json.dumps({name: asdict(each) for name, each in figures.items()}, indent=1))
     return figures
 
 
