@@ -100,7 +100,11 @@ def _queries(filled: Filled) -> dict[str, Mapping[str, Mapping[str, str]]]:
         "list_answer_changes": {"": {**hundred, **user}},
         "summarise_evaluations": {
             "by day": {**days, "interval": "1d"},
-            "a day by hour": {**days, "since": f"{now - timedelta(days=1):%Y-%m-%dT%H:00:00Z}", "interval": "1h"},
+            "half a day by hour": {
+                **days,
+                "since": f"{now - timedelta(hours=12):%Y-%m-%dT%H:00:00Z}",
+                "interval": "1h",
+            },
             "by hour": {**days, "interval": "1h"},  # which is refused: it has too many results
             "users": {**days, "interval": "1d", "users": "true", "flag_key": "flag-0001"},
         },
