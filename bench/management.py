@@ -1,11 +1,11 @@
-"""`python -m bench.management [TEXT]`: what each operation of the management API costs with thousands of flags.
+"""`python -m bench.management [TEXT …]`: what each operation of the management API costs with thousands of flags.
 
 It builds an environment of 5,000 flags with 200,000 evaluations and 50,000 changes, and one of 3,000 flags that each
 need twenty others. Then it asks every operation that reads, and the large writes: first for the time of an answer and
 the processor time, then once more with a watch on the event loop, for the longest time for which it was held.
 
-With a text, only the rows whose names contain it are measured. `--keep FOLDER` keeps the data for the next run, and
-`--before FILE` compares with the results that an earlier run has written with `--output FILE`.
+With texts, only the rows whose names contain one of them are measured. `--keep FOLDER` keeps the data for the next run,
+and `--before FILE` compares with the results that an earlier run has written with `--output FILE`.
 """
 
 import argparse
@@ -35,7 +35,6 @@ from bench.report import print_table
 from bench.servers import FlagstaffServer, Switches
 from flagstaff.settings import Settings
 
-REPEAT = 7
 WANTED_SECONDS = 0.005
 _QUIET_SHARE, _LOOK_SECONDS, _LONGEST_WAIT = 0.1, 1.0, 600
 
@@ -99,20 +98,19 @@ def main() -> None:
         with FlagstaffServer(cores.server, data, Switches(), settings, module="bench.watched") as server:
             server.wait_until_it_answers("/ready")
             os.sched_setaffinity(0, {cores.load})
-            figures = _measure(server, watch, filled, asked.text)
-    if asked.output is not None:
-        asked.output.write_text(json.dumps({name: asdict(each) for name, each in figures.items()}, indent=1))
+            figures = _measure(server, watch, filled, asked)
     before = json.loads(asked.before.read_bytes()) if asked.before is not None else {}
     _print(figures, before)
 
 
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench.management", description="The costs of the management API.")
-    parser.add_argument("text", nargs="?", default="", help="only rows whose names contain it")
+    parser.add_argument("texts", nargs="*", default=[""], help="only rows whose names contain one of them")
     parser.add_argument("--database", help="postgresql://… of an empty database (default: SQLite)")
     parser.add_argument("--keep", type=Path, help="a folder that keeps the data, or has kept it")
     parser.add_argument("--output", type=Path, help="where to write the results, as JSON")
     parser.add_argument("--before", type=Path, help="results to compare with")
+    parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--flags", type=int, default=Sizes.flags)
     parser.add_argument("--evaluations", type=int, default=Sizes.evaluations)
     parser.add_argument("--changes", type=int, default=Sizes.changes)
@@ -146,24 +144,26 @@ def _fill(asked: argparse.Namespace, folder: Path) -> tuple[Path, Filled]:
     return folder / "data", load(kept / "filled.json")
 
 
-def _measure(server: FlagstaffServer, watch: Watch, filled: Filled, text: str) -> dict[str, Figures]:
+def _measure(server: FlagstaffServer, watch: Watch, filled: Filled, asked: argparse.Namespace) -> dict[str, Figures]:
     client = Client(server, filled.token)
     client.evaluate(filled.sdk_key)  # so that the project is loaded, as it is where it is used
     _wait_until_quiet(client)
     results = _find_results(client, filled)
     ids = {**filled.ids, "evaluation_id": results[0]["after_evaluation_id"]} if results else filled.ids
     filled = replace(filled, results=results, ids=ids)
-    figures = {}
+    figures: dict[str, Figures] = {}
     for request in (*list_reads(filled), *list_others(filled)):
-        if text in request.name:
-            figures[request.name] = found = _measure_one(client, watch, request)
-            held = f"{found.held * 1000:6.1f} {found.held_by_clock * 1000:6.1f} {found.worst * 1000:6.1f}"
-            print(f"{request.name:50} {found.status} {found.p50 * 1000:8.1f} {held}", file=sys.stderr, flush=True)
+        if any(text in request.name for text in asked.texts):
+            figures[request.name] = found = _measure_one(client, watch, request, request.repeat or asked.repeat)
+            seconds = (found.p50, found.cpu, found.held, found.held_by_clock, found.worst, found.collected)
+            shown = " ".join(f"{each * 1000:8.1f}" for each in seconds)
+            print(f"{request.name:50} {found.status} {shown}", file=sys.stderr, flush=True)
+            if asked.output is not None:
+                asked.output.write_text(json.dumps({name: asdict(each) for name, each in figures.items()}, indent=1))
     return figures
 
 
-def _measure_one(client: "Client", watch: Watch, request: Request) -> Figures:
-    repeat = request.repeat or REPEAT
+def _measure_one(client: "Client", watch: Watch, request: Request, repeat: int) -> Figures:
     times, costs, holds, holds_by_clock, collections = [], [], [], [], []
     client.ask(request, 0)  # loads what is loaded once
     for number in range(1, repeat + 1):

@@ -13,7 +13,7 @@ from typing import Self
 
 from bench.machine import NotReadyError, free_port
 
-_START_SECONDS = 60
+_START_SECONDS = 120
 _STOP_SECONDS = 20
 _CHECKOUT = Path(__file__).parent.parent
 

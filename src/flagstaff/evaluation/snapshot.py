@@ -1,6 +1,6 @@
 """Snapshots: the flags of an environment, compiled for evaluation. Immutable; a change creates a new snapshot."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
@@ -116,6 +116,18 @@ class EnvironmentSnapshot:
     translations: dict[Dialect, Translation] = field(default_factory=dict)  # those that were asked for
     sdk_keys: Mapping[bytes, KeyInForce] = field(default_factory=dict)  # the environment's own, by their hashes
     metrics: Mapping[str, Kind] = field(default_factory=dict)  # the project's, by key
+
+
+def pieces_of(snapshot: EnvironmentSnapshot) -> Iterator[object]:
+    """The pieces of a snapshot that grow with its flags and are made anew for each snapshot, to be freed one by one."""
+    yield from snapshot.answers
+    yield from snapshot.rollout_answers
+    for matches in (snapshot.by_user_id, snapshot.by_email, snapshot.by_domain):
+        yield from matches.values()
+    if snapshot.targeting is not None:
+        yield from snapshot.targeting.answers
+        yield from snapshot.targeting.needs
+        yield from snapshot.targeting.by_predicate.values()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

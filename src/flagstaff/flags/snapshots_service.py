@@ -243,7 +243,9 @@ async def _compile(
 ) -> tuple[EnvironmentSnapshot, _Compiled]:
     compiled = await in_pieces(_compile_flags(read.flags, read.rules))
     if read.known is not None:
-        unchanged = {flag_id: each for flag_id, each in read.known.flags.items() if flag_id not in read.changed}
+        unchanged = dict(read.known.flags)  # a copy, which hashes no id
+        for flag_id in read.changed:
+            unchanged.pop(flag_id, None)
         compiled = unchanged | compiled
     predicates = {each.key: each.predicate for each in their_segments.values()}
     around = read.surroundings

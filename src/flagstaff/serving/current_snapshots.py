@@ -7,21 +7,26 @@ rest.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from uuid import UUID
 from weakref import WeakValueDictionary
 
 import structlog
 
+from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.concurrency.shared_tasks import SharedTasks
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.database.revisions import Revision
-from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot, pieces_of
 from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Error, unavailable
+from flagstaff.values.lists import emptying
 
 log = structlog.get_logger(__name__)
+
+_FLAGS_AT_ONCE = 200  # so many of an environment are freed at once: a task costs more
 
 
 class Snapshots:
@@ -248,6 +253,7 @@ class Snapshots:
             return
         if environment_id is None or loaded is None:
             self._put(project_id, await self._load_project(project_id))
+            self._free_replaced(project_id, loaded)
             return
         others = {key: known for key, known in loaded.environments.items() if known.environment_id != environment_id}
         environment, committed = await self._load_environment(project_id, environment_id)
@@ -257,6 +263,16 @@ class Snapshots:
         revision = _revision_of(committed)
         if revision is not None and not self._lacking(project_id, committed):
             self._served[project_id] = revision
+        self._free_replaced(project_id, loaded)
+
+    def _free_replaced(self, project_id: UUID, before: ProjectSnapshot | None) -> None:
+        """Free large environments that have been replaced in small steps, once nobody uses them."""
+        now = self.loaded.get(project_id)
+        kept = set(map(id, now.environments.values())) if now is not None else ()
+        present = before.environments.values() if before is not None else ()
+        replaced = [each for each in present if id(each) not in kept and len(each.places) > _FLAGS_AT_ONCE]
+        if replaced:
+            self._supervisor.start("free", in_pieces(_freeing(replaced)))
 
     async def _reload_key_hashes(self, project_id: UUID) -> None:
         revisions = await self._load_revisions(project_id)  # before the keys, which may be newer
@@ -278,6 +294,15 @@ class Snapshots:
             self.loaded[project_id] = snapshot
         for observer in self._observers:
             observer(project_id, snapshot)
+
+
+def _freeing(snapshots: list[EnvironmentSnapshot]) -> Generator[None, None, None]:
+    pieces: list[object] = []
+    for each in chain.from_iterable(map(pieces_of, snapshots)):
+        pieces.append(each)
+        yield
+    snapshots.clear()
+    yield from emptying(pieces)
 
 
 def _revision_of(committed: Mapping[UUID, Revision]) -> int | None:

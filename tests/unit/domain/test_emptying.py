@@ -1,0 +1,9 @@
+"""Freeing what nobody needs any more in small steps."""
+
+from flagstaff.values.lists import emptying
+
+
+def test_lists_and_dictionaries_are_emptied_one_item_at_a_time() -> None:
+    items, by_name = [1, 2, 3], {"a": 1, "b": 2}
+    left = [len(items) + len(by_name) for _ in emptying(items, by_name)]
+    assert left == [4, 3, 2, 1, 0]
