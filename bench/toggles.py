@@ -28,6 +28,7 @@ from tests.support.stores import Store, execute, make_postgresql_template, postg
 WARM_UP = 20
 CONNECTIONS = 1000  # for 32 instances, with room
 _SETTLE_SECONDS = 0.5
+_STARTED_AT_ONCE = 4
 _ENVIRON = {
     "FLAGSTAFF_SECRET_KEY": "k" * 32,
     "FLAGSTAFF_ACCESS_LOG": "off",
@@ -76,14 +77,16 @@ async def fleet(
         url = None
         if postgres:
             url = (await stack.enter_async_context(postgresql_store(postgres, folder))).database_url
-        servers = []
-        for number in range(instances):
-            data = folder / f"{number}" / "data"
-            data.mkdir(parents=True, mode=0o700)
+        stores = [Store(url, folder / f"{number}" / "data") for number in range(instances)]
+        for store in stores:
+            store.data_directory.mkdir(parents=True, mode=0o700)
             if url is None:
-                await migrate(None, data)
-            command = COMMAND if sources else None
-            servers.append(await stack.enter_async_context(ServerProcess(Store(url, data), environ, command=command)))
+                await migrate(None, store.data_directory)
+        servers = [ServerProcess(store, environ, command=COMMAND if sources else None) for store in stores]
+        for server in servers:
+            stack.push_async_callback(server.kill)
+        for some in range(0, instances, _STARTED_AT_ONCE):
+            await asyncio.gather(*(each.start() for each in servers[some : some + _STARTED_AT_ONCE]))
         caller = await stack.enter_async_context(RemoteCaller(servers[0].url))
         made = Fleet(postgres, url, servers, *await _prepare(caller, servers))
         await made.time_toggles(WARM_UP)

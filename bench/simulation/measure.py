@@ -127,15 +127,15 @@ async def _measure() -> dict[str, Any]:
                 taken = measured["toggles"][str(count)] = await _toggles(made)
             sys.stdout.write(f"{count} instances: {statistics.median(taken):.1f} ms\n")
             sys.stdout.flush()
+            FILE.write_text(json.dumps(measured) + "\n")
     return measured
 
 
 def main() -> None:
-    """Measure, and write the file."""
+    """Measure, and write the file after each number of instances."""
     measured = asyncio.run(_measure())
     for name, taken in measured["delays"].items():
         sys.stdout.write(f"{name}: {statistics.median(taken):.3f} ms\n")
-    FILE.write_text(json.dumps(measured) + "\n")
 
 
 if __name__ == "__main__":
