@@ -102,6 +102,24 @@ async def test_a_change_whose_answer_is_lost_may_have_been_made_and_the_message_
     assert (await ada.api.get(f"/api{flag_page(flag)}")).json()["description"] == "mine"
 
 
+async def test_a_draft_survives_an_outage(ada: Person, server: ServerProcess) -> None:
+    flag = await ada.api.create_flag()
+    description = ada.page.get_by_role("dialog").get_by_label("Description")
+    await ada.page.goto(flag_page(flag))
+    await ada.press("Actions")
+    await ada.page.get_by_role("menuitem", name="Edit").click()
+    await description.fill("typed for an hour")
+    await server.kill()
+    await ada.press("Save")
+    await ada.sees("The server cannot be reached.")
+    await server.start()
+    await expect(banner(ada)).to_have_count(0)
+    await expect(description).to_have_value("typed for an hour")
+    await ada.press("Save")
+    await expect(ada.page.get_by_role("dialog")).to_have_count(0)
+    assert (await ada.api.get(f"/api{flag_page(flag)}")).json()["description"] == "typed for an hour"
+
+
 async def test_what_others_changed_during_an_outage_shows_after_it_by_itself(
     ada: Person, server: ServerProcess
 ) -> None:
