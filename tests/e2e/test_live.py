@@ -71,7 +71,9 @@ async def test_without_the_stream_changes_show_within_seconds(ada: Person) -> No
     await ada.without_events()
     flag = await ada.api.create_flag(enabled=False)
     async with ada.page.expect_response("**/changes?limit=20"):
-        await ada.page.goto(environment_page(environment_of(flag)))
+        async with ada.page.expect_event("requestfailed", lambda request: request.url.endswith("/events")):
+            await ada.page.goto(environment_page(environment_of(flag)))
+        await ada.clock.fast_forward(POLL)
     switch = ada.page.get_by_role("switch", name="New checkout")
     await expect(switch).not_to_be_checked()
     await ada.api.post(f"{flag_path(flag)}/toggle")
