@@ -6,7 +6,7 @@ from typing import Literal
 
 from playwright.async_api import expect
 
-from tests.e2e.people import Person
+from tests.e2e.people import Person, load_all
 
 AXE = Path(__file__).parents[2] / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -47,7 +47,7 @@ async def check(person: Person, place: str, *, rules: Sequence[str] = RULES) -> 
 
     It is scrolled to its top, because axe measures only the part of a control that the header does not cover.
     """
-    await expect(person.page.locator(".mantine-Skeleton-root")).to_have_count(0)
+    await load_all(person.page)
     await person.page.evaluate("scrollTo(0, 0)")
     await person.page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))")
     if not await person.page.evaluate("'axe' in window"):
@@ -67,7 +67,7 @@ async def stays_within(person: Person, path: str | None = None) -> None:
     if path is not None:
         await page.goto(path)
         await expect(page.get_by_role("heading", level=1)).to_be_visible()
-    await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
+    await load_all(page)
     wide = await page.evaluate(WIDER_THAN_THE_WINDOW)
     assert not wide, f"{path}: {wide}"
 

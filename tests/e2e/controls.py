@@ -7,7 +7,7 @@ from typing import Any
 from playwright.async_api import Page, Request, expect
 
 from flagstaff.assembly.openapi import PERMISSION
-from tests.e2e.people import POLL_SECONDS, Person, environment_page, flag_page
+from tests.e2e.people import POLL_SECONDS, Person, environment_page, flag_page, load_all
 from tests.support.api import Json
 from tests.support.description import described
 
@@ -87,7 +87,7 @@ async def turn_to(person: Person, path: str) -> list[Any]:
 
 async def _controls(page: Page) -> list[Any]:
     await expect(page.get_by_role("heading", level=1)).to_be_visible()
-    await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
+    await load_all(page)
     found: list[Any] = await page.evaluate(CONTROLS)
     return found
 
@@ -104,18 +104,21 @@ def required_by(request: Request) -> str:
 
 
 async def use(page: Page, place: int, choice: int, sent: list[str]) -> int:
-    """Use a control, or a choice of its menu, until a request is sent; return how many choices there are."""
+    """Use a control, or a choice of its menu, until a request is sent; return how many choices there are.
+
+    Keys are pressed, because a message about the request before can cover what a mouse would press.
+    """
     control = page.locator("main [data-needs]").nth(place)
     choices, submit = 1, page.get_by_role("dialog").locator("[type=submit]")
     if await control.get_attribute("role") == "radiogroup":
         await control.locator("label").last.click()
     else:
-        await control.click()
+        await control.press("Enter")
     if await control.get_attribute("aria-haspopup") == "menu":
         items = page.get_by_role("menuitem")
         await expect(items.first).to_be_visible()
         choices = await items.count()
-        await items.nth(choice).click()
+        await items.nth(choice).press("Enter")
     async with asyncio.timeout(15):
         while not sent and not await submit.count():
             await asyncio.sleep(POLL_SECONDS)
@@ -123,7 +126,7 @@ async def use(page: Page, place: int, choice: int, sent: list[str]) -> int:
             name = page.get_by_role("dialog").get_by_label("Type the name to confirm")
             if await name.count():
                 await name.fill(await page.get_by_role("dialog").locator(".mono").inner_text())
-            await submit.click()
+            await submit.press("Enter")
         while not sent:
             await asyncio.sleep(POLL_SECONDS)
     return choices

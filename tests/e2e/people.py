@@ -17,6 +17,13 @@ from tests.support.mailbox import read_outbox, reset_token
 
 PASSWORD = "correct horse battery staple"
 POLL_SECONDS = 0.05
+SCROLL_THROUGH = """async () => {
+  for (let top = 0; top < document.documentElement.scrollHeight; top += innerHeight) {
+    scrollTo(0, top);
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }
+  scrollTo(0, 0);
+}"""
 BROWSER_SECONDS = 60  # to open or close a browser context, on a busy machine
 
 
@@ -151,6 +158,14 @@ class Person:
     async def sees_heading(self, name: str) -> None:
         """Wait for a heading."""
         await expect(self.page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+
+
+async def load_all(page: Page) -> None:
+    """Scroll through the current page, on which parts below the window load later, until it has loaded all of them."""
+    unloaded = page.locator(".mantine-Skeleton-root")
+    async with asyncio.timeout(15):
+        while await unloaded.count():
+            await page.evaluate(SCROLL_THROUGH)
 
 
 async def evaluate_and_record(ada: Person, environment: Json, *contexts: Json) -> None:

@@ -6,7 +6,7 @@ import pytest_asyncio
 from playwright.async_api import Locator, expect
 
 from tests.e2e.accessibility import check_in_both_schemes, stays_within
-from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page
+from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page, load_all
 from tests.support.api import Json
 
 BLUE, RED = ({"key": key, "weight": 500, "value": key} for key in ("blue", "red"))
@@ -49,6 +49,8 @@ def table(ada: Person) -> Locator:
 
 async def test_dragging_over_a_part_zooms_into_it_and_reset_leads_back(ada: Person, flag: Json) -> None:
     await ada.page.goto(history(flag))
+    await expect(bars(ada)).to_be_visible()
+    await load_all(ada.page)  # which moves the chart
     box = await bars(ada).bounding_box()
     assert box is not None
     middle = box["y"] + box["height"] / 2

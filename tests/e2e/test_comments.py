@@ -11,6 +11,7 @@ from tests.e2e.people import Person, environment_page, flag_page, invite
 from tests.support.api import Json, created, flag_path
 from tests.support.stores import Store
 
+LOOK = "00:10"  # between two looks of a page
 HOSTILE = "<img src=x onerror=alert(1)> **bold** https://example.com/a. `code`"
 
 
@@ -63,12 +64,17 @@ async def test_a_new_comment_of_another_member_appears_and_an_owner_can_delete_i
     ada: Person, eve: Person, flag: Json, sqlite: Store
 ) -> None:
     await join(ada, eve, flag, sqlite)
+    await ada.clock.install()
     await ada.page.goto(f"{flag_page(flag)}?tab=comments")
     await ada.sees("No comments yet.")
     created(await eve.api.post(f"{flag_path(flag)}/comments", json={"text": "Why is this on?"}))
+    await ada.clock.fast_forward(LOOK)
     await expect(comments_of(ada)).to_contain_text("Why is this on?")
+    await eve.clock.install()
     await eve.page.goto(f"{flag_page(flag)}?tab=comments")
+    await expect(comments_of(eve)).to_have_count(1)
     created(await ada.api.post(f"{flag_path(flag)}/comments", json={"text": "Because."}))
+    await eve.clock.fast_forward(LOOK)
     await expect(comments_of(eve)).to_have_count(2)
     await expect(eve.page.get_by_role("button", name=re.compile(f"the comment by {ada.email}"))).to_have_count(0)
     await ada.press(f"Delete: Actions for the comment by {eve.email}")

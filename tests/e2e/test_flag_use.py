@@ -150,9 +150,12 @@ async def test_an_application_that_evaluates_flags_itself_is_shown_when_it_fetch
 
 async def test_the_wait_ends_after_some_minutes_and_goes_on_when_asked(ada: Person, flag: Json) -> None:
     await ada.clock.install()
+    await ada.without_events()  # a new stream loads everything again, and after such a jump it is a new one
     await open_use(ada, flag)
     status = signs(ada).get_by_role("status")
     await expect(status).to_have_text("Waiting for your first evaluation…")
+    async with ada.page.expect_response("**/changes?limit=20"):  # the first look does so, too
+        await ada.clock.fast_forward("00:06")
     asked: list[str] = []
     ada.page.on("request", lambda request: asked.append(request.url))
     await ada.clock.fast_forward("05:01")

@@ -1,6 +1,5 @@
 """The page that the link in an invitation opens: accepting with an account, and registering through the link."""
 
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -16,19 +15,6 @@ from tests.support.stores import Store, sqlite_store
 
 HEADING = "You are invited to Web shop"
 UNUSABLE = "This link has been used, replaced or revoked, or has expired. Ask for a new invitation."
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def store(sqlite_template: Path, data_directory: Path) -> Store:
-    """The files of the server, with its mails."""
-    return sqlite_store(sqlite_template, data_directory)
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def server(chromium: str, store: Store) -> AsyncIterator[ServerProcess]:
-    """A server of which the mails can be read."""
-    async with ServerProcess(store) as started:
-        yield started
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -57,17 +43,17 @@ async def test_without_a_token_the_page_says_what_to_do(ada: Person) -> None:
 
 
 async def test_an_invitation_for_another_address_is_refused_and_the_account_can_be_changed(
-    ada: Person, eve: Person, project: Json, data_directory: Path
+    ada: Person, eve: Person, project: Json, sqlite: Store
 ) -> None:
     await eve.sign_up()
-    await open_link(eve, await invite(ada, project, "grace@example.com", data_directory))
+    await open_link(eve, await invite(ada, project, f"not-{eve.email}", sqlite.data_directory))
     await expect(eve.page.get_by_role("alert")).to_contain_text(
-        f"This invitation was sent to grace@example.com, and you are signed in as {eve.email}."
+        f"This invitation was sent to not-{eve.email}, and you are signed in as {eve.email}."
     )
     await expect(eve.page.get_by_role("button", name="Accept the invitation")).to_have_count(0)
     await check_in_both_schemes(eve, "an invitation for another address")
     await eve.press("Use another account")
-    await expect(eve.page.get_by_label("Email")).to_have_value("grace@example.com")
+    await expect(eve.page.get_by_label("Email")).to_have_value(f"not-{eve.email}")
     assert await eve.stored_session() is None
     await eve.fill(Password=PASSWORD)
     await eve.press("Create account and join")
@@ -75,10 +61,10 @@ async def test_an_invitation_for_another_address_is_refused_and_the_account_can_
 
 
 async def test_a_used_or_revoked_or_unknown_link_is_refused(
-    ada: Person, eve: Person, project: Json, data_directory: Path
+    ada: Person, eve: Person, project: Json, sqlite: Store
 ) -> None:
     await eve.sign_up()
-    token = await invite(ada, project, eve.email, data_directory)
+    token = await invite(ada, project, eve.email, sqlite.data_directory)
     (invitation,) = (await ada.api.get(f"/api/projects/{project['id']}/invitations")).json()
     await ada.api.delete(f"/api/projects/{project['id']}/invitations/{invitation['id']}")
     for refused in (token, "unknown"):
@@ -87,9 +73,9 @@ async def test_a_used_or_revoked_or_unknown_link_is_refused(
 
 
 async def test_registering_with_an_address_that_was_not_invited_creates_no_account(
-    ada: Person, eve: Person, project: Json, data_directory: Path
+    ada: Person, eve: Person, project: Json, sqlite: Store
 ) -> None:
-    await open_link(eve, await invite(ada, project, "grace@example.com", data_directory))
+    await open_link(eve, await invite(ada, project, f"not-{eve.email}", sqlite.data_directory))
     await eve.fill(Email=eve.email, Password=PASSWORD)
     await eve.press("Create account and join")
     await expect(eve.page.get_by_role("alert")).to_contain_text(f"This link cannot be used by {eve.email}.")
@@ -97,10 +83,10 @@ async def test_registering_with_an_address_that_was_not_invited_creates_no_accou
 
 
 async def test_a_signed_in_account_accepts_and_the_token_is_never_in_the_address_or_sent_on(
-    ada: Person, eve: Person, project: Json, data_directory: Path
+    ada: Person, eve: Person, project: Json, sqlite: Store
 ) -> None:
     await eve.sign_up()
-    token = await invite(ada, project, eve.email, data_directory, role="viewer")
+    token = await invite(ada, project, eve.email, sqlite.data_directory, role="viewer")
     sent: list[Request] = []
 
     def note(request: Request) -> None:
@@ -127,11 +113,11 @@ async def test_a_signed_in_account_accepts_and_the_token_is_never_in_the_address
 
 
 async def test_a_person_who_is_signed_out_signs_in_through_the_link(
-    ada: Person, eve: Person, project: Json, data_directory: Path
+    ada: Person, eve: Person, project: Json, sqlite: Store
 ) -> None:
     await eve.sign_up()
     await eve.page.evaluate("localStorage.clear()")
-    await open_link(eve, await invite(ada, project, eve.email, data_directory))
+    await open_link(eve, await invite(ada, project, eve.email, sqlite.data_directory))
     await eve.page.get_by_role("link", name="Sign in").click()
     await eve.sees_heading("Sign in")
     await eve.fill(Email=eve.email, Password=PASSWORD)
@@ -142,8 +128,9 @@ async def test_a_person_who_is_signed_out_signs_in_through_the_link(
 
 
 async def test_a_new_person_registers_through_the_link_though_registration_is_closed(
-    contexts: Contexts, store: Store
+    contexts: Contexts, sqlite_template: Path, data_directory: Path
 ) -> None:
+    store = sqlite_store(sqlite_template, data_directory)
     async with ServerProcess(store) as started, Person(contexts, started.url) as ada:
         await ada.sign_up()
         project = await ada.api.create_project(name="Web shop")

@@ -8,7 +8,7 @@ import pytest_asyncio
 from playwright.async_api import Locator, Page, Route, expect
 
 from tests.e2e.keyboard import Keyboard
-from tests.e2e.people import PASSWORD, Person, environment_page, flag_page, send_shown_call
+from tests.e2e.people import PASSWORD, Person, environment_page, flag_page, load_all, send_shown_call
 from tests.support.api import Json
 
 
@@ -344,7 +344,7 @@ async def test_the_first_tab_stop_of_every_page_skips_to_its_content(
     ):
         await page.goto(path)
         await expect(page.get_by_role("heading", level=1)).to_be_visible()
-        await expect(page.locator(".mantine-Skeleton-root")).to_have_count(0)
+        await load_all(page)
         await keyboard.press("Tab")
         await expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
         await keyboard.press("Enter")

@@ -5,7 +5,7 @@ from playwright.async_api import expect
 from tests.e2e.people import Person, environment_page, flag_page
 from tests.support.api import Json, flag_path
 
-POLLED_MILLISECONDS = 15_000
+POLL = "00:15"  # longer than between two requests of a page for what has changed
 
 
 def environment_of(flag: Json) -> Json:
@@ -67,13 +67,18 @@ async def test_what_others_switch_in_any_environment_shows_where_all_are_shown(a
 
 
 async def test_without_the_stream_changes_show_within_seconds(ada: Person) -> None:
+    await ada.clock.install()
     await ada.without_events()
     flag = await ada.api.create_flag(enabled=False)
     async with ada.page.expect_response("**/changes?limit=20"):
-        await ada.page.goto(environment_page(environment_of(flag)))
+        async with ada.page.expect_event("requestfailed", lambda request: request.url.endswith("/events")):
+            await ada.page.goto(environment_page(environment_of(flag)))
+        await ada.clock.fast_forward(POLL)
     switch = ada.page.get_by_role("switch", name="New checkout")
+    await expect(switch).not_to_be_checked()
     await ada.api.post(f"{flag_path(flag)}/toggle")
-    await expect(switch).to_be_checked(timeout=POLLED_MILLISECONDS)
+    await ada.clock.fast_forward(POLL)
+    await expect(switch).to_be_checked()
 
 
 async def test_a_page_that_is_left_keeps_no_stream(ada: Person) -> None:

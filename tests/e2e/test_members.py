@@ -1,22 +1,11 @@
 """The members of a project: inviting, roles, removing, leaving, handing over, and what is not one's own to do."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest_asyncio
 from playwright.async_api import Locator, expect
 
 from tests.e2e.people import Person, invite
 from tests.support.api import Json
-from tests.support.server import ServerProcess
-from tests.support.stores import sqlite_store
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def server(chromium: str, sqlite_template: Path, data_directory: Path) -> AsyncIterator[ServerProcess]:
-    """A server of which the mails can be read."""
-    async with ServerProcess(sqlite_store(sqlite_template, data_directory)) as started:
-        yield started
+from tests.support.stores import Store
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -25,9 +14,9 @@ async def project(ada: Person) -> Json:
     return await ada.api.create_project(name="Web shop")
 
 
-async def join(ada: Person, project: Json, eve: Person, data_directory: Path, **roles: object) -> None:
+async def join(ada: Person, project: Json, eve: Person, sqlite: Store, **roles: object) -> None:
     """Make eve a member."""
-    token = await invite(ada, project, eve.email, data_directory, **roles)
+    token = await invite(ada, project, eve.email, sqlite.data_directory, **roles)
     (await eve.api.post("/api/invitations/accept", json={"token": token})).raise_for_status()
 
 
@@ -48,9 +37,9 @@ async def roles(ada: Person, project: Json) -> dict[str, str]:
 
 
 async def test_what_a_viewer_may_not_do_is_disabled_with_the_reason(
-    ada: Person, eve: Person, project: Json, data_directory: Path
+    ada: Person, eve: Person, project: Json, sqlite: Store
 ) -> None:
-    await join(ada, project, eve, data_directory, role="viewer", environments={"staging": "editor"})
+    await join(ada, project, eve, sqlite, role="viewer", environments={"staging": "editor"})
     await eve.page.goto(members_page(project))
     reason = "This requires the permission members:write in the whole project, which your role does not have."
     button = eve.page.get_by_role("button", name="Invite")
@@ -118,9 +107,9 @@ async def test_an_invitation_is_sent_sent_again_and_revoked(ada: Person, project
 
 
 async def test_a_role_is_changed_also_in_an_environment_and_the_change_is_listed(
-    ada: Person, eve: Person, project: Json, data_directory: Path
+    ada: Person, eve: Person, project: Json, sqlite: Store
 ) -> None:
-    await join(ada, project, eve, data_directory, role="viewer")
+    await join(ada, project, eve, sqlite, role="viewer")
     await ada.page.goto(members_page(project))
     await ada.press(f"Change role of {eve.email}")
     dialog = ada.page.get_by_role("dialog")
@@ -134,9 +123,9 @@ async def test_a_role_is_changed_also_in_an_environment_and_the_change_is_listed
 
 
 async def test_ownership_is_transferred_and_the_former_owner_leaves(
-    ada: Person, eve: Person, project: Json, data_directory: Path
+    ada: Person, eve: Person, project: Json, sqlite: Store
 ) -> None:
-    await join(ada, project, eve, data_directory, role="viewer")
+    await join(ada, project, eve, sqlite, role="viewer")
     await ada.page.goto(members_page(project))
     await ada.press(f"Transfer ownership to {eve.email}")
     dialog = ada.page.get_by_role("dialog")
@@ -152,9 +141,9 @@ async def test_ownership_is_transferred_and_the_former_owner_leaves(
 
 
 async def test_a_member_is_removed_and_no_longer_sees_the_project(
-    ada: Person, eve: Person, project: Json, data_directory: Path
+    ada: Person, eve: Person, project: Json, sqlite: Store
 ) -> None:
-    await join(ada, project, eve, data_directory, role="editor")
+    await join(ada, project, eve, sqlite, role="editor")
     await ada.page.goto(members_page(project))
     await ada.press(f"Remove {eve.email}")
     await ada.page.get_by_role("dialog").get_by_role("button", name="Remove").click()

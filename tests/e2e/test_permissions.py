@@ -1,7 +1,5 @@
 """Controls that a role does not allow: disabled with the reason on every page, as the table of permissions says."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -16,8 +14,7 @@ from tests.e2e.people import PASSWORD, Person, flag_page, invite
 from tests.support.api import Json
 from tests.support.builders import AT
 from tests.support.sdk_keys import create_key
-from tests.support.server import ServerProcess
-from tests.support.stores import sqlite_store
+from tests.support.stores import Store
 
 VIEWER: Json = {"role": "viewer"}
 EDITOR_OF_STAGING: Json = {"role": "viewer", "environments": {"staging": "editor"}}
@@ -28,13 +25,6 @@ OF_EVERYONE = "Leave the project"
 FAVOURITES = "/favourites/"
 # Everyone may filter, choose a view, comment and subscribe.
 FOR_EVERYONE = ("Filters", "No saved views yet.", "Comments on a change", "Get emails about changes")
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def server(chromium: str, sqlite_template: Path, data_directory: Path) -> AsyncIterator[ServerProcess]:
-    """A server of which the mails can be read."""
-    async with ServerProcess(sqlite_store(sqlite_template, data_directory)) as started:
-        yield started
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -62,9 +52,9 @@ async def project(ada: Person) -> Json:
     return project
 
 
-async def join(ada: Person, project: Json, eve: Person, data_directory: Path, roles: Json) -> Member:
+async def join(ada: Person, project: Json, eve: Person, sqlite: Store, roles: Json) -> Member:
     """Make eve a member."""
-    token = await invite(ada, project, eve.email, data_directory, **roles)
+    token = await invite(ada, project, eve.email, sqlite.data_directory, **roles)
     (await eve.api.post("/api/invitations/accept", json={"token": token})).raise_for_status()
     environments = {key: Role(each) for key, each in roles.get("environments", {}).items()}
     return Member(uuid4(), uuid4(), eve.email, Role(roles["role"]), environments, AT)
@@ -72,9 +62,9 @@ async def join(ada: Person, project: Json, eve: Person, data_directory: Path, ro
 
 @pytest.mark.parametrize("roles", [VIEWER, EDITOR_OF_STAGING, ADMIN], ids=["viewer", "editor of staging", "admin"])
 async def test_each_control_is_disabled_as_the_table_says_and_names_the_permission(
-    ada: Person, eve: Person, project: Json, data_directory: Path, roles: Json
+    ada: Person, eve: Person, project: Json, sqlite: Store, roles: Json
 ) -> None:
-    member = await join(ada, project, eve, data_directory, roles)
+    member = await join(ada, project, eve, sqlite, roles)
     seen: set[str] = set()
     await eve.page.goto("/")
     for path, environment in pages(project):
@@ -94,9 +84,9 @@ async def test_each_control_is_disabled_as_the_table_says_and_names_the_permissi
 
 
 async def test_no_control_of_a_viewer_writes_or_opens_a_form(
-    ada: Person, eve: Person, project: Json, data_directory: Path
+    ada: Person, eve: Person, project: Json, sqlite: Store
 ) -> None:
-    await join(ada, project, eve, data_directory, VIEWER)
+    await join(ada, project, eve, sqlite, VIEWER)
     await eve.context.grant_permissions(["clipboard-write"])  # which a headless shell does not give by itself
     written: list[str] = []
 
@@ -159,9 +149,9 @@ async def test_each_control_names_the_permission_that_the_server_requires(ada: P
 
 
 async def test_a_role_that_is_lost_while_a_form_is_open_ends_in_a_message(
-    ada: Person, eve: Person, project: Json, data_directory: Path
+    ada: Person, eve: Person, project: Json, sqlite: Store
 ) -> None:
-    await join(ada, project, eve, data_directory, {"role": "editor"})
+    await join(ada, project, eve, sqlite, {"role": "editor"})
     path = flags_page(project)
     await open_page(eve.page, path)
     await eve.press("New flag")
@@ -186,9 +176,9 @@ async def test_a_role_that_is_lost_while_a_form_is_open_ends_in_a_message(
 
 
 async def test_what_a_role_does_not_show_is_said_in_words_and_the_settings_cannot_be_edited(
-    ada: Person, eve: Person, project: Json, data_directory: Path
+    ada: Person, eve: Person, project: Json, sqlite: Store
 ) -> None:
-    await join(ada, project, eve, data_directory, VIEWER)
+    await join(ada, project, eve, sqlite, VIEWER)
     await open_page(eve.page, f"/projects/{project['id']}/sdk-keys")
     await eve.sees("This requires the permission keys:read in the whole project")
     await eve.sees("Your role does not show this key, which requires the permission keys:read")
@@ -210,10 +200,10 @@ async def test_what_a_role_does_not_show_is_said_in_words_and_the_settings_canno
 
 
 async def test_an_admin_of_one_environment_manages_its_sdk_keys_only(
-    ada: Person, eve: Person, project: Json, data_directory: Path
+    ada: Person, eve: Person, project: Json, sqlite: Store
 ) -> None:
     roles = {"role": "viewer", "environments": {"staging": "admin", "production": "editor"}}
-    await join(ada, project, eve, data_directory, roles)
+    await join(ada, project, eve, sqlite, roles)
     await open_page(eve.page, f"/projects/{project['id']}/sdk-keys")
     barred = eve.page.get_by_role("button", name="Revoke Shop in production")
     await expect(barred).to_have_attribute("aria-disabled", "true")
@@ -232,9 +222,9 @@ async def test_an_admin_of_one_environment_manages_its_sdk_keys_only(
 
 
 async def test_a_call_is_offered_with_the_own_token_only_to_those_whom_the_server_allows_it(
-    ada: Person, eve: Person, project: Json, data_directory: Path
+    ada: Person, eve: Person, project: Json, sqlite: Store
 ) -> None:
-    await join(ada, project, eve, data_directory, EDITOR_OF_STAGING)
+    await join(ada, project, eve, sqlite, EDITOR_OF_STAGING)
     for flag, is_allowed in zip(project["flags"], (False, True), strict=True):
         await open_page(eve.page, flag_page(flag))
         await eve.press("Set the rollout")

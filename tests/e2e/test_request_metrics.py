@@ -6,7 +6,7 @@ import re
 from playwright.async_api import expect
 
 from tests.e2e.accessibility import check_in_both_schemes, stays_within
-from tests.e2e.people import POLL_SECONDS, Person, environment_page, flag_page
+from tests.e2e.people import POLL_SECONDS, Person, environment_page, flag_page, load_all
 from tests.support.api import Json, created, flag_path
 from tests.support.clients import open_client
 from tests.support.sdk_keys import create_key
@@ -74,6 +74,7 @@ async def test_what_applications_measure_is_shown_by_variant(ada: Person) -> Non
     await expect(chart.get_by_role("table")).to_contain_text("0.475")
     await ada.page.reload()  # the address has what was chosen
     await expect(chart.get_by_role("table")).to_contain_text("0.475")
+    await load_all(ada.page)  # which moves the chart
     plot = await chart.locator("svg").first.bounding_box()
     assert plot is not None
     await ada.page.mouse.move(plot["x"] + plot["width"] * 0.5, plot["y"] + 20)

@@ -5,7 +5,7 @@ import asyncio
 import pytest_asyncio
 from playwright.async_api import Locator, Route, expect
 
-from tests.e2e.people import Person, environment_page, flag_page
+from tests.e2e.people import Person, environment_page, flag_page, load_all
 from tests.support.api import Json
 
 TYPED = [
@@ -131,8 +131,10 @@ async def test_a_message_that_appears_during_a_press_does_not_take_it(ada: Perso
     staging = await ada.api.get_environment(await ada.api.create_project(), "staging")
     flag = await ada.api.create_flag(staging, enabled=False)
     page = ada.page
+    await page.emulate_media(reduced_motion="no-preference")
     await page.goto(flag_page(flag))
     button = simulator(ada).get_by_role("button", name="Evaluate")
+    await load_all(page)  # which moves the button
     box = await button.bounding_box()
     assert box is not None
     # The message appears above the button, and appears for as long as this test takes.

@@ -116,6 +116,7 @@ async def test_new_variants_divide_the_users_evenly(ada: Person) -> None:
 
 
 async def test_a_button_that_is_pressed_while_its_dialog_appears_gets_the_click(ada: Person, flag: Json) -> None:
+    await ada.page.emulate_media(reduced_motion="no-preference")
     dialog = await open_dialog(ada, flag)
     button = dialog.get_by_role("button", name="Remove variant 2")
     await button.wait_for(state="attached")
