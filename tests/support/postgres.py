@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib.util import find_spec
@@ -46,11 +46,16 @@ _SETTINGS = {
 
 
 class PostgresServer:
-    """A server that can be started, stopped and restarted under one URL. On exit, the context manager deletes it."""
+    """A server that can be started, stopped and restarted under one URL. On exit, the context manager deletes it.
 
-    def __init__(self) -> None:
+    The data are in memory if there is room, or else in a temporary folder, or in the folder given. `settings` come on
+    top of those of tests.
+    """
+
+    def __init__(self, folder: Path | None = None, settings: Mapping[str, str] | None = None) -> None:
+        self._settings = {**_SETTINGS, **(settings or {})}
         self._folder = Path(tempfile.mkdtemp(prefix="flagstaff-pg-"))
-        self._memory = Path(tempfile.mkdtemp(prefix="flagstaff-pg-", dir=_roomy_memory()))
+        self._memory = Path(tempfile.mkdtemp(prefix="flagstaff-pg-", dir=folder or _roomy_memory()))
         self._data = self._memory / "data"
         self._process: subprocess.Popen[bytes] | None = None
         self._user: str | None = None
@@ -86,7 +91,7 @@ class PostgresServer:
             return
         user_id = str(pwd.getpwnam(self._user).pw_uid) if self._user else ""
         wrapper = (sys.executable, "-IS", "-c", _BECOME_SERVER, user_id)
-        settings = [argument for item in _SETTINGS.items() for argument in ("-c", "=".join(item))]
+        settings = [argument for item in self._settings.items() for argument in ("-c", "=".join(item))]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [*wrapper, self._programs / "postgres", "-D", self._data, "-p", str(self.port), *settings],
