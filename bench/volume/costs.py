@@ -1,13 +1,14 @@
 """What a stretch of work costs: time, the processor time of this process and of PostgreSQL, log and table bytes."""
 
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.machine import cpu_seconds
 from flagstaff.database.database import Database
 
+_TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 _POSTMASTER = "SELECT pg_backend_pid()"
 _LOG = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"
 _SEGMENTS = """
@@ -61,8 +62,7 @@ async def find_postmaster(database: Database) -> int:
 async def read_meters(database: Database, postmaster: int) -> Reading:
     """Read all meters. The server's time includes the processes that it has ended."""
     (log,) = await ask(database, _LOG)
-    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
-    server = _with_ended(postmaster) + sum(map(_seconds, map(int, children)))
+    server = _seconds_of_ended(postmaster) + sum(map(_seconds, _children(postmaster)))
     return Reading(time.perf_counter(), time.process_time(), server, int(log))
 
 
@@ -73,18 +73,20 @@ async def read_sizes(database: Database) -> Sizes:
     return Sizes(rows, indexes, total, others)
 
 
+def _children(pid: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 def _fields(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 def _seconds(pid: int) -> float:
     try:
-        return cpu_seconds(pid)
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
     except FileNotFoundError:
         return 0.0  # it has just ended
 
 
-def _with_ended(pid: int) -> float:
-    own = cpu_seconds(pid)
-    children = sum(map(int, _fields(pid)[13:15]))
-    return own + children / 100
+def _seconds_of_ended(pid: int) -> float:
+    return sum(map(int, _fields(pid)[13:15])) / _TICKS_A_SECOND

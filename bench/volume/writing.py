@@ -70,6 +70,8 @@ class Fill:
                 with self._timed("purges"):
                     await retention.purge()
                 purged = time.monotonic()
+        with self._timed("roll-ups"):
+            await retention.roll_up()
         await self._report(self.written - first, await read_meters(self.database, self.postmaster) - before)
 
     async def count_users(self) -> None:
@@ -103,7 +105,8 @@ class Fill:
         print(f"{self.written:,} evaluations; the last {count:,}:")
         print(f"  {count / max(batches, 1e-9):,.0f} a second, longest batch {self.longest * 1000:,.0f} ms;", end=" ")
         print(", ".join(f"{name} {seconds:.0f} s" for name, seconds in self.spent.items()))
-        print(f"  processor {self.own * each:.2f} µs here for batches and {used.server * each:.2f} µs in PostgreSQL each,", end=" ")
+        print(f"  processor {self.own * each:.2f} µs here for batches", end=" ")
+        print(f"and {used.server * each:.2f} µs in PostgreSQL each,", end=" ")
         print(f"{used.log / max(1, count):.0f} bytes of log each")
         per = 1 / max(1, self.written)
         print(f"  {sizes.total * per:.1f} bytes each, of which indexes {sizes.indexes * per:.2f}", end=" ")
@@ -127,10 +130,14 @@ async def open_fill(url: str, folder: Path, traffic: Traffic, batch_size: int) -
     (accounts,) = await ask(database, "SELECT count(*) FROM public.accounts")
     if not accounts:
         owner = make_account()
-        flags = []
+        flags: list[Any] = []
         for each in (traffic.production, traffic.staging):
             targeted = make_flags(each.environment)
-            flags += [each.environment, *(one.flag for one in targeted), *(rule for one in targeted for rule in one.rules)]
+            flags += [
+                each.environment,
+                *(one.flag for one in targeted),
+                *(rule for one in targeted for rule in one.rules),
+            ]
         await store_all(database, owner, make_project(owner.id, id=PROJECT), *flags)
     (newest,) = await ask(database, _NEWEST)
     written = traffic.number_after(newest) if newest else 0
