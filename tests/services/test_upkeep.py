@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.history.history_service import History
-from flagstaff.history.retention import HistoryRetention
-from flagstaff.history.store import batches, deletions
+from flagstaff.history.retention import MOST_USERS_SECONDS, USERS_SECONDS, HistoryRetention
+from flagstaff.history.store import batches, deletions, user_rollups
 from flagstaff.projects.projects import Environment
 from flagstaff.settings import Settings
 from tests.support.builders import make_account, make_environment, make_project, store_all
@@ -46,6 +46,12 @@ async def record_hours(database: Database, clock: Clock, *environment_ids: UUID)
         for environment_id in environment_ids:
             await history.record(make_batch(environment_id, LAYOUT, *records))
     clock.advance(hours=HOURS)
+
+
+async def count_uncounted(database: Database, clock: Clock) -> int:
+    """How many environments have users to count."""
+    async with database.read_history() as connection:
+        return len(await user_rollups.find_due(connection, int(clock().timestamp()) // 3600))
 
 
 async def test_without_a_bound_nothing_is_deleted_and_the_bytes_are_shown(
@@ -192,6 +198,27 @@ async def test_counts_of_hours_that_have_passed_are_rolled_up_and_no_others(
         pending = (await connection.execute(sa.select(tables.summaries.c.minute))).scalars().all()
     assert pending == [int(START.timestamp()) // 60 + 60 * HOURS]
     assert clock() == datetime(2026, 11, 20, 10 + HOURS, tzinfo=UTC)
+
+
+async def test_users_are_counted_for_longer_while_that_was_not_enough_for_all(
+    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+) -> None:
+    await record_hours(database, clock, *(each.id for each in environments))
+    upkeep.users_seconds = 0
+    await upkeep.roll_up()
+    assert await count_uncounted(database, clock) == 2
+    upkeep.users_seconds = 1e-6
+    seconds = []
+    while await count_uncounted(database, clock):
+        seconds.append(upkeep.users_seconds)
+        await upkeep.roll_up()
+    assert seconds == [1e-6 * 2**number for number in range(len(seconds))]
+    assert len(seconds) > 1
+    assert upkeep.users_seconds == USERS_SECONDS
+    upkeep.users_seconds = MOST_USERS_SECONDS
+    await record_hours(database, clock, environments[0].id)
+    await upkeep.roll_up()
+    assert upkeep.users_seconds == MOST_USERS_SECONDS / 2
 
 
 async def test_a_layout_that_late_records_need_is_kept(

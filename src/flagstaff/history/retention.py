@@ -19,9 +19,9 @@ from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Code, Error
 
 DELETED_AT_ONCE = 50  # in segments, so that no batch waits long for a deletion
-# How long users are counted at a time, which is every few seconds: to count those of a long history, or of more
-# evaluations than can be counted besides answering them, takes longer and leaves time for other work.
-USERS_SECONDS = 0.15
+# How long users are counted at a time, which is every few seconds, and at most while that is not enough for all: to
+# count those of a long history takes longer and leaves time for other work.
+USERS_SECONDS, MOST_USERS_SECONDS = 0.15, 0.6
 BATCHES_REMEMBERED = timedelta(days=7)  # how long a batch whose outcome was unknown may be sent again
 
 _HOUR = timedelta(hours=1)
@@ -41,8 +41,9 @@ class HistoryRetention:
     many bytes of the disk are free and how many it has, which are not numbers while that is not known.
 
     `read_clock` reads the database's clock. `passed` returns the time that was seen to pass, by which everything is
-    deleted by age; by default it is the clock's. `max_events` is how many events of metrics are kept. `roll_up` and
-    `purge` raise Error UNAVAILABLE while the database cannot be reached.
+    deleted by age; by default it is the clock's. `max_events` is how many events of metrics are kept. `users_seconds`
+    is how long the next roll-up counts users at most. `roll_up` and `purge` raise Error UNAVAILABLE while the database
+    cannot be reached.
     """
 
     database: Database
@@ -56,6 +57,7 @@ class HistoryRetention:
     read_clock: history_days.ReadClock = partitions.read_clock
     passed: Callable[[], datetime] | None = None
     max_events: int = 20_000_000
+    users_seconds: float = USERS_SECONDS
     bytes: int = 0
     deleted: int = 0
 
@@ -78,16 +80,23 @@ class HistoryRetention:
             async with self.database.write_history() as connection:
                 more = await rollups.roll_up(connection, number)
 
-    async def _roll_up_users(self, numbers: Iterable[int]) -> None:
-        until = perf_counter() + USERS_SECONDS
+    async def _roll_up_users(self, numbers: Sequence[int]) -> None:
+        until, left = perf_counter() + self.users_seconds, set(numbers)
 
         async def roll_up(number: int) -> None:
             more = True
             while more and perf_counter() < until:
                 async with self.database.write_history() as connection:
                     more = await user_rollups.roll_up_users(connection, number)
+            if not more:
+                left.discard(number)
 
         await _do_all([partial(roll_up, number) for number in numbers])
+        # Longer while more is evaluated than was counted, so that the newest days do not stay unknown.
+        if left:
+            self.users_seconds = min(2 * self.users_seconds, MOST_USERS_SECONDS)
+        else:
+            self.users_seconds = max(self.users_seconds / 2, USERS_SECONDS)
 
     async def remove_bound(self) -> None:
         """Remove a bound that would refuse batches, if a process was killed while it added days."""
