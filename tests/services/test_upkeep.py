@@ -221,6 +221,32 @@ async def test_users_are_counted_for_longer_while_that_was_not_enough_for_all(
     assert upkeep.users_seconds == MOST_USERS_SECONDS / 2
 
 
+async def test_users_of_late_evaluations_are_counted_within_an_hour(
+    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+) -> None:
+    clock.advance(days=10)
+    await upkeep.roll_up()
+    await History(database, clock).record(make_batch(environments[0].id, LAYOUT, make_record()))
+    await upkeep.roll_up()
+    assert await count_uncounted(database, clock) == 1
+    clock.advance(hours=1)
+    await upkeep.roll_up()
+    assert await count_uncounted(database, clock) == 0
+
+
+async def test_late_evaluations_that_there_was_no_time_for_are_counted_next(
+    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+) -> None:
+    clock.advance(days=10)
+    await History(database, clock).record(make_batch(environments[0].id, LAYOUT, make_record()))
+    upkeep.users_seconds = 0
+    await upkeep.roll_up()
+    assert await count_uncounted(database, clock) == 1
+    upkeep.users_seconds = USERS_SECONDS
+    await upkeep.roll_up()
+    assert await count_uncounted(database, clock) == 0
+
+
 async def test_a_layout_that_late_records_need_is_kept(
     database: Database, clock: Clock, environments: list[Environment]
 ) -> None:

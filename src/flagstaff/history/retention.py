@@ -1,7 +1,7 @@
 """Keeps the evaluation history small: rolls up counts, and deletes what is too old, too large or of no environment."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from math import isnan, nan
@@ -10,7 +10,8 @@ from typing import Literal
 
 import structlog
 
-from flagstaff.database.database import Database
+from flagstaff.database.database import Connection, Database
+from flagstaff.database.tables import microseconds
 from flagstaff.history import history_days
 from flagstaff.history.store import batches, deletions, events, partitions, rollups, user_rollups
 from flagstaff.metrics.events import EVENTS_KEPT_DAYS, IDS_KEPT_DAYS
@@ -24,6 +25,7 @@ DELETED_AT_ONCE = 50  # in segments, so that no batch waits long for a deletion
 USERS_SECONDS, MOST_USERS_SECONDS = 0.15, 0.6
 BATCHES_REMEMBERED = timedelta(days=7)  # how long a batch whose outcome was unknown may be sent again
 
+_RECENT = timedelta(days=1)  # before and after now
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -60,6 +62,8 @@ class HistoryRetention:
     users_seconds: float = USERS_SECONDS
     bytes: int = 0
     deleted: int = 0
+    _looked_at: datetime | None = field(default=None, init=False)  # when all days were looked at for users to count
+    _users_left: set[int] = field(default_factory=set, init=False)  # the environments that there was no time for
 
     def export_metrics(self, metrics: Metrics) -> None:
         """Export the size of the history, and the evaluations that were deleted because of it."""
@@ -71,7 +75,7 @@ class HistoryRetention:
         now = self.now()
         async with self.database.read_history() as connection:
             due = await rollups.find_due(connection, (now - _EPOCH) // _MINUTE)
-            users_due = await user_rollups.find_due(connection, (now - _EPOCH) // _HOUR)
+            users_due = await self._find_users_due(connection, now)
         await _do_all([*(partial(self._roll_up, number) for number in due), partial(self._roll_up_users, users_due)])
 
     async def _roll_up(self, number: int) -> None:
@@ -80,8 +84,21 @@ class HistoryRetention:
             async with self.database.write_history() as connection:
                 more = await rollups.roll_up(connection, number)
 
+    async def _find_users_due(self, connection: Connection, now: datetime) -> Sequence[int]:
+        """The environments with users to count, among all once an hour, else those of recent evaluations and the rest.
+
+        To look at the evaluations of all days takes PostgreSQL a second for a thousand environments.
+        """
+        is_complete = self._looked_at is None or not timedelta(0) <= now - self._looked_at < _HOUR
+        recent = (microseconds(now - _RECENT), microseconds(now + _RECENT))
+        found = await user_rollups.find_due(connection, (now - _EPOCH) // _HOUR, None if is_complete else recent)
+        if is_complete:
+            self._looked_at = now
+        return [*found, *self._users_left.difference(found)]
+
     async def _roll_up_users(self, numbers: Sequence[int]) -> None:
-        until, left = perf_counter() + self.users_seconds, set(numbers)
+        until = perf_counter() + self.users_seconds
+        self._users_left = set(numbers)
 
         async def roll_up(number: int) -> None:
             more = True
@@ -89,11 +106,11 @@ class HistoryRetention:
                 async with self.database.write_history() as connection:
                     more = await user_rollups.roll_up_users(connection, number)
             if not more:
-                left.discard(number)
+                self._users_left.discard(number)
 
         await _do_all([partial(roll_up, number) for number in numbers])
         # Longer while more is evaluated than was counted, so that the newest days do not stay unknown.
-        if left:
+        if self._users_left:
             self.users_seconds = min(2 * self.users_seconds, MOST_USERS_SECONDS)
         else:
             self.users_seconds = max(self.users_seconds / 2, USERS_SECONDS)
