@@ -1,12 +1,13 @@
 """Fills the history as a server does: batch after batch, with the upkeep in between."""
 
+import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bench.volume.costs import Reading, ask, find_postmaster, read_meters, read_sizes
 from bench.volume.traffic import PROJECT, Traffic, make_flags
@@ -15,7 +16,10 @@ from flagstaff.database.migrate import migrate
 from flagstaff.history.history_service import History
 from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.store.user_rollups import roll_up_users
+from flagstaff.values.errors import Code, Error
 from tests.support.builders import make_account, make_project, store_all
+
+T = TypeVar("T")
 
 ROLL_UP_SECONDS, PURGE_SECONDS = 5, 60  # as in a server
 RETENTION = timedelta(days=90)
@@ -59,19 +63,19 @@ class Fill:
                 batch = self.traffic.batch(self.written, min(self.batch_size, until - self.written))
             began = time.perf_counter()
             with self._timed("batches"):
-                await history.record(batch)
+                await _insist(lambda: history.record(batch))  # noqa: B023 - awaited at once
             self.longest = max(self.longest, time.perf_counter() - began)
             self.written += batch.size
             if time.monotonic() - rolled_up > ROLL_UP_SECONDS:
                 with self._timed("roll-ups"):
-                    await retention.roll_up()
+                    await _insist(retention.roll_up)
                 rolled_up = time.monotonic()
             if time.monotonic() - purged > PURGE_SECONDS:
                 with self._timed("purges"):
-                    await retention.purge()
+                    await _insist(retention.purge)
                 purged = time.monotonic()
         with self._timed("roll-ups"):
-            await retention.roll_up()
+            await _insist(retention.roll_up)
         await self._report(self.written - first, await read_meters(self.database, self.postmaster) - before)
 
     async def count_users(self) -> None:
@@ -80,12 +84,15 @@ class Fill:
         for (number,) in await self._environments():
             more = True
             while more:
-                async with self.database.write_history() as connection:
-                    more = await roll_up_users(connection, number)
+                more = await _insist(lambda: self._count_some(number))  # noqa: B023 - awaited at once
         used = await read_meters(self.database, self.postmaster) - before
         each = 1e6 / max(1, first)
         print(f"  users of {first:,} evaluations were left to count: {used.elapsed:.0f} s,", end=" ")
         print(f"processor {used.own * each:.2f} µs here and {used.server * each:.2f} µs in PostgreSQL each", flush=True)
+
+    async def _count_some(self, number: int) -> bool:
+        async with self.database.write_history() as connection:
+            return await roll_up_users(connection, number)
 
     async def _uncounted(self) -> int:
         (found,) = await ask(
@@ -121,6 +128,17 @@ class Fill:
         self.spent[name] = self.spent.get(name, 0) + time.perf_counter() - began
         if name == "batches":
             self.own += time.process_time() - own
+
+
+async def _insist(work: Callable[[], Awaitable[T]]) -> T:
+    """Repeat what the database had no time for, as a server does."""
+    while True:
+        try:
+            return await work()
+        except Error as error:
+            if error.code is not Code.UNAVAILABLE:
+                raise
+            await asyncio.sleep(1)
 
 
 async def open_fill(url: str, folder: Path, traffic: Traffic, batch_size: int) -> Fill:
