@@ -186,6 +186,23 @@ async def test_a_first_hour_that_is_too_large_by_itself_keeps_its_newest_part(
     assert kept[0].user_id == "38"
 
 
+async def test_the_retention_touches_no_environment_without_anything_old(
+    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+) -> None:
+    await record_hours(database, clock, environments[0].id)
+    clock.advance(days=90, hours=-HOURS / 2)
+    now = (clock() - START).total_seconds()
+    await History(database, clock).record(make_batch(environments[1].id, LAYOUT, make_record(now)))
+    await upkeep.purge()
+    columns = tables.recorded_environments.c
+    async with database.read_history() as connection:
+        rows = await connection.execute(sa.select(columns.environment_id, columns.kept_from))
+        kept_from = {row.environment_id: row.kept_from for row in rows}
+    oldest = int((clock() - timedelta(days=90)).timestamp()) // 60
+    assert kept_from == {environments[0].id: oldest, environments[1].id: 0}
+    assert len(await read(database, environments[0].id)) == 60 * HOURS // 2
+
+
 async def test_counts_of_hours_that_have_passed_are_rolled_up_and_no_others(
     database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
 ) -> None:

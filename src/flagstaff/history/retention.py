@@ -145,6 +145,7 @@ class HistoryRetention:
             existing = await environments_store.list_environment_ids(connection)
         passed = self._passed()
         oldest = passed - self.retention
+        old = await self._find_old(oldest) & {number for each, number in recorded.items() if each in existing}
         delete_batches = partial(deletions.delete_batches, before=passed - BATCHES_REMEMBERED)
         events_from = passed - timedelta(days=EVENTS_KEPT_DAYS)
         delete_events = partial(events.delete_events, before=events_from, keep_max=self.max_events)
@@ -153,12 +154,8 @@ class HistoryRetention:
         await _do_all(
             [
                 partial(self._drop_days, oldest),
-                *(
-                    partial(self._delete_before, number, oldest)
-                    if environment_id in existing
-                    else partial(self._forget, number)
-                    for environment_id, number in recorded.items()
-                ),
+                *(partial(self._delete_before, number, oldest) for number in old),
+                *(partial(self._forget, number) for each, number in recorded.items() if each not in existing),
                 partial(self._delete_layouts, oldest),
                 *(
                     partial(self._delete, each)
@@ -183,14 +180,13 @@ class HistoryRetention:
     async def _purge_beyond_bytes(self) -> None:
         async with self.database.read_history() as connection:
             sizes = await deletions.list_bytes(connection)
-            recorded = await batches.list_recorded_environments(connection)
         self.bytes = sum(size for _, size in sizes)
         max_bytes = await self._find_max_bytes()
         before = None if max_bytes is None else _bound(sizes, max_bytes, self.now())
         if before is None or max_bytes is None:
             return
         deleted = await self._drop_days(before)
-        for number in recorded.values():
+        for number in await self._find_old(before):
             deleted += await self._delete_before(number, before)
         await self._delete_layouts(before)
         self.bytes = max_bytes
@@ -207,6 +203,10 @@ class HistoryRetention:
             return None
         reserve = min(self.reserve_bytes, int(total) // 5)
         return max(self.least_bytes, self.bytes + in_file + int(free) - reserve)
+
+    async def _find_old(self, before: datetime) -> set[int]:
+        async with self.database.read_history() as connection:
+            return await deletions.find_old(connection, before)
 
     async def _delete_before(self, number: int, before: datetime | None) -> int:
         deleted, more = 0, True
