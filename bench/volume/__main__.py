@@ -21,7 +21,7 @@ from bench.volume.costs import ask
 from bench.volume.deleting import delete_oldest
 from bench.volume.reading import read_all
 from bench.volume.traffic import Traffic
-from bench.volume.writing import open_fill
+from bench.volume.writing import NEWEST, open_fill
 from flagstaff.database.database import Database
 from flagstaff.database.tables import moment
 from tests.support.clickhouse import ClickHouseEngine
@@ -49,15 +49,15 @@ def serve(asked: argparse.Namespace) -> None:
 
 async def write(asked: argparse.Namespace) -> None:
     """Fill the history, and measure it at several sizes."""
-    traffic = Traffic(asked.evaluations * MILLION, asked.days, long_ids=asked.long_ids)
+    traffic = Traffic(int(asked.evaluations * MILLION), asked.days, long_ids=asked.long_ids)
     ends_at = time.monotonic() + 60 * asked.minutes
     with tempfile.TemporaryDirectory() as folder:
         fill = await open_fill(asked.url, Path(folder), traffic, asked.batch)
         try:
             for size in (*(each for each in SIZES if each < asked.evaluations), asked.evaluations):
-                if fill.written < size * MILLION and time.monotonic() < ends_at:
+                if fill.written < int(size * MILLION) and time.monotonic() < ends_at:
                     print(f"{datetime.now(UTC):%H:%M:%S}", end=" ")
-                    await fill.write(size * MILLION, lambda: time.monotonic() > ends_at)
+                    await fill.write(int(size * MILLION), lambda: time.monotonic() > ends_at)
                     await fill.count_users()
                     await read_all(fill.database, fill.now())
         finally:
@@ -79,7 +79,7 @@ async def copy(asked: argparse.Namespace) -> None:
 
 async def delete(asked: argparse.Namespace) -> None:
     """Measure what deletes the oldest evaluations."""
-    traffic = Traffic(asked.evaluations * MILLION, asked.days)
+    traffic = Traffic(int(asked.evaluations * MILLION), asked.days)
     with tempfile.TemporaryDirectory() as folder:
         fill = await open_fill(asked.url, Path(folder), traffic, 1)
         try:
@@ -92,7 +92,7 @@ async def read(asked: argparse.Namespace) -> None:
     """Measure what reads a history that was filled."""
     database = Database(asked.url, Path())
     try:
-        (newest,) = await ask(database, "SELECT max(last_time) FROM history.segments WHERE environment = 1")
+        (newest,) = await ask(database, NEWEST)
         await read_all(database, moment(newest))
     finally:
         await database.close()
@@ -108,7 +108,7 @@ def _parse() -> argparse.Namespace:
     of_server.set_defaults(run=serve)
     filled = argparse.ArgumentParser(add_help=False)
     filled.add_argument("url")
-    filled.add_argument("--evaluations", type=int, default=100, help="in millions (default: 100)")
+    filled.add_argument("--evaluations", type=float, default=100, help="in millions (default: 100)")
     filled.add_argument("--days", type=int, default=30, help="over which they are spread (default: 30)")
     limited = argparse.ArgumentParser(add_help=False)
     limited.add_argument("--minutes", type=float, default=600, help="after which it ends in any case")

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 ROLL_UP_SECONDS, PURGE_SECONDS = 5, 60  # as in a server
 RETENTION = timedelta(days=90)
-_NEWEST = "SELECT coalesce(max(last_time), 0) FROM history.segments WHERE environment = 1"
+NEWEST = "SELECT coalesce(max(last_time), 0) FROM history.segments"
 
 
 @dataclass(slots=True)
@@ -157,6 +157,6 @@ async def open_fill(url: str, folder: Path, traffic: Traffic, batch_size: int) -
                 *(rule for one in targeted for rule in one.rules),
             ]
         await store_all(database, owner, make_project(owner.id, id=PROJECT), *flags)
-    (newest,) = await ask(database, _NEWEST)
+    (newest,) = await ask(database, NEWEST)
     written = traffic.number_after(newest) if newest else 0
     return Fill(database, traffic, await find_postmaster(database), batch_size, written)
