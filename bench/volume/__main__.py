@@ -71,6 +71,7 @@ async def copy(asked: argparse.Namespace) -> None:
         with ClickHouseEngine() as engine:
             copying.prepare(engine)
             await copying.copy(database, engine, asked.minutes)
+            copying.double(engine, asked.doublings)
             copying.measure(engine)
             copying.delete_oldest(engine)
     finally:
@@ -121,6 +122,7 @@ def _parse() -> argparse.Namespace:
     of_read.set_defaults(run=lambda given: asyncio.run(read(given)))
     of_copy = commands.add_parser("copy", parents=[limited])
     of_copy.add_argument("url")
+    of_copy.add_argument("--doublings", type=int, default=0, help="how often to double the rows in ClickHouse")
     of_copy.set_defaults(run=lambda given: asyncio.run(copy(given)))
     of_delete = commands.add_parser("delete", parents=[filled])
     of_delete.set_defaults(run=lambda given: asyncio.run(delete(given)))

@@ -11,7 +11,7 @@ from bench.volume.traffic import FREQUENT_USERS, START, USERS, known_id
 from flagstaff.database.database import Database
 from flagstaff.history.clickhouse.client import ClickHouse
 from flagstaff.history.clickhouse.sender import Sender
-from flagstaff.history.clickhouse.table import create_statement
+from flagstaff.history.clickhouse.table import COLUMNS, create_statement
 from flagstaff.history.export_batches import ExportBatch, ExportBatches
 from flagstaff.history.sink import Sink
 from tests.support.clickhouse import ClickHouseEngine
@@ -52,6 +52,16 @@ def prepare(engine: ClickHouseEngine) -> None:
     """Create the table."""
     engine.query("CREATE DATABASE IF NOT EXISTS flagstaff")
     engine.query(create_statement(TABLE).strip().rstrip(";"))
+
+
+def double(engine: ClickHouseEngine, times: int) -> None:
+    """Repeat all rows later in time, with other ids, so many times: copying millions one by one takes too long."""
+    columns = ", ".join(COLUMNS)
+    for _ in range(times):
+        span = f"(SELECT dateDiff('second', min(evaluated_at), max(evaluated_at)) + 1 FROM {TABLE})"
+        replaced = f"generateUUIDv7() AS id, evaluated_at + toIntervalSecond({span}) AS evaluated_at"
+        # The front takes what begins with INSERT for rows of a server.
+        engine.query(f" INSERT INTO {TABLE} ({columns}) SELECT * REPLACE ({replaced}) FROM {TABLE}")
 
 
 def measure(engine: ClickHouseEngine, *, repeat: int = 3) -> None:
