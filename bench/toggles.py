@@ -125,7 +125,10 @@ async def trace(postgres: PostgresServer, toggled: Fleet) -> list[str]:
 
 async def _measure(asked: argparse.Namespace) -> None:
     checkouts = [None, *([asked.beside] if asked.beside else [])]
-    with PostgresServer(connections=CONNECTIONS) as postgres, tempfile.TemporaryDirectory() as folder:
+    with (
+        PostgresServer(settings={"max_connections": str(CONNECTIONS)}) as postgres,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         await make_postgresql_template(postgres, Path(folder))
         for count in asked.instances or (0, 1, 3):
             name = f"{count} on PostgreSQL" if count else "SQLite"

@@ -118,7 +118,10 @@ async def _toggles(measured: Fleet) -> list[float]:
 
 async def _measure() -> dict[str, Any]:
     measured: dict[str, Any] = {"toggles": {}}
-    with tempfile.TemporaryDirectory() as folder, PostgresServer(connections=CONNECTIONS) as postgres:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        PostgresServer(settings={"max_connections": str(CONNECTIONS)}) as postgres,
+    ):
         await make_postgresql_template(postgres, Path(folder))
         for count in COUNTS:
             async with fleet(Path(folder) / f"{count}", count, postgres) as made:

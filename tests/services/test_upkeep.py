@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.history.history_service import History
-from flagstaff.history.retention import HistoryRetention
-from flagstaff.history.store import batches, deletions
+from flagstaff.history.retention import MOST_USERS_SECONDS, USERS_SECONDS, HistoryRetention
+from flagstaff.history.store import batches, deletions, user_rollups
 from flagstaff.projects.projects import Environment
 from flagstaff.settings import Settings
 from tests.support.builders import make_account, make_environment, make_project, store_all
@@ -46,6 +46,12 @@ async def record_hours(database: Database, clock: Clock, *environment_ids: UUID)
         for environment_id in environment_ids:
             await history.record(make_batch(environment_id, LAYOUT, *records))
     clock.advance(hours=HOURS)
+
+
+async def count_uncounted(database: Database, clock: Clock) -> int:
+    """How many environments have users to count."""
+    async with database.read_history() as connection:
+        return len(await user_rollups.find_due(connection, int(clock().timestamp()) // 3600))
 
 
 async def test_without_a_bound_nothing_is_deleted_and_the_bytes_are_shown(
@@ -180,6 +186,23 @@ async def test_a_first_hour_that_is_too_large_by_itself_keeps_its_newest_part(
     assert kept[0].user_id == "38"
 
 
+async def test_the_retention_touches_no_environment_without_anything_old(
+    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+) -> None:
+    await record_hours(database, clock, environments[0].id)
+    clock.advance(days=90, hours=-HOURS / 2)
+    now = (clock() - START).total_seconds()
+    await History(database, clock).record(make_batch(environments[1].id, LAYOUT, make_record(now)))
+    await upkeep.purge()
+    columns = tables.recorded_environments.c
+    async with database.read_history() as connection:
+        rows = await connection.execute(sa.select(columns.environment_id, columns.kept_from))
+        kept_from = {row.environment_id: row.kept_from for row in rows}
+    oldest = int((clock() - timedelta(days=90)).timestamp()) // 60
+    assert kept_from == {environments[0].id: oldest, environments[1].id: 0}
+    assert len(await read(database, environments[0].id)) == 60 * HOURS // 2
+
+
 async def test_counts_of_hours_that_have_passed_are_rolled_up_and_no_others(
     database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
 ) -> None:
@@ -192,6 +215,53 @@ async def test_counts_of_hours_that_have_passed_are_rolled_up_and_no_others(
         pending = (await connection.execute(sa.select(tables.summaries.c.minute))).scalars().all()
     assert pending == [int(START.timestamp()) // 60 + 60 * HOURS]
     assert clock() == datetime(2026, 11, 20, 10 + HOURS, tzinfo=UTC)
+
+
+async def test_users_are_counted_for_longer_while_that_was_not_enough_for_all(
+    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+) -> None:
+    await record_hours(database, clock, *(each.id for each in environments))
+    upkeep.users_seconds = 0
+    await upkeep.roll_up()
+    assert await count_uncounted(database, clock) == 2
+    upkeep.users_seconds = 1e-6
+    seconds = []
+    while await count_uncounted(database, clock):
+        seconds.append(upkeep.users_seconds)
+        await upkeep.roll_up()
+    assert seconds == [1e-6 * 2**number for number in range(len(seconds))]
+    assert len(seconds) > 1
+    assert upkeep.users_seconds == USERS_SECONDS
+    upkeep.users_seconds = MOST_USERS_SECONDS
+    await record_hours(database, clock, environments[0].id)
+    await upkeep.roll_up()
+    assert upkeep.users_seconds == MOST_USERS_SECONDS / 2
+
+
+async def test_users_of_late_evaluations_are_counted_within_an_hour(
+    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+) -> None:
+    clock.advance(days=10)
+    await upkeep.roll_up()
+    await History(database, clock).record(make_batch(environments[0].id, LAYOUT, make_record()))
+    await upkeep.roll_up()
+    assert await count_uncounted(database, clock) == 1
+    clock.advance(hours=1)
+    await upkeep.roll_up()
+    assert await count_uncounted(database, clock) == 0
+
+
+async def test_late_evaluations_that_there_was_no_time_for_are_counted_next(
+    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+) -> None:
+    clock.advance(days=10)
+    await History(database, clock).record(make_batch(environments[0].id, LAYOUT, make_record()))
+    upkeep.users_seconds = 0
+    await upkeep.roll_up()
+    assert await count_uncounted(database, clock) == 1
+    upkeep.users_seconds = USERS_SECONDS
+    await upkeep.roll_up()
+    assert await count_uncounted(database, clock) == 0
 
 
 async def test_a_layout_that_late_records_need_is_kept(

@@ -36,6 +36,12 @@ class ClickHouseEngine:
         """The URL, as in FLAGSTAFF_CLICKHOUSE_URL."""
         return f"http://default:{QUOTED}@127.0.0.1:{self.port}"
 
+    @property
+    def process_id(self) -> int:
+        """The process of a running engine."""
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Start the engine, on its earlier port if it had one."""
         command = [PYTHON, Path(__file__).with_name("clickhouse_engine.py"), self._folder, PASSWORD, str(self.port)]

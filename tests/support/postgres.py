@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib.util import find_spec
@@ -41,17 +41,21 @@ _SETTINGS = {
     # Data may be lost in a power failure, but not in a crash of the server.
     "fsync": "off",
     "full_page_writes": "off",
+    "max_connections": "200",
 }
 
 
 class PostgresServer:
-    """A server that can be started, stopped and restarted under one URL. On exit, the context manager deletes it."""
+    """A server that can be started, stopped and restarted under one URL. On exit, the context manager deletes it.
 
-    def __init__(self, *, connections: int = 200) -> None:
-        """`connections` is how many it accepts."""
-        self._settings = {**_SETTINGS, "max_connections": str(connections)}
+    The data are in memory if there is room, or else in a temporary folder, or in the folder given. `settings` come on
+    top of those of tests.
+    """
+
+    def __init__(self, folder: Path | None = None, settings: Mapping[str, str] | None = None) -> None:
+        self._settings = {**_SETTINGS, **(settings or {})}
         self._folder = Path(tempfile.mkdtemp(prefix="flagstaff-pg-"))
-        self._memory = Path(tempfile.mkdtemp(prefix="flagstaff-pg-", dir=_roomy_memory()))
+        self._memory = Path(tempfile.mkdtemp(prefix="flagstaff-pg-", dir=folder or _roomy_memory()))
         self._data = self._memory / "data"
         self._process: subprocess.Popen[bytes] | None = None
         self._user: str | None = None

@@ -1,7 +1,7 @@
 """Keeps the evaluation history small: rolls up counts, and deletes what is too old, too large or of no environment."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from math import isnan, nan
@@ -10,7 +10,8 @@ from typing import Literal
 
 import structlog
 
-from flagstaff.database.database import Database
+from flagstaff.database.database import Connection, Database
+from flagstaff.database.tables import microseconds
 from flagstaff.history import history_days
 from flagstaff.history.store import batches, deletions, events, partitions, rollups, user_rollups
 from flagstaff.metrics.events import EVENTS_KEPT_DAYS, IDS_KEPT_DAYS
@@ -19,11 +20,12 @@ from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Code, Error
 
 DELETED_AT_ONCE = 50  # in segments, so that no batch waits long for a deletion
-# How long users are counted at a time, which is every few seconds: to count those of a long history, or of more
-# evaluations than can be counted besides answering them, takes longer and leaves time for other work.
-USERS_SECONDS = 0.15
+# How long users are counted at a time, which is every few seconds, and at most while that is not enough for all: to
+# count those of a long history takes longer and leaves time for other work.
+USERS_SECONDS, MOST_USERS_SECONDS = 0.15, 0.6
 BATCHES_REMEMBERED = timedelta(days=7)  # how long a batch whose outcome was unknown may be sent again
 
+_RECENT = timedelta(days=1)  # before and after now
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -41,8 +43,9 @@ class HistoryRetention:
     many bytes of the disk are free and how many it has, which are not numbers while that is not known.
 
     `read_clock` reads the database's clock. `passed` returns the time that was seen to pass, by which everything is
-    deleted by age; by default it is the clock's. `max_events` is how many events of metrics are kept. `roll_up` and
-    `purge` raise Error UNAVAILABLE while the database cannot be reached.
+    deleted by age; by default it is the clock's. `max_events` is how many events of metrics are kept. `users_seconds`
+    is how long the next roll-up counts users at most. `roll_up` and `purge` raise Error UNAVAILABLE while the database
+    cannot be reached.
     """
 
     database: Database
@@ -56,8 +59,11 @@ class HistoryRetention:
     read_clock: history_days.ReadClock = partitions.read_clock
     passed: Callable[[], datetime] | None = None
     max_events: int = 20_000_000
+    users_seconds: float = USERS_SECONDS
     bytes: int = 0
     deleted: int = 0
+    _looked_at: datetime | None = field(default=None, init=False)  # when all days were looked at for users to count
+    _users_left: set[int] = field(default_factory=set, init=False)  # the environments that there was no time for
 
     def export_metrics(self, metrics: Metrics) -> None:
         """Export the size of the history, and the evaluations that were deleted because of it."""
@@ -69,7 +75,7 @@ class HistoryRetention:
         now = self.now()
         async with self.database.read_history() as connection:
             due = await rollups.find_due(connection, (now - _EPOCH) // _MINUTE)
-            users_due = await user_rollups.find_due(connection, (now - _EPOCH) // _HOUR)
+            users_due = await self._find_users_due(connection, now)
         await _do_all([*(partial(self._roll_up, number) for number in due), partial(self._roll_up_users, users_due)])
 
     async def _roll_up(self, number: int) -> None:
@@ -78,16 +84,36 @@ class HistoryRetention:
             async with self.database.write_history() as connection:
                 more = await rollups.roll_up(connection, number)
 
-    async def _roll_up_users(self, numbers: Iterable[int]) -> None:
-        until = perf_counter() + USERS_SECONDS
+    async def _find_users_due(self, connection: Connection, now: datetime) -> Sequence[int]:
+        """The environments with users to count, among all once an hour, else those of recent evaluations and the rest.
+
+        To look at the evaluations of all days takes PostgreSQL a second for a thousand environments.
+        """
+        is_complete = self._looked_at is None or not timedelta(0) <= now - self._looked_at < _HOUR
+        recent = (microseconds(now - _RECENT), microseconds(now + _RECENT))
+        found = await user_rollups.find_due(connection, (now - _EPOCH) // _HOUR, None if is_complete else recent)
+        if is_complete:
+            self._looked_at = now
+        return [*found, *self._users_left.difference(found)]
+
+    async def _roll_up_users(self, numbers: Sequence[int]) -> None:
+        until = perf_counter() + self.users_seconds
+        self._users_left = set(numbers)
 
         async def roll_up(number: int) -> None:
             more = True
             while more and perf_counter() < until:
                 async with self.database.write_history() as connection:
                     more = await user_rollups.roll_up_users(connection, number)
+            if not more:
+                self._users_left.discard(number)
 
         await _do_all([partial(roll_up, number) for number in numbers])
+        # Longer while more is evaluated than was counted, so that the newest days do not stay unknown.
+        if self._users_left:
+            self.users_seconds = min(2 * self.users_seconds, MOST_USERS_SECONDS)
+        else:
+            self.users_seconds = max(self.users_seconds / 2, USERS_SECONDS)
 
     async def remove_bound(self) -> None:
         """Remove a bound that would refuse batches, if a process was killed while it added days."""
@@ -119,6 +145,7 @@ class HistoryRetention:
             existing = await environments_store.list_environment_ids(connection)
         passed = self._passed()
         oldest = passed - self.retention
+        old = await self._find_old(oldest) & {number for each, number in recorded.items() if each in existing}
         delete_batches = partial(deletions.delete_batches, before=passed - BATCHES_REMEMBERED)
         events_from = passed - timedelta(days=EVENTS_KEPT_DAYS)
         delete_events = partial(events.delete_events, before=events_from, keep_max=self.max_events)
@@ -127,12 +154,8 @@ class HistoryRetention:
         await _do_all(
             [
                 partial(self._drop_days, oldest),
-                *(
-                    partial(self._delete_before, number, oldest)
-                    if environment_id in existing
-                    else partial(self._forget, number)
-                    for environment_id, number in recorded.items()
-                ),
+                *(partial(self._delete_before, number, oldest) for number in old),
+                *(partial(self._forget, number) for each, number in recorded.items() if each not in existing),
                 partial(self._delete_layouts, oldest),
                 *(
                     partial(self._delete, each)
@@ -157,14 +180,13 @@ class HistoryRetention:
     async def _purge_beyond_bytes(self) -> None:
         async with self.database.read_history() as connection:
             sizes = await deletions.list_bytes(connection)
-            recorded = await batches.list_recorded_environments(connection)
         self.bytes = sum(size for _, size in sizes)
         max_bytes = await self._find_max_bytes()
         before = None if max_bytes is None else _bound(sizes, max_bytes, self.now())
         if before is None or max_bytes is None:
             return
         deleted = await self._drop_days(before)
-        for number in recorded.values():
+        for number in await self._find_old(before):
             deleted += await self._delete_before(number, before)
         await self._delete_layouts(before)
         self.bytes = max_bytes
@@ -181,6 +203,10 @@ class HistoryRetention:
             return None
         reserve = min(self.reserve_bytes, int(total) // 5)
         return max(self.least_bytes, self.bytes + in_file + int(free) - reserve)
+
+    async def _find_old(self, before: datetime) -> set[int]:
+        async with self.database.read_history() as connection:
+            return await deletions.find_old(connection, before)
 
     async def _delete_before(self, number: int, before: datetime | None) -> int:
         deleted, more = 0, True

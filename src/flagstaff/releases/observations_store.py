@@ -31,22 +31,22 @@ _create = dialect.upsert(tables.observed_releases, lambda insert: insert.on_conf
 _continue = tables.observed_releases.update().where(
     _observed.number == sa.bindparam("of_number"), _observed.version == sa.bindparam("of_version")
 )
+# A value and not a join, so that PostgreSQL takes the ends of its index, and does not read the whole history.
+_number = (
+    sa.select(_environments.number)
+    .where(_environments.environment_id == sa.bindparam("environment_id"))
+    .scalar_subquery()
+)
 _first_segment = (
     sa.select(_segments.id)
-    .join_from(tables.recorded_environments, tables.segments, _segments.environment == _environments.number)
-    .where(_environments.environment_id == sa.bindparam("environment_id"), _segments.last_time >= sa.bindparam("since"))
+    .where(_segments.environment == _number, _segments.last_time >= sa.bindparam("since"))
     .order_by(_segments.id)
     .limit(1)
 )
-_last_segment = (
-    sa.select(sa.func.max(_segments.id))
-    .join_from(tables.recorded_environments, tables.segments, _segments.environment == _environments.number)
-    .where(_environments.environment_id == sa.bindparam("environment_id"))
-)
+_last_segment = sa.select(sa.func.max(_segments.id)).where(_segments.environment == _number)
 _newest_segment = (
     sa.select(_segments.id, _segments.size)
-    .join_from(tables.recorded_environments, tables.segments, _segments.environment == _environments.number)
-    .where(_environments.environment_id == sa.bindparam("environment_id"))
+    .where(_segments.environment == _number)
     .order_by(_segments.id.desc())
     .limit(1)
 )
@@ -60,11 +60,7 @@ _continued = (
         _segments.size < sa.bindparam("below"),
     )
 )
-_last_event = (
-    sa.select(sa.func.max(_events.id))
-    .join_from(tables.recorded_environments, tables.event_segments, _events.environment == _environments.number)
-    .where(_environments.environment_id == sa.bindparam("environment_id"))
-)
+_last_event = sa.select(sa.func.max(_events.id)).where(_events.environment == _number)
 _of_units = sa.select(_exposures.unit, _exposures.first_step, _exposures.step, _exposures.arm, _exposures.at).where(
     _exposures.release == sa.bindparam("release"), _exposures.unit.in_(sa.bindparam("units", expanding=True))
 )

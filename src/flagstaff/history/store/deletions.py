@@ -18,6 +18,22 @@ _END = 2**31 - 1  # after every minute
 _segments = tables.segments.c
 
 
+async def find_old(connection: AsyncConnection, before: datetime) -> set[int]:
+    """The environments with anything from before a moment: what is deleted or hidden below concerns no others."""
+    number, minute = tables.recorded_environments.c.number, microseconds(before) // _MICROSECONDS_A_MINUTE
+    counts, time = tables.flag_counts.c, microseconds(before)
+    is_old = {
+        tables.segments: sa.and_(_segments.last_time < time + MICROSECONDS_A_SPAN, _segments.first_time < time),
+        tables.summaries: tables.summaries.c.minute < minute,
+        tables.flag_counts: sa.and_(counts.span.in_((HOUR, DAY)), counts.start < minute),
+        tables.recorded_bytes: tables.recorded_bytes.c.hour < minute // HOUR,
+        tables.environment_users: tables.environment_users.c.day < minute // DAY,
+        tables.flag_users: tables.flag_users.c.day < minute // DAY,
+    }
+    found = sa.or_(*(sa.exists().where(table.c.environment == number, old) for table, old in is_old.items()))
+    return set((await connection.execute(sa.select(number).where(found))).scalars())
+
+
 async def delete_segments(
     connection: AsyncConnection, number: int, before: datetime | None, limit: int
 ) -> tuple[int, bool]:

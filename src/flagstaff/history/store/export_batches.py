@@ -123,10 +123,12 @@ async def read_positions(connection: AsyncConnection) -> dict[UUID, Position]:
 
 async def find_end(connection: AsyncConnection, number: int, position: Position, room: Room) -> Position:
     """The position up to which a block can hold what follows a position; the same one if nothing follows."""
-    follows = sa.or_(_segments.id > position.segment, _segments.id.in_(position.unfinished))
-    # However many small segments are unfinished, some later ones are among the rows.
-    query = _sizes_query.where(follows).limit(_SEGMENTS_AT_ONCE + len(position.unfinished))
-    rows = (await connection.execute(query, {"environment": number})).all()
+    wanted = {"environment": number}
+    after = _sizes_query.where(_segments.id > position.segment).limit(_SEGMENTS_AT_ONCE)
+    rows = [*(await connection.execute(after, wanted)).all()]
+    if position.unfinished:  # in a query of its own: with both in one, PostgreSQL reads the whole history up to these
+        unfinished = _sizes_query.where(_segments.id.in_(position.unfinished))
+        rows = [*(await connection.execute(unfinished, wanted)).all(), *rows]
     new = [row for row in rows if row.size > position.unfinished.get(row.id, 0)]
     if not new:
         return position

@@ -35,16 +35,21 @@ _segments = tables.segments.c
 _environments = tables.recorded_environments.c
 
 IS_PENDING = sa.and_(_segments.environment == _environments.number, _segments.id > _environments.counted_segment)
+# A value and not a join, so that PostgreSQL begins there in its index, and does not read the whole history up to it.
+_counted = (
+    sa.select(_environments.counted_segment).where(_environments.number == sa.bindparam("number")).scalar_subquery()
+)
 _pending = (
     sa.select(_segments.first_time)
-    .join_from(tables.recorded_environments, tables.segments, IS_PENDING)
-    .where(_environments.number == sa.bindparam("number"))
+    .where(_segments.environment == sa.bindparam("number"), _segments.id > _counted)
     .order_by(_segments.id)
     .limit(sa.bindparam("limit"))
 )
-_pending_query = _pending.add_columns(
-    _environments.environment_id, _segments.id, _segments.layout_id, _segments.version, _segments.content
-).where(_segments.id > sa.bindparam("after"))
+_pending_query = (
+    _pending.join_from(tables.segments, tables.recorded_environments, _segments.environment == _environments.number)
+    .add_columns(_environments.environment_id, _segments.id, _segments.layout_id, _segments.version, _segments.content)
+    .where(_segments.id > sa.bindparam("after"))
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,12 +38,15 @@ _segments = tables.segments.c
 _environments = tables.recorded_environments.c
 
 
-async def find_due(connection: AsyncConnection, hour: int) -> Sequence[int]:
+async def find_due(connection: AsyncConnection, hour: int, within: tuple[int, int] | None = None) -> Sequence[int]:
     """The environments with segments to count: many, or one from before this hour (counted from 1970).
 
-    Those with a long history to count come last, so that the others do not wait for them.
+    Those with a long history to count come last, so that the others do not wait for them. Without a range of times, in
+    microseconds since 1970, PostgreSQL looks for each environment's segments in the partition of each day.
     """
     pending = sa.select(_segments.id).where(IS_PENDING).correlate(tables.recorded_environments)
+    if within is not None:
+        pending = pending.where(_segments.last_time.between(*within))
     has_many = pending.order_by(_segments.id).offset(SEGMENTS_AT_ONCE - 1).limit(1).exists()
     has_old = pending.where(_segments.first_time < hour * _MICROSECONDS_AN_HOUR).exists()
     due = (

@@ -1,0 +1,1 @@
+"""The evaluation history at volume: `python -m bench.volume --help`."""
