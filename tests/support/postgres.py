@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
+from tests.support.memory import roomy_memory
 from tests.support.ports import free_port
 from tests.support.postgres_administrator import Administrator
 
@@ -32,8 +33,6 @@ if sys.platform == "linux":
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
 os.execv(command[0], command)
 """
-_MEMORY = Path("/dev/shm")
-_MEMORY_MIN_FREE_BYTES = 2 * 1024**3
 _READY = ("ready", "standby")  # what it writes into its file when it answers queries
 _SETTINGS = {
     "listen_addresses": "127.0.0.1",
@@ -50,7 +49,7 @@ class PostgresServer:
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="flagstaff-pg-"))
-        self._memory = Path(tempfile.mkdtemp(prefix="flagstaff-pg-", dir=_roomy_memory()))
+        self._memory = Path(tempfile.mkdtemp(prefix="flagstaff-pg-", dir=roomy_memory()))
         self._data = self._memory / "data"
         self._process: subprocess.Popen[bytes] | None = None
         self._user: str | None = None
@@ -223,10 +222,3 @@ def _exists(process_id: int) -> bool:
         return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def _roomy_memory() -> Path | None:
-    """A folder in memory, where cloning a database takes a tenth of the time; None if there is none or it is small."""
-    if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free >= _MEMORY_MIN_FREE_BYTES:
-        return _MEMORY
-    return None
