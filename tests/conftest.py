@@ -13,6 +13,7 @@ import pytest
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
 from tests.support.clock import Clock
+from tests.support.memory import roomy_memory
 from tests.support.postgres import PostgresServer
 from tests.support.server import ServerProcess
 from tests.support.statements import share_statements
@@ -42,6 +43,13 @@ _COLLECT_AFTER_ALLOCATIONS = 20_000
 sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
 
 share_statements()
+
+# SQLite waits for the disk at each commit, which takes longer than the commit.
+if memory := roomy_memory():
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
+
+# The driver asks a server for TLS first, unless told otherwise: one more connection for each that a test opens.
+os.environ.setdefault("PGSSLMODE", "disable")
 
 # A test must not fail because the machine is busy.
 hypothesis.settings.register_profile(

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
+from tests.support.memory import roomy_memory
 from tests.support.ports import free_port
 from tests.support.postgres_administrator import Administrator
 
@@ -32,8 +33,6 @@ if sys.platform == "linux":
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
 os.execv(command[0], command)
 """
-_MEMORY = Path("/dev/shm")
-_MEMORY_MIN_FREE_BYTES = 2 * 1024**3
 _READY = ("ready", "standby")  # what it writes into its file when it answers queries
 _SETTINGS = {
     "listen_addresses": "127.0.0.1",
@@ -55,7 +54,7 @@ class PostgresServer:
     def __init__(self, folder: Path | None = None, settings: Mapping[str, str] | None = None) -> None:
         self._settings = {**_SETTINGS, **(settings or {})}
         self._folder = Path(tempfile.mkdtemp(prefix="flagstaff-pg-"))
-        self._memory = Path(tempfile.mkdtemp(prefix="flagstaff-pg-", dir=folder or _roomy_memory()))
+        self._memory = Path(tempfile.mkdtemp(prefix="flagstaff-pg-", dir=folder or roomy_memory()))
         self._data = self._memory / "data"
         self._process: subprocess.Popen[bytes] | None = None
         self._user: str | None = None
@@ -241,10 +240,3 @@ def _exists(process_id: int) -> bool:
         return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def _roomy_memory() -> Path | None:
-    """Return a folder in memory, where cloning a database takes a tenth of the time, or None without enough space."""
-    if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free >= _MEMORY_MIN_FREE_BYTES:
-        return _MEMORY
-    return None

@@ -235,6 +235,12 @@ def describe_api() -> dict[str, Any]:
 
 
 @cache
+def _operations() -> Operations:
+    """The facts of all operations, which do not depend on the application."""
+    return Operations(list_operations(create_api().routes), _ENDPOINTS)
+
+
+@cache
 def _description() -> bytes:
     """The document as it is served: the committed one, which a test compares with `describe_api`."""
     return msgspec.json.format(files(__package__).joinpath("openapi.json").read_bytes(), indent=-1)
@@ -281,7 +287,7 @@ def create_app(
         await target(scope, receive, send)
 
     return Edge(
-        BodyLimit(dispatch, Operations(list_operations(api.routes), _ENDPOINTS)),
+        BodyLimit(dispatch, _operations()),
         request_ids=request_ids,
         cross_origin=cross_origin,
         metrics=services[Metrics],

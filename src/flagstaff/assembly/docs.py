@@ -45,7 +45,7 @@ class _Document:
 
     def __init__(self, body: bytes, headers: Mapping[str, str]) -> None:
         self._body = body
-        self._compressed = _compress(body)
+        self._compressed = gzip.compress(body, mtime=0)
         self._tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
         # The tag is weak, because it names the document in both forms.
         self._unchanged = {"cache-control": "no-cache", "etag": f"W/{self._tag}", "vary": "Accept-Encoding"}
@@ -60,18 +60,17 @@ class _Document:
         return Response(self._body, headers=self._headers)
 
 
-@cache
-def _compress(body: bytes) -> bytes:
-    """The body in gzip's form. A process may create several applications, which have the same documents."""
-    return gzip.compress(body, mtime=0)
-
-
 def add_docs(app: FastAPI, descriptions: Mapping[str, bytes]) -> None:
     """Add the descriptions of APIs, by path, and `/docs` to an application."""
-    described = {path: _Document(each, {"content-type": "application/json"}) for path, each in descriptions.items()}
-    documents = {**described, **_pages()}
+    documents = {**{path: _description(each) for path, each in descriptions.items()}, **_pages()}
     for path, document in documents.items():
         app.add_route(path, document.answer, include_in_schema=False)
+
+
+@cache
+def _description(body: bytes) -> _Document:
+    """The document of a description. A process may create several applications, which have the same documents."""
+    return _Document(body, {"content-type": "application/json"})
 
 
 @cache

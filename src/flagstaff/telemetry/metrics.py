@@ -3,7 +3,6 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib.metadata import version
 from typing import Protocol
 
 import structlog
@@ -11,6 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, Info, Proce
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
+from flagstaff import __version__
 from flagstaff.telemetry import sums
 
 log = structlog.get_logger(__name__)
@@ -66,9 +66,7 @@ class Metrics:
             ["method", "route"],
             registry=self._registry,
         )
-        Info("flagstaff_build", "The version of Flagstaff.", registry=self._registry).info(
-            {"version": version("flagstaff")}
-        )
+        Info("flagstaff_build", "The version of Flagstaff.", registry=self._registry).info({"version": __version__})
         ProcessCollector(registry=self._registry)
         self._registry.register(self)
 
