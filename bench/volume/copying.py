@@ -120,7 +120,8 @@ def _queries(start: datetime, end: datetime) -> Iterator[tuple[str, str]]:
 def delete_oldest(engine: ClickHouseEngine) -> None:
     """Delete a day, and drop a month."""
     (month,) = engine.query("SELECT min(partition) FROM system.parts WHERE table = 'evaluations' AND active").split()
-    day = f"DELETE FROM {TABLE} WHERE evaluated_at < '{START + timedelta(days=1):{_MOMENT}}'"
+    start = moment(int(engine.query(_ENDS).split()[0]))
+    day = f"DELETE FROM {TABLE} WHERE evaluated_at < '{start + timedelta(days=1):{_MOMENT}}'"
     for name, query in (
         ("a day, by DELETE", day),
         ("a month, by its partition", f"ALTER TABLE {TABLE} DROP PARTITION {month}"),
