@@ -9,6 +9,7 @@ from bench.volume.costs import find_postmaster, read_meters
 from bench.volume.reading import PAGE
 from bench.volume.traffic import FREQUENT_USERS, START, USERS, known_id
 from flagstaff.database.database import Database
+from flagstaff.database.tables import moment
 from flagstaff.history.clickhouse.client import ClickHouse
 from flagstaff.history.clickhouse.sender import Sender
 from flagstaff.history.clickhouse.table import COLUMNS, create_statement
@@ -21,7 +22,7 @@ _SIZES = (
     "SELECT sum(rows), sum(bytes_on_disk), count() FROM system.parts"
     " WHERE database = 'flagstaff' AND table = 'evaluations' AND active"
 )
-_NEWEST = f"SELECT toUnixTimestamp64Micro(max(evaluated_at)) FROM {TABLE}"
+_ENDS = f"SELECT toUnixTimestamp64Micro(min(evaluated_at)), toUnixTimestamp64Micro(max(evaluated_at)) FROM {TABLE}"
 _PRODUCTION = f"environment_id = '{known_id('production')}'"
 _MOMENT = "%Y-%m-%d %H:%M:%S"
 
@@ -68,9 +69,9 @@ def measure(engine: ClickHouseEngine, *, repeat: int = 3) -> None:
     """Print the size of the table, and how long each query takes."""
     rows, size, parts = map(int, engine.query(_SIZES).split())
     print(f"  {rows:,} rows in {parts} parts, {size / rows:.1f} bytes each")
-    end = START + timedelta(microseconds=int(engine.query(_NEWEST)) - int(START.timestamp()) * 10**6)
+    start, end = (moment(int(each)) for each in engine.query(_ENDS).split())
     print(f"  {'':50} {'ms':>7} {'worst':>7}   processor")
-    for name, query in _queries(end):
+    for name, query in _queries(start, end):
         took, before = [], cpu_seconds(engine.process_id)
         for _ in range(repeat):
             began = time.perf_counter()
@@ -82,8 +83,8 @@ def measure(engine: ClickHouseEngine, *, repeat: int = 3) -> None:
         print(f"  {name:50} {min(took):7.1f} {max(took):7.1f} {used:7.1f}  {outcome}", flush=True)
 
 
-def _queries(end: datetime) -> Iterator[tuple[str, str]]:
-    middle = START + (end - START) / 2
+def _queries(start: datetime, end: datetime) -> Iterator[tuple[str, str]]:
+    middle = start + (end - start) / 2
     columns = "id, evaluated_at, user_id, user_email, attributes, flags, reasons, variants, rules"
 
     def page(condition: str) -> str:
@@ -103,7 +104,7 @@ def _queries(end: datetime) -> Iterator[tuple[str, str]]:
     yield "an unknown user", page("user_id = 'nobody'")
     yield "a rollout, on", page("flags['flag-01']")
     yield "a variant", page("variants['flag-03'] = 'c'")
-    for name, since in (("a day", end - timedelta(days=1)), ("everything", START)):
+    for name, since in (("a day", end - timedelta(days=1)), ("everything", start)):
         of_time = f"FROM {TABLE} WHERE {_PRODUCTION} AND {within(since, end)}"
         hour = "toStartOfHour(evaluated_at) AS hour"
         each_flag = of_time.replace(" WHERE", " ARRAY JOIN flags AS flag WHERE")
@@ -119,7 +120,8 @@ def _queries(end: datetime) -> Iterator[tuple[str, str]]:
 def delete_oldest(engine: ClickHouseEngine) -> None:
     """Delete a day, and drop a month."""
     (month,) = engine.query("SELECT min(partition) FROM system.parts WHERE table = 'evaluations' AND active").split()
-    day = f"DELETE FROM {TABLE} WHERE evaluated_at < '{START + timedelta(days=1):{_MOMENT}}'"
+    start = moment(int(engine.query(_ENDS).split()[0]))
+    day = f"DELETE FROM {TABLE} WHERE evaluated_at < '{start + timedelta(days=1):{_MOMENT}}'"
     for name, query in (
         ("a day, by DELETE", day),
         ("a month, by its partition", f"ALTER TABLE {TABLE} DROP PARTITION {month}"),
