@@ -23,6 +23,7 @@ from flagstaff.metrics import metrics_store
 from flagstaff.projects import environments_store, projects_store, sdk_keys_store
 from flagstaff.projects.projects import Environment
 from flagstaff.projects.sdk_keys import hash_sdk_key
+from flagstaff.values.lists import emptying
 
 # For how many environments compiled flags are kept; the most recently changed ones are.
 REMEMBERED = 64
@@ -123,7 +124,8 @@ class SnapshotSource:
         compiled_segments = await in_pieces(_compile_segments(their_segments))
         compiled = {}
         for each in read:
-            snapshot, _ = await _compile(each, compiled_segments)
+            snapshot, not_kept = await _compile(each, compiled_segments)
+            await in_pieces(emptying(not_kept.flags))
             its_keys = their_keys.get(each.environment.id, {})
             compiled[each.environment.key] = replace(snapshot, sdk_keys=its_keys, metrics=kinds)
         return ProjectSnapshot(project_id, project.sdk_key, compiled)
@@ -220,6 +222,6 @@ def _compile_flags(
         yield
     compiled = {}
     for flag in found:
-        compiled[flag.id] = yield from compiling_flag(TargetedFlag(flag, rules_of[flag.id]))
+        compiled[flag.id] = yield from compiling_flag(TargetedFlag(flag, rules_of.pop(flag.id, ())))
         yield
     return compiled
