@@ -24,6 +24,7 @@ from flagstaff.metrics.metrics import Kind
 from flagstaff.projects import environments_store, projects_store, sdk_keys_store
 from flagstaff.projects.projects import Environment
 from flagstaff.projects.sdk_keys import KeyInForce, hash_sdk_key
+from flagstaff.values.lists import emptying
 
 # For how many environments compiled flags are kept; the most recently changed ones are.
 REMEMBERED = 64
@@ -143,7 +144,8 @@ class SnapshotSource:
         compiled_segments = await in_pieces(_compile_segments(their_segments))
         compiled = {}
         for each in read:
-            compiled[each.surroundings.environment.key], _ = await _compile(each, compiled_segments)
+            compiled[each.surroundings.environment.key], not_kept = await _compile(each, compiled_segments)
+            await in_pieces(emptying(not_kept.flags))
         return ProjectSnapshot(project_id, project.sdk_key, compiled)
 
     async def load_environment(
@@ -288,6 +290,6 @@ def _compile_flags(
         yield
     compiled = {}
     for flag in found:
-        compiled[flag.id] = yield from compiling_flag(TargetedFlag(flag, rules_of[flag.id]))
+        compiled[flag.id] = yield from compiling_flag(TargetedFlag(flag, rules_of.pop(flag.id, ())))
         yield
     return compiled
