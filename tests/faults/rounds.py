@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 
 from tests.faults.checker import Violation, find_violations
 from tests.faults.clients import Evaluator, Toggler, count_allowed
@@ -105,11 +106,13 @@ class Arena:
                 await asyncio.sleep(_STEADY_SECONDS)
             problems += await find_unaware(listeners, highest_revision(history.toggles))
         violations = find_violations(history.toggles, history.evaluations, history.others, marks_allowed=marks_allowed)
-        problems += history.problems
-        problems += await self._counted(history, prefix, since, dropped)
-        problems += await self._limited()
-        problems += await find_missing(fleet)
-        problems += await find_misreleased(fleet, release)
+        found = await asyncio.gather(
+            self._counted(history, prefix, since, dropped),
+            self._limited(),
+            find_missing(fleet),
+            find_misreleased(fleet, release),
+        )
+        problems += chain(history.problems, *found)
         await end_release(fleet, self.released, release)
         if ready_seconds is None:
             problems.append(f"not every instance was ready after {READY_SECONDS:g} s")
