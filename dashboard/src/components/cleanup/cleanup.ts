@@ -27,7 +27,7 @@ export interface Evidence {
   readonly environments: readonly Pick<Environment, "id" | "name">[];
 }
 
-export function wantedOf({ days, reason, kept }: CleanupSearch): Wanted {
+export function wantedOf({ days, reason, kept }: Readonly<Record<string, unknown>>): Wanted {
   return {
     days: PERIODS.find((each) => each === days) ?? 30,
     reason: REASONS.find((each) => each === reason) ?? null,

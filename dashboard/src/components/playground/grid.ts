@@ -53,7 +53,7 @@ export interface View {
   readonly count: number;
 }
 
-export function choiceOf(search: PlaygroundSearch, environments: readonly Environment[]): Choice {
+export function choiceOf(search: Readonly<Record<string, unknown>>, environments: readonly Environment[]): Choice {
   const keys = keysIn(search.environments);
   const chosen = environments.filter((each) => keys.includes(each.key));
   return {
