@@ -14,7 +14,7 @@ export interface Challenge {
   readonly passkeyOptions: Record<string, unknown> | null;
 }
 
-/** What the server asks of an account whose password was right; null if the error is another one. */
+/** The challenge for an account whose password was right; null if the error is another one. */
 export function challengeOf(error: unknown, email: string): Challenge | null {
   if (!isProblem(error, "mfa_required")) return null;
   const { challenge, methods, passkey_options: options } = error.document;

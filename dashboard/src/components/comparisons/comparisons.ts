@@ -65,7 +65,7 @@ export function alteredFields({ action, fields }: CopyAlteration): FieldChange[]
   return fieldChanges({ before, after: action.endsWith(".deleted") ? null : after });
 }
 
-/** What a copy alters by flag, in the order in which it was told. */
+/** The alterations that a copy makes, by flag, in the order of the response. */
 export function byFlag(alterations: readonly CopyAlteration[]): Map<string, CopyAlteration[]> {
   const found = new Map<string, CopyAlteration[]>();
   for (const each of alterations) found.set(each.flag_key, [...(found.get(each.flag_key) ?? []), each]);

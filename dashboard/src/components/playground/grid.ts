@@ -34,7 +34,7 @@ export interface Column {
   readonly of: readonly (FlagAnswers | null)[];
 }
 
-/** What was asked, and the answers. */
+/** The users and environments that were asked about, and the answers. */
 export interface Grid {
   readonly users: readonly PastedUser[];
   readonly environments: readonly Environment[];

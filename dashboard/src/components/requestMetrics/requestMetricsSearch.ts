@@ -36,7 +36,7 @@ export function toRequestMetricsSearch(raw: Readonly<Record<string, unknown>>): 
   return found;
 }
 
-/** What is charted; `first` is the metric that is shown until another is chosen. */
+/** The metric of the chart and its options; `first` is the metric that is shown until another is chosen. */
 export function chosenChart(
   { metric: name, measure, by, hours, ...times }: RequestMetricsSearch,
   metrics: readonly RequestMetric[],
