@@ -25,8 +25,8 @@ const BESIDE_FLAG = [
   `${SOURCES}components/flags/TurnOnDialog.tsx`,
   `${SOURCES}components/requestMetrics/RequestMetrics.tsx`,
 ];
-/** Lists in pages and in parts, which most pages have. */
-const LISTS = /[\\/]src[\\/](api[\\/](parts|shown)|components[\\/]shared[\\/]Pages)\.tsx?$/;
+/** Tables, and lists in pages and in parts, which most pages have. */
+const LISTS = /[\\/]src[\\/](api[\\/](parts|shown)|components[\\/]shared[\\/](DataTable|Pages))\.tsx?$/;
 /** The library's core, and the fields and forms of both. Other libraries follow those of our modules that import them. */
 const LIBRARY =
   /[\\/]@mantine[\\/](form|hooks[\\/]esm[\\/]use-resize-observer|core[\\/]esm[\\/](core|components[\\/](FloatingIndicator|Input|InputBase|NativeSelect|SegmentedControl|TextInput)))[\\/]/;

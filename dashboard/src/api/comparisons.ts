@@ -1,4 +1,4 @@
-/** What two environments differ in, and copying flags from one to the other. */
+/** Compares two environments, and copies flags from one to the other. */
 
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client } from "./client";
@@ -25,7 +25,7 @@ function copyFlags(projectId: string, body: CopyBody) {
   return ask(client.POST(COPY, { params: { path: { project_id: projectId } }, body }));
 }
 
-/** What a copy would alter now. A dialog that closes asks for nothing: no flag is chosen any more. */
+/** The alterations that a copy would make now. A dialog that closes asks for none, because no flag is chosen any more. */
 export function copyPreviewQuery(projectId: string, body: CopyBody, isAsked: boolean) {
   return queryOptions({
     queryKey: keyOf(COPY, { project_id: projectId }, body),

@@ -34,23 +34,21 @@ export function permissionsQuery(projectId: string) {
 }
 
 export function useUpdateMember(projectId: string) {
-  const refresh = useRefresh(projectId);
   return useMutation({
     mutationFn: ({ accountId, tag, ...body }: Partial<Roles> & Tagged & { accountId: string }) =>
       update(projectId, accountId, body, tag),
-    onSettled: refresh,
+    onSettled: useRefresh(projectId),
   });
 }
 
 /** Makes another member an owner, and then this account an admin, so that the project has an owner at any moment. */
 export function useTransferOwnership(projectId: string) {
-  const refresh = useRefresh(projectId);
   return useMutation({
     mutationFn: async ({ from, to }: { from: string; to: string }) => {
       await update(projectId, to, { role: "owner", environments: {} });
       await update(projectId, from, { role: "admin", environments: {} });
     },
-    onSettled: refresh,
+    onSettled: useRefresh(projectId),
   });
 }
 

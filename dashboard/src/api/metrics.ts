@@ -31,28 +31,25 @@ export function unknownMetricsQuery(projectId: string) {
 }
 
 export function useCreateMetric(projectId: string) {
-  const refresh = useRefresh(projectId);
   return useMutation({
     mutationFn: (body: NewMetric) => ask(client.POST(BASE, { params: { path: { project_id: projectId } }, body })),
-    onSuccess: refresh,
+    onSuccess: useRefresh(projectId),
   });
 }
 
 export function useUpdateMetric(projectId: string, metricId: string) {
-  const refresh = useRefresh(projectId);
   return useMutation({
     mutationFn: ({ tag, ...body }: Partial<Omit<NewMetric, "key" | "kind">> & Tagged) =>
       ask(client.PUT(`${BASE}/{metric_id}`, { params: at(projectId, metricId), body, ...ifMatch(tag) })),
-    onSuccess: refresh,
+    onSuccess: useRefresh(projectId),
   });
 }
 
 export function useDeleteMetric(projectId: string, metricId: string) {
-  const refresh = useRefresh(projectId);
   return useMutation({
     mutationFn: ({ tag }: Tagged) =>
       ask<unknown>(client.DELETE(`${BASE}/{metric_id}`, { params: at(projectId, metricId), ...ifMatch(tag) })),
-    onSuccess: refresh,
+    onSuccess: useRefresh(projectId),
   });
 }
 

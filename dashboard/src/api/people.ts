@@ -1,4 +1,4 @@
-/** What is known of one user of the applications: present answers, recorded ones, and how they changed. */
+/** The results of one user of the applications: present ones, recorded ones, and how they changed. */
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { boundsOf, contextFor, newestOf, type PersonSearch, rowsOf } from "../lib/person";
@@ -26,7 +26,7 @@ const userOf = ({ id, email }: PersonSearch) => ({
   ...(email !== undefined && { user_email: email }),
 });
 
-/** What the page says of the present is asked for again whenever it is opened, and while it stays open. */
+/** Present results are read again whenever the page is opened, and while it stays open. */
 const OF_NOW = { staleTime: 0, refetchInterval: 30_000 };
 
 /**
@@ -61,7 +61,7 @@ export function latestQuery(projectId: string, environments: readonly Environmen
   });
 }
 
-/** What the user would get now, by flag and environment, with the attributes that were recorded last. */
+/** The present results for the user, by flag and environment, with the attributes that were recorded last. */
 export function answersQuery(
   projectId: string,
   environments: readonly Environment[],

@@ -21,15 +21,13 @@ export function pinnedChartsQuery(projectId: string) {
 }
 
 export function usePinChart(projectId: string) {
-  const refresh = useRefresh(projectId);
   return useMutation({
     mutationFn: (body: NewPinnedChart) => ask(client.POST(BASE, { params: { path: { project_id: projectId } }, body })),
-    onSettled: refresh,
+    onSettled: useRefresh(projectId),
   });
 }
 
 export function useRenamePinned(projectId: string) {
-  const refresh = useRefresh(projectId);
   return useMutation({
     mutationFn: ({ chart, name }: { chart: PinnedChart; name: string }) => {
       const params = at(chart);
@@ -41,13 +39,12 @@ export function useRenamePinned(projectId: string) {
         (tag) => ask(client.PUT(ONE, { params, body, ...ifMatch(tag) })),
       );
     },
-    onSettled: refresh,
+    onSettled: useRefresh(projectId),
   });
 }
 
 /** Removes it if it is as it was shown. */
 export function useUnpinChart(projectId: string) {
-  const refresh = useRefresh(projectId);
   return useMutation({
     mutationFn: (chart: PinnedChart) => {
       const params = at(chart);
@@ -58,7 +55,7 @@ export function useUnpinChart(projectId: string) {
         (tag) => ask(client.DELETE(ONE, { params, ...ifMatch(tag) })),
       );
     },
-    onSettled: refresh,
+    onSettled: useRefresh(projectId),
   });
 }
 

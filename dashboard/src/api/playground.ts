@@ -1,4 +1,4 @@
-/** What many users would get, in several environments. */
+/** Evaluates flags for many users in several environments. */
 
 import { client } from "./client";
 import { ask } from "./problem";

@@ -55,12 +55,17 @@ export async function ask<T>(call: Promise<Answer<T>>): Promise<T> {
 
 function problemOf(response: Response, body: unknown): Problem {
   const document = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
-  const fields = Array.isArray(document.errors) ? (document.errors as FieldProblem[]) : [];
+  const fields = Array.isArray(document.errors) ? document.errors.filter(isFieldProblem) : [];
   const detail = typeof document.detail === "string" ? document.detail : t.problems.unexpected(response.status);
   const wait = Number(response.headers.get("retry-after"));
   const text = response.status === 429 && wait > 0 ? t.problems.limited(wait) : detail;
   const { headers } = response;
   return new Problem(response.status, text, fields, headers.get("x-request-id"), document, headers.get("etag"));
+}
+
+function isFieldProblem(each: unknown): each is FieldProblem {
+  const { field, message } = Object(each) as Partial<Record<keyof FieldProblem, unknown>>;
+  return typeof field === "string" && typeof message === "string";
 }
 
 /** Whether an error is the problem with this code, such as "mfa_required". */

@@ -1,4 +1,4 @@
-/** What the dashboard reads from the API, as queries of the cache. */
+/** Reads of the API, as queries of the cache. */
 
 import { queryOptions } from "@tanstack/react-query";
 import type { ClientPathsWithMethod, MethodResponse } from "openapi-fetch";
@@ -25,7 +25,7 @@ export function read<P extends Readable>(path: P, ...[ids, query]: Given<P>) {
   });
 }
 
-/** Calls an operation, whose parameters `Given` has checked: the client cannot infer them from a path that it does not know. */
+/** Calls an operation whose parameters `Given` has checked: the client cannot infer them from a path that is a variable. */
 export function get<P extends Readable>(
   path: P,
   ids: object | undefined,

@@ -56,17 +56,15 @@ export function exportUsers(path: FlagPath, releaseId: string): Promise<Blob> {
 }
 
 export function useCreateRelease(path: FlagPath) {
-  const refresh = useRefresh(path);
   return useMutation({
     mutationFn: (body: NewRelease) => ask(client.POST(BASE, { params: { path }, body })),
-    onSettled: refresh,
+    onSettled: useRefresh(path),
   });
 }
 
 export type ReleaseAct = "pause" | "resume" | "cancel";
 
 export function useActOnRelease(path: FlagPath, releaseId: string) {
-  const refresh = useRefresh(path);
   return useMutation({
     mutationFn: (act: ReleaseAct) => {
       const params = at(path, releaseId);
@@ -79,7 +77,7 @@ export function useActOnRelease(path: FlagPath, releaseId: string) {
           return ask(client.POST(`${ONE}/cancel`, { params }));
       }
     },
-    onSettled: refresh,
+    onSettled: useRefresh(path),
   });
 }
 

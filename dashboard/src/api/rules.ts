@@ -24,20 +24,18 @@ export function rulesByFlagQuery(path: EnvironmentPath) {
 }
 
 export function useCreateRule(path: FlagPath) {
-  const refresh = useRefresh(path);
   return useMutation({
     mutationFn: (body: NewRule) => ask(client.POST(BASE, { params: { path }, body })),
-    onSettled: refresh,
+    onSettled: useRefresh(path),
   });
 }
 
 export function useUpdateRule(path: FlagPath) {
-  const refresh = useRefresh(path);
   return useMutation({
     mutationFn: ({ id, tag, ...body }: Partial<NewRule> & Tagged & { id: string }) =>
       ask(client.PUT(`${BASE}/{rule_id}`, { params: { path: { ...path, rule_id: id } }, body, ...ifMatch(tag) })),
     meta: { done: "ruleChanged" },
-    onSettled: refresh,
+    onSettled: useRefresh(path),
   });
 }
 
@@ -51,7 +49,6 @@ interface RuleSwitching {
 /** Turns rules on and off, which is shown immediately. */
 export function useSwitchRule(path: FlagPath) {
   const cache = useQueryClient();
-  const refresh = useRefresh(path);
   return useMutation({
     mutationFn: ({ id, enabled, from }: RuleSwitching) =>
       saveFields(from, { enabled }, (tag) => {
@@ -61,7 +58,7 @@ export function useSwitchRule(path: FlagPath) {
     meta: { done: "ruleChanged" },
     onMutate: ({ id, enabled }) => foresee(cache, path, (rule) => (rule.id === id ? { ...rule, enabled } : rule)),
     onError: (_error, _variables, before) => cache.setQueryData(rulesQuery(path).queryKey, before),
-    onSettled: refresh,
+    onSettled: useRefresh(path),
   });
 }
 
@@ -104,12 +101,11 @@ export function useReorderRules(path: FlagPath) {
 }
 
 export function useDeleteRule(path: FlagPath) {
-  const refresh = useRefresh(path);
   return useMutation({
     mutationFn: ({ id, tag }: Tagged & { id: string }) =>
       ask(client.DELETE(`${BASE}/{rule_id}`, { params: { path: { ...path, rule_id: id } }, ...ifMatch(tag) })),
     meta: { done: "ruleDeleted" },
-    onSettled: refresh,
+    onSettled: useRefresh(path),
   });
 }
 

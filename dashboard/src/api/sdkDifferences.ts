@@ -1,4 +1,4 @@
-/** What SDKs that evaluate a flag inside the application answer differently. */
+/** The results of a flag that differ in SDKs that evaluate it inside the application. */
 
 import type { FlagPath } from "./client";
 import { read } from "./reads";

@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { askForPasskey } from "../lib/passkeys";
-import { atCodeField, type CodeProof, type Method, proofOf } from "../lib/proofs";
+import { atCodeField, type CodeProof, METHODS, type Method, proofOf } from "../lib/proofs";
 import { startSession } from "../lib/session";
 import { client } from "./client";
 import { ask, isProblem, Problem } from "./problem";
@@ -14,14 +14,15 @@ export interface Challenge {
   readonly passkeyOptions: Record<string, unknown> | null;
 }
 
-/** What the server asks of an account whose password was right; null if the error is another one. */
+/** The challenge for an account whose password was right; null if the error is another one. */
 export function challengeOf(error: unknown, email: string): Challenge | null {
   if (!isProblem(error, "mfa_required")) return null;
   const { challenge, methods, passkey_options: options } = error.document;
+  if (typeof challenge !== "string" || !Array.isArray(methods)) return null;
   return {
     email: email.trim(),
-    challenge: challenge as string,
-    methods: methods as Method[],
+    challenge,
+    methods: METHODS.filter((each) => methods.includes(each)),
     passkeyOptions: (options ?? null) as Challenge["passkeyOptions"],
   };
 }

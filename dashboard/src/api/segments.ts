@@ -21,30 +21,27 @@ export function segmentUsesQuery(projectId: string, segmentId: string) {
 }
 
 export function useCreateSegment(projectId: string) {
-  const refresh = useRefresh(projectId);
   return useMutation({
     mutationFn: (body: NewSegment) => ask(client.POST(BASE, { params: { path: { project_id: projectId } }, body })),
-    onSuccess: refresh,
+    onSuccess: useRefresh(projectId),
   });
 }
 
 export function useUpdateSegment(projectId: string, segmentId: string) {
-  const refresh = useRefresh(projectId);
   return useMutation({
     mutationFn: ({ tag, ...body }: Partial<Omit<NewSegment, "key">> & Tagged) =>
       ask(client.PUT(`${BASE}/{segment_id}`, { params: at(projectId, segmentId), body, ...ifMatch(tag) })),
     meta: { done: "changed" },
-    onSuccess: refresh,
+    onSuccess: useRefresh(projectId),
   });
 }
 
 export function useDeleteSegment(projectId: string, segmentId: string, name: string) {
-  const refresh = useRefresh(projectId);
   return useMutation({
     mutationFn: ({ tag }: Tagged) =>
       ask(client.DELETE(`${BASE}/{segment_id}`, { params: at(projectId, segmentId), ...ifMatch(tag) })),
     meta: { done: "deleted", name },
-    onSuccess: refresh,
+    onSuccess: useRefresh(projectId),
   });
 }
 

@@ -26,7 +26,7 @@ export function firstEvaluationQuery(path: EnvironmentPath) {
   });
 }
 
-/** What applications that evaluate the flag themselves say: who has fetched it, and how often it was on and off. */
+/** Reports of applications that evaluate the flag themselves: which have fetched it, and how often it was on and off. */
 export function localSignsQuery(path: FlagPath) {
   return queryOptions({
     queryKey: keyOf(REPORTS, path),

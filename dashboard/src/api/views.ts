@@ -21,7 +21,6 @@ export function viewsQuery(projectId: string) {
 
 /** Saves a new view, or changes the one that is given as it was shown. */
 export function useSaveView(projectId: string) {
-  const refresh = useRefresh(projectId);
   return useMutation({
     mutationFn: ({ view, ...body }: { view?: View; name: string; search: View["search"] }) => {
       if (view === undefined) return ask(client.POST(BASE, { params: { path: { project_id: projectId } }, body }));
@@ -33,12 +32,11 @@ export function useSaveView(projectId: string) {
         (tag) => ask(client.PUT(ONE, { params, body, ...ifMatch(tag) })),
       );
     },
-    onSettled: refresh,
+    onSettled: useRefresh(projectId),
   });
 }
 
 export function useDeleteView(projectId: string) {
-  const refresh = useRefresh(projectId);
   return useMutation({
     mutationFn: (view: View) => {
       const params = at(projectId, view);
@@ -49,7 +47,7 @@ export function useDeleteView(projectId: string) {
         (tag) => ask(client.DELETE(ONE, { params, ...ifMatch(tag) })),
       );
     },
-    onSettled: refresh,
+    onSettled: useRefresh(projectId),
   });
 }
 

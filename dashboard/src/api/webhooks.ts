@@ -52,7 +52,7 @@ export function deliveryQuery(place: Place, webhookId: string, deliveryId: strin
   return read(at(place, DELIVERY), { ...ids(place, webhookId), delivery_id: deliveryId });
 }
 
-/** What would have been sent of the last day's changes. */
+/** The changes of the last day that would have been sent. */
 export function previewQuery(place: Place, body: WebhookFilter) {
   return queryOptions({
     queryKey: keyOf(at(place, PREVIEW), ids(place), body),

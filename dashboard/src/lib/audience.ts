@@ -23,7 +23,7 @@ export function rulesInForceOf(rules: readonly Pick<Rule, "enabled" | "rollout_p
   return { count: enabled.length, areShares: enabled.some((rule) => rule.rollout_percentage < 100) };
 }
 
-/** What the few words in lists say: of prerequisites and rules only how many there are. */
+/** Short words for lists, with only the numbers of prerequisites and rules. */
 type Brief = Pick<Flag, "rollout_percentage" | "fallthrough"> & { readonly prerequisites: { readonly length: number } };
 type Counted = Pick<RulesInForce, "count">;
 
@@ -48,7 +48,7 @@ export function audienceInFull(flag: Targeted, rules: RulesInForce): string {
   return needed ? `${sentence} ${t.flag.needs(needed)}` : sentence;
 }
 
-/** What another flag must answer: "new-payment is on with blue or green". */
+/** A prerequisite in words: "new-payment is on with blue or green". */
 export function prerequisiteInWords({ flag_key: key, enabled = true, variants = [] }: Prerequisite): string {
   if (variants.length > 0) return t.flag.prerequisite.variants(key, variants.join(t.or));
   return enabled ? t.flag.prerequisite.on(key) : t.flag.prerequisite.off(key);

@@ -1,4 +1,4 @@
-/** What a bulk action changes. The server decides; this is what it is asked to do. */
+/** Predicts what a bulk action changes. The server decides. */
 
 import { RESTORED_MAX } from "./restorable";
 import type { BulkAction } from "../api/bulk";

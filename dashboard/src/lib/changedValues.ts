@@ -1,4 +1,4 @@
-/** What was removed from long lists of values, and added to them. */
+/** Finds the values that were removed from long lists, and those that were added. */
 
 import type { Condition } from "../api/client";
 import { conditionParts, inWords, MOST_VALUES_IN_A_SENTENCE } from "./conditions";

@@ -51,7 +51,7 @@ function textOf(moment: number): string {
   return `${new Date(moment).toISOString().slice(0, 16)}Z`;
 }
 
-/** What to ask the API for: whole bars, about as many as given at most, and as many before them if that is wanted. */
+/** The time to ask the API for: whole bars, at most about as many as given, and as many before them if wanted. */
 export function barTimes({ period, span }: ChartTime, now: number, withBefore: boolean, mostBars = MOST_BARS) {
   const usual = STEP_SECONDS[period] * SECOND;
   const length = span === null ? SECONDS[period] * SECOND : span.until - span.since;

@@ -82,7 +82,7 @@ function named<Item>(
   return Object.keys(parts).length === items.length ? parts : null;
 }
 
-/** What tells a condition from others: all but its values. */
+/** The identity of a condition: everything but its values. */
 function headOf({ attribute, operator, case_insensitive = false, negate = false }: Condition): string {
   return JSON.stringify({ attribute, operator, case_insensitive, negate });
 }

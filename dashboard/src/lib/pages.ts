@@ -14,7 +14,7 @@ export const OF_ENVIRONMENT = [
   [`${ENVIRONMENT}/cleanup`, t.shell.cleanup],
 ] as const;
 
-/** What people work with. */
+/** The pages for daily work. */
 export const OF_PROJECT = [
   [PROJECT, t.shell.overview],
   [`${PROJECT}/flags`, t.shell.allEnvironments],
@@ -25,7 +25,7 @@ export const OF_PROJECT = [
   [`${PROJECT}/playground`, t.shell.playground],
 ] as const;
 
-/** Who and what may use the project, and how it is set. */
+/** The pages of members, keys and settings. */
 export const PROJECT_SETTINGS = [
   [`${PROJECT}/members`, t.shell.members],
   [`${PROJECT}/sdk-keys`, t.shell.sdkKeys],

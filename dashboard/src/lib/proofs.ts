@@ -2,7 +2,9 @@
 
 import { Problem } from "../api/problem";
 
-export type Method = "totp" | "passkey" | "recovery_code";
+/** The ways to prove a second factor, as the server orders them. */
+export const METHODS = ["totp", "passkey", "recovery_code"] as const;
+export type Method = (typeof METHODS)[number];
 
 export type CodeProof = { readonly code: string } | { readonly recovery_code: string };
 

@@ -57,7 +57,7 @@ function dueOf(release: Release, place: number): string | null {
   return release.steps[place]?.at ?? null;
 }
 
-/** What a step changes: "25% of users", "Turn on". */
+/** The change of a step in words: "25% of users", "Turn on". */
 export function changesInWords(changes: ReleaseStep["changes"], rules: readonly Rule[]): string {
   const said = Object.entries(changes).flatMap(([field, value]) => changeInWords(field, value, rules));
   return said.join(", ");
@@ -139,7 +139,7 @@ export function isObserved({ steps, guards }: Pick<Release, "steps" | "guards">)
   return guards.length > 0 || steps.some(({ least_users: least }) => (least ?? 0) > 0);
 }
 
-/** What a threshold limits: "errors (new-checkout: enabled), per minute, over 5 minutes, above 5". */
+/** A threshold in words: "errors (new-checkout: enabled), per minute, over 5 minutes, above 5". */
 export function thresholdInWords({ request_metric: name, measure, labels, above, below, minutes }: Threshold): string {
   const of = Object.entries(labels).map(([label, value]) => `${label}: ${value}`);
   const series = of.length > 0 ? `${name} (${of.join(", ")})` : name;

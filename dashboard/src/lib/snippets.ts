@@ -7,7 +7,7 @@ interface Place {
   readonly environment: { readonly key: string };
 }
 
-/** What stands for an SDK key that is not shown. */
+/** The placeholder for an SDK key that is not shown. */
 export const NO_KEY = "YOUR_SDK_KEY";
 
 /** The call that evaluates all flags of an environment on this page's own server. */

@@ -1,4 +1,4 @@
-/** How a chart is read and zoomed: by dragging over it, and with the keyboard. */
+/** Reads and zooms a chart with the pointer and the keyboard. */
 
 import { type KeyboardEvent, type PointerEvent, useState } from "react";
 import type { Span } from "./chartTimes";

@@ -6,7 +6,7 @@ import { useRef } from "react";
 import type { EnvironmentPath, Flag } from "../api/client";
 import { archivedFlagsQuery } from "../api/archive";
 import { ArchivedTools } from "../components/flags/ArchivedTools";
-import classes from "../components/rules/SegmentRow.module.css";
+import classes from "../components/shared/ResourceRow.module.css";
 import { Empty } from "../components/shared/Empty";
 import { IconArchive } from "../components/shared/icons";
 import { AnchorLink } from "../components/shared/links";
@@ -55,7 +55,7 @@ export function ArchivedFlags() {
 /** `onGone` is called when the row is about to disappear, with the pressed button. */
 function ArchivedFlag({ path, flag, onGone }: { path: EnvironmentPath; flag: Flag; onGone: () => void }) {
   return (
-    <li className={classes.segment} data-folds>
+    <li className={classes.row} data-folds>
       <div className={classes.content}>
         <Title order={2} className="break">
           <AnchorLink

@@ -21,7 +21,7 @@ const KEYS_ARE_NAMES: ReadonlyMap<string, string> = new Map();
 export function Audit() {
   const project = useProject();
   const environments = useEnvironments();
-  const search = toChangesSearch({ ...route.useSearch() });
+  const search = toChangesSearch(route.useSearch());
   const navigate = route.useNavigate();
   const [now] = useState(() => Date.now());
   const wanted = queryOf(search, now);

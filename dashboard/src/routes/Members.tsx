@@ -5,8 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, useRef } from "react";
 import { invitationsQuery } from "../api/invitations";
 import { membersQuery, permissionsQuery } from "../api/members";
-import { GuardedButton } from "../components/shared/GuardedButton";
-import { IconGroup, IconHistory, IconLock, IconPlus } from "../components/shared/icons";
+import { IconGroup, IconHistory, IconLock } from "../components/shared/icons";
 import { InvitationRow } from "../components/projects/InvitationRow";
 import { InviteDialog } from "../components/projects/MemberDialogs";
 import { MemberRow } from "../components/projects/MemberRow";
@@ -20,6 +19,7 @@ import { currentSession } from "../lib/session";
 import { useDialog } from "../lib/useDialog";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { members as memberTexts } from "../texts/members";
+import { NewButton } from "../components/shared/NewButton";
 
 const ProjectChanges = lazy(() => import("../components/changes/ProjectChanges"));
 
@@ -35,15 +35,9 @@ export function Members() {
   const self = members?.find((each) => each.email.toLowerCase() === email);
   const focusInvite = () => invite.current?.focus();
   const button = (
-    <GuardedButton
-      ref={invite}
-      needs="members:write"
-      leftSection={<IconPlus size={16} />}
-      onClick={inviting.open}
-      flex="none"
-    >
+    <NewButton ref={invite} needs="members:write" onClick={inviting.open}>
       {memberTexts.invite}
-    </GuardedButton>
+    </NewButton>
   );
   return (
     <Page title={memberTexts.heading} intro={memberTexts.intro} actions={button}>

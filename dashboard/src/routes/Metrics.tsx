@@ -6,16 +6,16 @@ import { metricsQuery } from "../api/metrics";
 import { draftOfMetric, MetricDialog } from "../components/metrics/MetricDialog";
 import { MetricRow } from "../components/metrics/MetricRow";
 import { SendEvents } from "../components/metrics/SendEvents";
-import classes from "../components/rules/SegmentRow.module.css";
+import classes from "../components/shared/ResourceRow.module.css";
 import { Empty } from "../components/shared/Empty";
-import { GuardedButton } from "../components/shared/GuardedButton";
-import { IconEye, IconPlus } from "../components/shared/icons";
+import { IconEye } from "../components/shared/icons";
 import { Page } from "../components/shared/Page";
 import { RowsSkeleton } from "../components/shared/PageSkeleton";
 import { LoadFailed } from "../components/shared/ProblemPage";
 import { useDialog } from "../lib/useDialog";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { metrics as texts } from "../texts/metrics";
+import { NewButton } from "../components/shared/NewButton";
 
 const UnknownMetrics = lazy(() => import("../components/metrics/UnknownMetrics"));
 
@@ -26,15 +26,9 @@ export function Metrics() {
   const create = useRef<HTMLButtonElement>(null);
   const { data: metrics, error, refetch } = useQuery(metricsQuery(project.id));
   const button = (
-    <GuardedButton
-      needs="segments:write"
-      ref={create}
-      leftSection={<IconPlus size={16} />}
-      onClick={creation.open}
-      flex="none"
-    >
+    <NewButton needs="segments:write" ref={create} onClick={creation.open}>
       {texts.new}
-    </GuardedButton>
+    </NewButton>
   );
   return (
     <Page title={texts.heading} intro={texts.intro} actions={button}>

@@ -20,7 +20,7 @@ import { people as texts } from "../texts/people";
 const route = getRouteApi("/signed-in/projects/$projectId/user");
 
 export function Person() {
-  const person = toPersonSearch({ ...route.useSearch() });
+  const person = toPersonSearch(route.useSearch());
   const navigate = route.useNavigate();
   const search = (next: PersonSearch) => void navigate({ search: toPersonSearch({ ...next }), replace: true });
   const lookUp = ({ id, email }: PersonSearch) => void navigate({ search: toPersonSearch({ ...person, id, email }) });

@@ -1,4 +1,4 @@
-/** What many users would get from flags, in several environments. */
+/** The results of flags for many users in several environments. */
 
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";

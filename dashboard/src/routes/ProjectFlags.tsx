@@ -21,7 +21,7 @@ const route = getRouteApi("/signed-in/projects/$projectId/flags");
 export function ProjectFlags() {
   const project = useProject();
   const environments = useEnvironments();
-  const search = toProjectFlagsSearch({ ...route.useSearch() });
+  const search = toProjectFlagsSearch(route.useSearch());
   const navigate = route.useNavigate();
   const query = useInfiniteQuery(projectFlagsQuery(project.id, search));
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? [];

@@ -49,7 +49,7 @@ function Failed({ error, onRetry }: { error: Error; onRetry: () => void }) {
 
 function Record({ evaluation }: { evaluation: Evaluation }) {
   const { project, environment, path } = useHere();
-  const { flag = "" } = toPersonSearch({ ...route.useSearch() });
+  const { flag = "" } = toPersonSearch(route.useSearch());
   const navigate = route.useNavigate();
   const [most, setMost] = useState(SHOWN_AT_ONCE);
   const all = Object.entries(evaluation.flags);

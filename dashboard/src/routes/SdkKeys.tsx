@@ -6,8 +6,7 @@ import { lazy, useRef } from "react";
 import { permissionsQuery } from "../api/members";
 import { type CreatedSdkKey, sdkKeysQuery } from "../api/sdkKeys";
 import { Empty } from "../components/shared/Empty";
-import { GuardedButton } from "../components/shared/GuardedButton";
-import { IconHistory, IconLock, IconPlus } from "../components/shared/icons";
+import { IconHistory, IconLock } from "../components/shared/icons";
 import classes from "../components/shared/ListRows.module.css";
 import { NewSdkKeyForm } from "../components/keys/NewSdkKeyForm";
 import { Page } from "../components/shared/Page";
@@ -24,6 +23,7 @@ import { useDialog } from "../lib/useDialog";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { t } from "../texts";
 import { sdkKeys as texts } from "../texts/sdkKeys";
+import { NewButton } from "../components/shared/NewButton";
 
 const ProjectChanges = lazy(() => import("../components/changes/ProjectChanges"));
 
@@ -37,16 +37,9 @@ export function SdkKeys() {
   const isShown = environmentsWith(own, "keys:read", environments).length > 0;
   const { data: keys, error, refetch } = useQuery({ ...sdkKeysQuery(project.id), enabled: isShown });
   const button = (
-    <GuardedButton
-      needs="keys:rotate"
-      within={creatable[0]}
-      ref={create}
-      leftSection={<IconPlus size={16} />}
-      onClick={creation.open}
-      flex="none"
-    >
+    <NewButton needs="keys:rotate" within={creatable[0]} ref={create} onClick={creation.open}>
       {texts.new}
-    </GuardedButton>
+    </NewButton>
   );
   return (
     <Page title={texts.heading} intro={texts.intro} actions={button}>

@@ -4,18 +4,18 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, useRef } from "react";
 import { segmentsQuery } from "../api/segments";
 import { Empty } from "../components/shared/Empty";
-import { GuardedButton } from "../components/shared/GuardedButton";
-import { IconGroup, IconHistory, IconPlus } from "../components/shared/icons";
+import { IconGroup, IconHistory } from "../components/shared/icons";
 import { Page } from "../components/shared/Page";
 import { RowsSkeleton } from "../components/shared/PageSkeleton";
 import { LoadFailed } from "../components/shared/ProblemPage";
 import { SegmentDialog } from "../components/rules/SegmentDialog";
 import { SegmentRow } from "../components/rules/SegmentRow";
-import classes from "../components/rules/SegmentRow.module.css";
+import classes from "../components/shared/ResourceRow.module.css";
 import { Unfold } from "../components/shared/Unfold";
 import { useDialog } from "../lib/useDialog";
 import { useProject } from "../lib/useHere";
 import { segments as texts } from "../texts/segments";
+import { NewButton } from "../components/shared/NewButton";
 
 const ProjectChanges = lazy(() => import("../components/changes/ProjectChanges"));
 
@@ -25,15 +25,9 @@ export function Segments() {
   const create = useRef<HTMLButtonElement>(null);
   const { data: segments, error, refetch } = useQuery(segmentsQuery(project.id));
   const button = (
-    <GuardedButton
-      needs="segments:write"
-      ref={create}
-      leftSection={<IconPlus size={16} />}
-      onClick={creation.open}
-      flex="none"
-    >
+    <NewButton needs="segments:write" ref={create} onClick={creation.open}>
       {texts.new}
-    </GuardedButton>
+    </NewButton>
   );
   const isEmpty = segments?.length === 0;
   return (

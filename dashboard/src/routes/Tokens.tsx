@@ -5,8 +5,7 @@ import { lazy, useRef } from "react";
 import { permissionsQuery } from "../api/members";
 import { tokensQuery } from "../api/tokens";
 import { Empty } from "../components/shared/Empty";
-import { GuardedButton } from "../components/shared/GuardedButton";
-import { IconHistory, IconLock, IconPlus } from "../components/shared/icons";
+import { IconHistory, IconLock } from "../components/shared/icons";
 import classes from "../components/shared/ListRows.module.css";
 import { NewTokenDialog } from "../components/keys/NewTokenDialog";
 import type { TokenPlace } from "../components/keys/NewTokenForm";
@@ -20,6 +19,7 @@ import { useGuard } from "../lib/useGuard";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { t } from "../texts";
 import { tokens as tokenTexts } from "../texts/tokens";
+import { NewButton } from "../components/shared/NewButton";
 
 const ProjectChanges = lazy(() => import("../components/changes/ProjectChanges"));
 
@@ -41,15 +41,9 @@ function Tokens(place: TokenPlace) {
   const isShown = reason === null;
   const { data: tokens, error, refetch } = useQuery({ ...tokensQuery(projectId), enabled: isShown });
   const button = (
-    <GuardedButton
-      {...(projectId !== null && { needs: "tokens:write" })}
-      ref={create}
-      leftSection={<IconPlus size={16} />}
-      onClick={creation.open}
-      flex="none"
-    >
+    <NewButton {...(projectId !== null && { needs: "tokens:write" })} ref={create} onClick={creation.open}>
       {tokenTexts.new}
-    </GuardedButton>
+    </NewButton>
   );
   return (
     <Page

@@ -1,6 +1,6 @@
 /** The pages of a project and of its environments. */
 
-import { createRoute, notFound } from "@tanstack/react-router";
+import { createRoute, notFound, type SearchSchemaInput } from "@tanstack/react-router";
 import { environmentsQuery } from "../api/environments";
 import { flagQuery, flagsQuery } from "../api/flags";
 import { projectInFullQuery } from "../api/projects";
@@ -17,6 +17,10 @@ import type { RequestMetricsSearch } from "../components/requestMetrics/requestM
 import { toFlagPage, toFlagsSearch, toHistorySearch } from "../lib/search";
 import { signedIn } from "./frames";
 import { lazyPage } from "./lazyPage";
+
+/** A search that its page reads, and takes the code for that along. What links give is checked, but people type anything. */
+type Unread = Readonly<Record<string, unknown>>;
+type Given<Search> = Search & SearchSchemaInput;
 
 const project = createRoute({
   getParentRoute: () => signedIn,
@@ -48,33 +52,31 @@ const metrics = createRoute({
 const projectFlags = createRoute({
   getParentRoute: () => project,
   path: "/flags",
-  // Its page reads it, and takes the code for that along.
-  validateSearch: (raw): ProjectFlagsSearch => raw,
+  validateSearch: (raw: Given<ProjectFlagsSearch>): Unread => ({ ...raw }),
   component: lazyPage(() => import("../routes/ProjectFlags"), "ProjectFlags"),
 });
 const audit = createRoute({
   getParentRoute: () => project,
   path: "/audit",
-  // Its page reads it, and takes the code for that along.
-  validateSearch: (raw): ChangesSearch => raw,
+  validateSearch: (raw: Given<ChangesSearch>): Unread => ({ ...raw }),
   component: lazyPage(() => import("../routes/Audit"), "Audit"),
 });
 const user = createRoute({
   getParentRoute: () => project,
   path: "/user",
-  validateSearch: (raw): PersonSearch => raw,
+  validateSearch: (raw: Given<PersonSearch>): Unread => ({ ...raw }),
   component: lazyPage(() => import("../routes/Person"), "Person"),
 });
 const compare = createRoute({
   getParentRoute: () => project,
   path: "/compare",
-  validateSearch: (raw): CompareSearch => raw,
+  validateSearch: (raw: Given<CompareSearch>): Unread => ({ ...raw }),
   component: lazyPage(() => import("../routes/Compare"), "Compare"),
 });
 const playground = createRoute({
   getParentRoute: () => project,
   path: "/playground",
-  validateSearch: (raw): PlaygroundSearch => raw,
+  validateSearch: (raw: Given<PlaygroundSearch>): Unread => ({ ...raw }),
   component: lazyPage(() => import("../routes/Playground"), "Playground"),
 });
 const members = createRoute({
@@ -154,7 +156,7 @@ const history = createRoute({
 const changes = createRoute({
   getParentRoute: () => environment,
   path: "/changes",
-  validateSearch: (raw): ChangesSearch => raw,
+  validateSearch: (raw: Given<ChangesSearch>): Unread => ({ ...raw }),
   component: lazyPage(() => import("../routes/Changes"), "Changes"),
 });
 const releases = createRoute({
@@ -165,21 +167,20 @@ const releases = createRoute({
 const applications = createRoute({
   getParentRoute: () => environment,
   path: "/applications",
-  validateSearch: (raw): RequestMetricsSearch => raw,
+  validateSearch: (raw: Given<RequestMetricsSearch>): Unread => ({ ...raw }),
   component: lazyPage(() => import("../routes/Applications"), "Applications"),
 });
 
 const cleanup = createRoute({
   getParentRoute: () => environment,
   path: "/cleanup",
-  // Its page reads it, and takes the code for that along.
-  validateSearch: (raw): CleanupSearch => raw,
+  validateSearch: (raw: Given<CleanupSearch>): Unread => ({ ...raw }),
   component: lazyPage(() => import("../routes/Cleanup"), "Cleanup"),
 });
 const recorded = createRoute({
   getParentRoute: () => environment,
   path: "/evaluations/$evaluationId",
-  validateSearch: (raw): Pick<PersonSearch, "flag"> => raw,
+  validateSearch: (raw: Given<Pick<PersonSearch, "flag">>): Unread => ({ ...raw }),
   component: lazyPage(() => import("../routes/RecordedAnswer"), "RecordedAnswer"),
 });
 

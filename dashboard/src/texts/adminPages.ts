@@ -1,4 +1,4 @@
-/** What leads to the pages for administrators, or refuses them. */
+/** The links to the pages for administrators, and their refusals. */
 
 export const adminPages = {
   heading: "Administration",

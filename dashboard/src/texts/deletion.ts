@@ -1,4 +1,4 @@
-/** What is deleted with something, and the question before; loaded with the dialogs. */
+/** The questions before a deletion, which say what else is deleted; loaded with the dialogs. */
 
 export const deletion = {
   heading: (name: string) => `Delete ${name}?`,

@@ -1,4 +1,4 @@
-/** What was done, in the messages that offer to undo it. */
+/** The messages that say what was done and offer to undo it. */
 
 export interface Done {
   readonly name: string;

@@ -1,4 +1,4 @@
-/** What leads to setting up a second factor. */
+/** The demand for a second factor, and the way to set one up. */
 
 export const enrolment = {
   demanded: "A second factor is required here",

@@ -1,4 +1,4 @@
-/** What each permission allows; loaded with the pages of members and of access tokens. */
+/** Descriptions of the permissions; loaded with the pages of members and of access tokens. */
 
 import type { Permission } from "../api/members";
 

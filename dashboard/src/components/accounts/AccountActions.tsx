@@ -1,4 +1,4 @@
-/** What an administrator can do about an account, each after a confirmation that says what ends and what stays. */
+/** The actions of an administrator on an account. Each needs a confirmation that says what ends and what stays. */
 
 import { Group } from "@mantine/core";
 import { type AdministeredAccount, type AccountUpdate, useUpdateAccount } from "../../api/administration";

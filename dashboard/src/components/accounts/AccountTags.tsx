@@ -1,4 +1,4 @@
-/** What distinguishes an account from an ordinary one, as chips. */
+/** Tags for an account that is not an ordinary one. */
 
 import type { AdministeredAccount } from "../../api/administration";
 import { administration } from "../../texts/administration";

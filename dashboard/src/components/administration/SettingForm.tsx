@@ -21,7 +21,7 @@ interface Setting<Value extends string> {
   readonly choices: Readonly<Record<Value, string>>;
   /** A choice that cannot be made, for a reason that the text says. */
   readonly unavailable?: Value;
-  /** What to send for a choice. */
+  /** Returns the body to send for a choice. */
   readonly send: (value: Value | null) => InstanceSettingsUpdate;
 }
 

@@ -16,7 +16,7 @@ export interface CleanupSearch {
   readonly kept?: true;
 }
 
-/** What the candidates are of: when the evaluations begin and end, and the environments of the project. */
+/** The basis of the candidates: the time that the evaluations cover, and the environments of the project. */
 export interface Evidence {
   readonly days: number;
   readonly since: string;
@@ -27,7 +27,7 @@ export interface Evidence {
   readonly environments: readonly Pick<Environment, "id" | "name">[];
 }
 
-export function wantedOf({ days, reason, kept }: CleanupSearch): Wanted {
+export function wantedOf({ days, reason, kept }: Readonly<Record<string, unknown>>): Wanted {
   return {
     days: PERIODS.find((each) => each === days) ?? 30,
     reason: REASONS.find((each) => each === reason) ?? null,
@@ -51,7 +51,7 @@ function sentences({ reasons, evaluations, changed_at: changed }: Candidate, per
   return [...reasons.map((reason) => words[reason]()), ...(reported > 0 ? [texts.reported(reported)] : [])];
 }
 
-/** What removing a flag from the code and the environment would alter. */
+/** Says what changes when a flag is removed from the code and the environment. */
 export function consequences(candidate: Candidate, { environments, hiddenEnvironments }: Evidence): string[] {
   const others = candidate.elsewhere.map((flag) => {
     const say = (isSame(candidate, flag) ?? true) ? texts.isThe : texts.differs;

@@ -1,4 +1,4 @@
-/** What a copy changes, flag by flag. */
+/** Lists the changes that a copy makes, flag by flag. */
 
 import { Text } from "@mantine/core";
 import type { CopyAlteration } from "../../api/comparisons";

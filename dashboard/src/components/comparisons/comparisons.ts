@@ -21,7 +21,7 @@ export interface CompareSearch {
  * The environments of the URL, or else a less critical one as the target, because flags are copied to it; null if there
  * are not two. Of those that are as critical, the first one is the origin.
  */
-export function chosenPair(environments: readonly Environment[], search: CompareSearch) {
+export function chosenPair(environments: readonly Environment[], search: Readonly<Record<string, unknown>>) {
   const byRisk = environments.toSorted((a, b) => Number(b.critical) - Number(a.critical));
   const to = environments.find((each) => each.id === search.to && each.id !== search.from);
   const origin = environments.find((each) => each.id === search.from) ?? byRisk.find((each) => each.id !== to?.id);
@@ -65,7 +65,7 @@ export function alteredFields({ action, fields }: CopyAlteration): FieldChange[]
   return fieldChanges({ before, after: action.endsWith(".deleted") ? null : after });
 }
 
-/** What a copy alters by flag, in the order in which it was told. */
+/** The alterations that a copy makes, by flag, in the order of the response. */
 export function byFlag(alterations: readonly CopyAlteration[]): Map<string, CopyAlteration[]> {
   const found = new Map<string, CopyAlteration[]>();
   for (const each of alterations) found.set(each.flag_key, [...(found.get(each.flag_key) ?? []), each]);

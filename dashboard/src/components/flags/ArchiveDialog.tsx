@@ -13,7 +13,7 @@ import { ConfirmDialog } from "../shared/ConfirmDialog";
 interface Props extends DialogProps {
   readonly path: FlagPath;
   readonly flag: Pick<Flag, "key" | "name">;
-  /** What is done then; by default, the list of flags is shown. */
+  /** Called after the flag was archived; by default, the list of flags is shown. */
   readonly onArchived?: () => Promise<unknown>;
 }
 

@@ -1,4 +1,4 @@
-/** Who is to be asked about a flag, and that it is meant to stay. */
+/** Shows the owner of a flag, and whether the flag is meant to stay. */
 
 import { Text } from "@mantine/core";
 import type { Flag } from "../../api/client";

@@ -1,4 +1,4 @@
-/** What is to be done until the first evaluation, each step marked as soon as it is done. */
+/** The steps to the first evaluation. Each is marked as soon as it is done. */
 
 import { CloseButton, Text, Title, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -29,7 +29,7 @@ interface Props {
   readonly release: string | undefined;
 }
 
-/** What can be done in a row. */
+/** The actions in a row. */
 export interface RowActs {
   readonly onSwitch: (row: Row, on: boolean) => void;
   readonly onChoose: (row: Row, wanted: boolean) => void;

@@ -1,4 +1,4 @@
-/** What SDKs that evaluate the flag inside the application answer differently. Shows nothing if they do not. */
+/** Lists the results that differ in SDKs that evaluate the flag inside the application. Shows nothing if there are none. */
 
 import { Anchor, List, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-/** What can be done to the chosen flags. It stays on the screen while there are any. */
+/** The actions on the chosen flags. The bar stays on the screen while any flag is chosen. */
 
 import { Button } from "@mantine/core";
 import { useState } from "react";

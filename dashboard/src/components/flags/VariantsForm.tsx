@@ -127,7 +127,7 @@ export default function VariantsForm({ path, flag, rules, onClose }: Props) {
   );
 }
 
-/** What saving does to the users' variants. */
+/** Says how saving changes the variants of users. */
 function noteOn(before: readonly number[], after: readonly number[]): string {
   if (after.length === 0) return variantTexts.empty;
   const isKept = after.length >= before.length && after.every((weight, place) => weight === (before[place] ?? 0));

@@ -40,7 +40,7 @@ export function variantsOf({ type, variants }: VariantsDraft): Variant[] {
   return variants.map(({ key, weight, text }) => ({ key, weight, value: valueOf(type, text) as Variant["value"] }));
 }
 
-/** What is wrong with a value's text; null if nothing is. */
+/** The error in the text of a value; null if it is valid. */
 export function faultOf(type: ValueType, text: string): string | null {
   try {
     return isOf(type, valueOf(type, text)) ? null : variantTexts.mustBe[type];

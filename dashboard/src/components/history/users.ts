@@ -1,4 +1,4 @@
-/** How many users had a flag on and off, by day. Days are those of UTC, as the server counts them. */
+/** The numbers of users who had a flag on and off, by day. Days are those of UTC, as the server counts them. */
 
 import type { DistinctUsers, Summary } from "../../api/history";
 import { t } from "../../texts";
@@ -27,7 +27,7 @@ export function usersInWords(count: number, error: number): string {
   return (error > 0 && count > 0 ? "≈" : "") + count.toLocaleString("en");
 }
 
-/** How far the numbers can be off: the largest standard error among them. */
+/** The accuracy of the numbers: the largest standard error among them. */
 export function accuracyInWords(all: readonly (DistinctUsers | null)[]): string {
   const error = Math.max(0, ...all.map((each) => each?.error ?? 0));
   return error > 0

@@ -4,7 +4,7 @@ import { NativeSelect, Text, TextInput } from "@mantine/core";
 import { EXPIRIES, type ExpiryDraft } from "./expiry";
 import { tokens as tokenTexts } from "../../texts/tokens";
 
-/** What a form gives its inputs, as far as it matters here. */
+/** The properties of an input of a form that are used here. */
 interface InputProps {
   readonly error?: string;
 }

@@ -1,4 +1,4 @@
-/** How long access tokens and SDK keys work: chosen in a form, and shown in a list. */
+/** The expiry of access tokens and SDK keys, as a form has it and as a list shows it. */
 
 export const EXPIRIES = ["30", "90", "365", "date", "never"] as const;
 

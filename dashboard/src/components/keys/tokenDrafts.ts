@@ -36,7 +36,7 @@ export const PRESETS = {
   ci: ["project:read", "flags:read", "flags:write", "flags:toggle", "rules:write"],
 } as const satisfies Record<string, readonly Permission[]>;
 
-/** What the account may give a token for these environments of a project. A personal token may have any permission. */
+/** The permissions that the account may give a token for these environments of a project; a personal token may have any. */
 export function grantable(own: OwnPermissions | undefined, environmentKeys: readonly string[]): readonly Permission[] {
   if (!own) return ALL_PERMISSIONS;
   const places = environmentKeys.length > 0 ? environmentKeys.map((key) => own.environments[key]) : [own.permissions];

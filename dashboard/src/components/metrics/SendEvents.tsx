@@ -1,4 +1,4 @@
-/** How an application sends events of a metric. */
+/** Shows the calls with which an application sends events of a metric. */
 
 import { Group, NativeSelect, SegmentedControl, Stack, Text, Title } from "@mantine/core";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-/** What a user gets from every flag in every environment at this moment, and why. */
+/** The present result of every flag in every environment for a user, with the reason. */
 
 import { Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-/** What the history has of a user in one environment, lately or on a day. */
+/** The recorded evaluations of a user in one environment, lately or on a day. */
 
 import { Button, Group, NativeSelect, Title } from "@mantine/core";
 import type { Environment } from "../../api/client";

@@ -34,7 +34,7 @@ export interface Column {
   readonly of: readonly (FlagAnswers | null)[];
 }
 
-/** What was asked, and the answers. */
+/** The users and environments that were asked about, and the answers. */
 export interface Grid {
   readonly users: readonly PastedUser[];
   readonly environments: readonly Environment[];
@@ -53,7 +53,7 @@ export interface View {
   readonly count: number;
 }
 
-export function choiceOf(search: PlaygroundSearch, environments: readonly Environment[]): Choice {
+export function choiceOf(search: Readonly<Record<string, unknown>>, environments: readonly Environment[]): Choice {
   const keys = keysIn(search.environments);
   const chosen = environments.filter((each) => keys.includes(each.key));
   return {

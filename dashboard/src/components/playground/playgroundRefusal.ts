@@ -1,4 +1,4 @@
-/** What the server refuses, in the terms of the page: the lines of the users, and the keys of the flags. */
+/** Puts a refusal of the server in the terms of the page: the lines of the users, and the keys of the flags. */
 
 import { lineOf, Problem } from "../../api/problem";
 import { playground as texts } from "../../texts/playground";

@@ -40,7 +40,7 @@ export function readUsers(text: string): Pasted {
   return { users, problems: [...problems, ...users.flatMap(tooLong), ...tooMany].toSorted((a, b) => a.line - b.line) };
 }
 
-/** What separates the columns of a table; null if the first line is not a header that names the users. */
+/** The separator of the columns of a table; null if the first line is not a header that names the users. */
 function separatorOf(text: string): string | null {
   const first = text.trimStart().split(/[\r\n]/, 1)[0] ?? "";
   const isHeader = (separator: string) =>

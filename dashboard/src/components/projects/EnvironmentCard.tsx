@@ -1,4 +1,4 @@
-/** What goes on in an environment, each with a link to its page. */
+/** The activity in an environment, with links to the pages that show more. */
 
 import { Button, Group, Text, Title } from "@mantine/core";
 import { useState } from "react";

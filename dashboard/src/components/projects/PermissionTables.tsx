@@ -12,7 +12,7 @@ import { DataTable, ScrollRegion } from "../shared/DataTable";
 import { IconCheck, IconMinus } from "../shared/icons";
 import classes from "./PermissionTables.module.css";
 
-/** What the account may do in the whole project and in each of its environments. */
+/** The permissions of the account in the whole project and in each of its environments. */
 export function OwnPermissions({ own, environments }: { own: Own; environments: readonly Environment[] }) {
   const columns = [
     { key: "", name: memberTexts.wholeProject, allowed: own.permissions },
@@ -21,7 +21,7 @@ export function OwnPermissions({ own, environments }: { own: Own; environments: 
   return <PermissionTable label={memberTexts.own} columns={columns} />;
 }
 
-/** What each role may do. */
+/** The permissions of each role. */
 export function RolePermissions({ own }: { own: Own }) {
   const columns = ROLES.map((key) => ({ key, name: t.roles.roles[key], allowed: own.roles[key] ?? [] }));
   return <PermissionTable label={memberTexts.matrix} columns={columns} />;

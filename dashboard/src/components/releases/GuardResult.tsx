@@ -1,4 +1,4 @@
-/** What was found about one metric: in a sentence, as evidence against its threshold, and as numbers. */
+/** The result of one metric: as a sentence, as evidence against its threshold, and as numbers. */
 
 import { Badge, Group, Text, Title } from "@mantine/core";
 import type { ArmResult, MetricResult, Release, Results } from "../../api/releases";

@@ -23,7 +23,7 @@ interface Props {
   readonly times: readonly number[];
   readonly lines: readonly Line[];
   readonly marks?: readonly Mark[];
-  /** What the top of the chart stands for. */
+  /** The value at the top of the chart, in words. */
   readonly most?: string;
   /** Takes the time over which somebody has dragged; without it, the chart shows that part of what it has. */
   readonly onZoom?: (span: Span) => void;

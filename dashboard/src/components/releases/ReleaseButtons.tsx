@@ -1,4 +1,4 @@
-/** What can be done to an open release. Turning the flag off never asks. */
+/** The actions on an open release. Turning the flag off needs no confirmation. */
 
 import { Group } from "@mantine/core";
 import { type Release, type ReleaseAct, useActOnRelease } from "../../api/releases";

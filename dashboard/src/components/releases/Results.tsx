@@ -1,4 +1,4 @@
-/** What was counted for a release: its users by arm, and each metric that is watched. */
+/** The results of a release: its users by arm, and each metric that it watches. */
 
 import { Alert, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";

@@ -22,7 +22,7 @@ import classes from "./StepByStep.module.css";
 
 type Props = Pick<FlagPlace, "path" | "flag">;
 
-/** How many metrics are chosen at first: more guards need more evidence each. */
+/** The number of metrics that are chosen at first. With more guards, each needs more evidence. */
 const CHOSEN_AT_FIRST = 3;
 const GUARDS_MAX = 10;
 

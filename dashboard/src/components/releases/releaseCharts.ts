@@ -4,7 +4,7 @@ import type { Span } from "../../lib/chartTimes";
 
 /** Evidence below it is drawn at the bottom: there the flag is rather harmless than harmful. */
 const LEAST_EVIDENCE = 0.1;
-/** How far the scale extends beyond the threshold. */
+/** The factor by which the scale extends beyond the threshold. */
 const BEYOND = 3;
 /** Evidence above this power of the threshold is drawn at the top, so that the threshold can still be told from 1. */
 const MOST_POWER = 2;

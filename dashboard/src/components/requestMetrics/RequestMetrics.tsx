@@ -3,10 +3,11 @@
 import { Group, Select, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { useMemo } from "react";
 import type { EnvironmentPath } from "../../api/client";
 import { type RequestMetric, requestChartQuery, requestMetricsQuery } from "../../api/requestMetrics";
 import { fitted, type Span, spanSearch } from "../../lib/chartTimes";
-import { chosenChart, HOURS, type RequestMetricsSearch } from "./requestMetricsSearch";
+import { chosenChart, HOURS, type RequestMetricsSearch, toRequestMetricsSearch } from "./requestMetricsSearch";
 import { requestMetrics as texts } from "../../texts/requestMetrics";
 import { ChartTools } from "../history/ChartTools";
 import { RowsSkeleton } from "../shared/PageSkeleton";
@@ -63,7 +64,8 @@ interface ChartedProps {
 }
 
 function Charted({ path, metrics, first }: ChartedProps) {
-  const search = route.useSearch();
+  const given = route.useSearch();
+  const search = useMemo(() => toRequestMetricsSearch(given), [given]);
   const navigate = route.useNavigate();
   const { metric, measure, by, hours, span } = chosenChart(search, metrics, first);
   const choose = (part: RequestMetricsSearch) => void navigate({ search: { ...search, ...part }, replace: true });

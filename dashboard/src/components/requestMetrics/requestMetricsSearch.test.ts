@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import type { RequestMetric } from "../../api/requestMetrics";
-import { chosenChart } from "./requestMetricsSearch";
+import { chosenChart, toRequestMetricsSearch } from "./requestMetricsSearch";
 
 const errors = { name: "errors", measures: ["rate", "total"], labels: { app: ["shop"] } } as unknown as RequestMetric;
 const seconds = { name: "42", measures: ["mean"], labels: {} } as unknown as RequestMetric;
-const chosen = (search: object) => chosenChart(search, [errors, seconds], errors);
+const chosen = (search: object) => chosenChart(toRequestMetricsSearch({ ...search }), [errors, seconds], errors);
 
 it("shows the first metric of the last hour if nothing, or what is not there, is chosen", () => {
   const usual = { metric: errors, measure: "rate", by: null, hours: 1, span: null };

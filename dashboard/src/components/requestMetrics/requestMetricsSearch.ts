@@ -7,9 +7,9 @@ export const HOURS = [1, 24, 168] as const;
 export type Hours = (typeof HOURS)[number];
 
 export interface RequestMetricsSearch {
-  readonly metric?: string | number;
+  readonly metric?: string;
   readonly measure?: string;
-  readonly by?: string | number | undefined;
+  readonly by?: string | undefined;
   readonly hours?: string | number;
   /** The time that the chart was zoomed to, instead of the last hours. */
   readonly since?: string | undefined;
@@ -25,17 +25,28 @@ export interface ChosenChart {
   readonly span: Span | null;
 }
 
-/** What is charted; `first` is the metric that is shown until another is chosen. */
+const NAMES = ["metric", "measure", "by", "hours", "since", "until"] as const;
+
+export function toRequestMetricsSearch(raw: Readonly<Record<string, unknown>>): RequestMetricsSearch {
+  const found: Partial<Record<(typeof NAMES)[number], string>> = {};
+  for (const name of NAMES) {
+    const value = raw[name];
+    if (typeof value === "string" || typeof value === "number") found[name] = String(value);
+  }
+  return found;
+}
+
+/** The metric of the chart and its options; `first` is the metric that is shown until another is chosen. */
 export function chosenChart(
   { metric: name, measure, by, hours, ...times }: RequestMetricsSearch,
   metrics: readonly RequestMetric[],
   first: RequestMetric,
 ): ChosenChart {
-  const metric = metrics.find((each) => each.name === String(name)) ?? first;
+  const metric = metrics.find((each) => each.name === name) ?? first;
   return {
     metric,
     measure: metric.measures.find((each) => each === measure) ?? metric.measures[0],
-    by: Object.keys(metric.labels).find((each) => each === String(by)) ?? null,
+    by: Object.keys(metric.labels).find((each) => each === by) ?? null,
     hours: HOURS.find((each) => each === Number(hours)) ?? 1,
     span: spanOf({ since: times.since ?? "", until: times.until ?? "" }),
   };

@@ -1,4 +1,4 @@
-/** What happens to everyone else if no rule matches: the rollout decides, or the flag is off. */
+/** The choice for users whom no rule matches: the rollout decides, or the flag is off. */
 
 import { Group, SegmentedControl, Text } from "@mantine/core";
 import { lazy } from "react";

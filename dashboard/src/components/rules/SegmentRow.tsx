@@ -1,6 +1,6 @@
 /** A segment in the list: whom it contains, and where it is used. */
 
-import { Text, Title } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Segment } from "../../api/client";
@@ -12,12 +12,11 @@ import { useEnvironments } from "../../lib/useHere";
 import { t } from "../../texts";
 import { deletion as deletionTexts } from "../../texts/deletion";
 import { segments as texts } from "../../texts/segments";
-import { DeleteDialog } from "../shared/ConfirmDialog";
-import { EditMenu } from "../shared/EditMenu";
 import { AnchorLink } from "../shared/links";
 import { Parts } from "./Parts";
 import { draftOfSegment, SegmentDialog } from "./SegmentDialog";
-import classes from "./SegmentRow.module.css";
+import classes from "../shared/ResourceRow.module.css";
+import { ResourceRow } from "../shared/ResourceRow";
 
 interface Props {
   readonly projectId: string;
@@ -27,51 +26,32 @@ interface Props {
 
 export function SegmentRow({ projectId, segment, onDeleted }: Props) {
   const editing = useDialog(draftOfSegment(projectId, segment));
-  const deletion = useDialog();
   const { mutateAsync } = useDeleteSegment(projectId, segment.id, segment.name);
-  const remove = async (tag: string | null) => {
-    await mutateAsync({ tag });
-    onDeleted();
-  };
   return (
-    <li className={classes.segment}>
-      <div className={classes.content}>
-        <Title order={2} className="break">
-          {segment.name}
-        </Title>
-        <code className={classes.key}>{segment.key}</code>
-        {segment.description && (
-          <Text c="dimmed" className={classes.description}>
-            {segment.description}
-          </Text>
+    <ResourceRow
+      projectId={projectId}
+      resource={segment}
+      actions={texts.actions(segment.name)}
+      consequence={deletionTexts.segment}
+      saysSo={false}
+      onEdit={editing.open}
+      onDelete={async (tag) => {
+        await mutateAsync({ tag });
+        onDeleted();
+      }}
+    >
+      <div className={classes.sentence}>
+        {segment.conditions.length === 0 ? (
+          texts.everyone
+        ) : (
+          <>
+            {texts.members} <Parts parts={clauseParts(segment.conditions)} />
+          </>
         )}
-        <div className={classes.sentence}>
-          {segment.conditions.length === 0 ? (
-            texts.everyone
-          ) : (
-            <>
-              {texts.members} <Parts parts={clauseParts(segment.conditions)} />
-            </>
-          )}
-        </div>
-        <Uses projectId={projectId} segment={segment} />
       </div>
-      <EditMenu
-        needs="segments:write"
-        label={texts.actions(segment.name)}
-        onEdit={editing.open}
-        onDelete={deletion.open}
-      />
+      <Uses projectId={projectId} segment={segment} />
       <SegmentDialog projectId={projectId} segment={segment} {...editing.props} />
-      <DeleteDialog
-        name={segment.name}
-        consequence={deletionTexts.segment}
-        of={{ projectId, id: segment.id, resource: segment }}
-        onDelete={remove}
-        saysSo={false}
-        {...deletion.props}
-      />
-    </li>
+    </ResourceRow>
   );
 }
 

@@ -1,4 +1,4 @@
-/** What others have changed while a dialog is open, and the choice where both have changed the same. */
+/** Shows what others have changed while a dialog is open, and offers a choice where both have changed the same field. */
 
 import { Radio, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -31,7 +31,7 @@ interface Props extends DialogProps {
   readonly title: string;
   readonly consequence: ReactNode;
   readonly action?: string;
-  /** What the button says that does nothing. */
+  /** The label of the button that closes the dialog without the action. */
   readonly dismissal?: string;
   /** The text that must be typed to confirm. */
   readonly name?: string;

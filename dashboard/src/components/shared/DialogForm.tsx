@@ -12,7 +12,7 @@ import { GuardedButton } from "./GuardedButton";
 const DraftNotice = lazy(() => import("./DraftNotice"));
 const ChangedMeanwhile = lazy(() => import("./ChangedMeanwhile"));
 
-/** What a form needs that keeps a draft, and of which others may change the resource. */
+/** The state of a form that keeps a draft and whose resource others may change. */
 export interface Editing {
   readonly draft: {
     readonly found: { readonly at: number } | null;

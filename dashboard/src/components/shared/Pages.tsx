@@ -1,4 +1,4 @@
-/** What is shown below a list with pages, and in its place if it is empty. */
+/** The button below a list with pages, and what replaces an empty list. */
 
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
@@ -19,7 +19,7 @@ export interface PagesProps {
   };
   readonly count: number;
   readonly empty: ReactNode;
-  /** What the button says that loads the next page; by default, that the entries are older. */
+  /** The label of the button that loads the next page; by default, it says that the entries are older. */
   readonly more?: string;
   readonly children: ReactNode;
 }

@@ -5,7 +5,7 @@ import type { ReactElement } from "react";
 
 interface Props {
   readonly reason: string | null;
-  /** What the tooltip says about a control that can be used. */
+  /** The text of the tooltip while the control can be used. */
   readonly hint?: string;
   readonly children: ReactElement;
 }

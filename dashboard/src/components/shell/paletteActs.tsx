@@ -1,4 +1,4 @@
-/** What the palette does by itself: create a flag, copy the link of the page, and show the keys. */
+/** The actions of the palette: creating a flag, copying the link of the page, and showing the keyboard shortcuts. */
 
 import { useQuery } from "@tanstack/react-query";
 import { environmentsQuery } from "../../api/environments";

@@ -1,4 +1,4 @@
-/** What the palette leads to: flags, environments, projects, pages and users. */
+/** The places that the palette opens: flags, environments, projects, pages and users. */
 
 import { useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-/** What a change to a flag would do if it were saved: for how many users, and in detail for one. */
+/** Previews a change to a flag before it is saved: for how many users the result changes, and the details for one user. */
 
 import type { Flag, FlagPath, Rule } from "../../api/client";
 import type { FlagDraft } from "../../api/explain";

@@ -1,4 +1,4 @@
-/** What a user gets from the saved flag, and why, beside the flag's rules. */
+/** Shows the result of the saved flag for a user, with the reason, beside the flag's rules. */
 
 import { Text, Title } from "@mantine/core";
 import type { Rule } from "../../api/client";

@@ -50,7 +50,7 @@ function actualOf({ actual }: PrerequisiteTrace): string {
   return actual.variant === null ? texts.prerequisiteIs.on : texts.prerequisiteGives(actual.variant);
 }
 
-/** What everyone gets whom no rule matches. */
+/** The step for everyone whom no rule matches. */
 function Rest({ trace }: { trace: FlagTrace }) {
   const { rollout } = trace;
   switch (trace.decided_by.step) {

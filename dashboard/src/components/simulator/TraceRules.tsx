@@ -70,7 +70,7 @@ function markOf({ status }: RuleTrace): Mark {
   return status === "not_reached" || status === "disabled" ? "skipped" : "fails";
 }
 
-/** What the rule demands, if it is more than its sentence says. */
+/** The conditions of the rule, if it has more than its sentence says. */
 function Checks({ rule, segments }: { rule: RuleTrace; segments: readonly SegmentTrace[] }) {
   if (rule.status === "disabled") return null;
   const checks = [...baseOf(rule, segments), ...rule.conditions.map(conditionOf), ...shareOf(rule)];

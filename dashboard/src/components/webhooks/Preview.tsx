@@ -1,4 +1,4 @@
-/** What a webhook would have been sent of the last day's changes. */
+/** The changes of the last day that a webhook would have been sent. */
 
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -10,13 +10,13 @@ import { webhooks as texts } from "../../texts/webhooks";
 import { SecretDialog } from "../keys/SecretDialog";
 import classes from "../shared/ListRows.module.css";
 import { Empty } from "../shared/Empty";
-import { GuardedButton } from "../shared/GuardedButton";
-import { IconBroadcast, IconPlus } from "../shared/icons";
+import { IconBroadcast } from "../shared/icons";
 import { Page } from "../shared/Page";
 import { RowsSkeleton } from "../shared/PageSkeleton";
 import { LoadFailed } from "../shared/ProblemPage";
 import { WebhookForm } from "./WebhookForm";
 import { WebhookRow } from "./WebhookRow";
+import { NewButton } from "../shared/NewButton";
 
 interface Props {
   readonly place: Place;
@@ -34,15 +34,9 @@ export function WebhookList({ place, intro, environments, isShown, children }: P
   const { mutateAsync: send } = useCreateWebhook(place);
   const { data: webhooks, error, refetch } = useQuery({ ...webhooksQuery(place), enabled: isShown });
   const button = (
-    <GuardedButton
-      needs="keys:rotate"
-      ref={create}
-      leftSection={<IconPlus size={16} />}
-      onClick={creation.open}
-      flex="none"
-    >
+    <NewButton needs="keys:rotate" ref={create} onClick={creation.open}>
       {texts.new}
-    </GuardedButton>
+    </NewButton>
   );
   return (
     <Page title={texts.heading} intro={intro} actions={button}>

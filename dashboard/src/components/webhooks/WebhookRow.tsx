@@ -167,7 +167,7 @@ function wantsInWords(webhook: Webhook, environments: readonly Environment[]): s
   return [events, named?.join(", ") ?? texts.inAll, ...(webhook.tags ?? []).map((tag) => `#${tag}`)].join(" · ");
 }
 
-/** What people have chosen, without how it fares, which changes by itself. */
+/** The fields that people edit, without the state of deliveries, which changes by itself. */
 function configurationOf({ id, url, events, environments, tags, format, description, enabled, updated_at }: Webhook) {
   return { id, url, events, environments, tags, format, description, enabled, updated_at };
 }

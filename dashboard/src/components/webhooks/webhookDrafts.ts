@@ -1,4 +1,4 @@
-/** What the form of a webhook holds, and what is sent. */
+/** The values of the form of a webhook, and the body that is sent. */
 
 import type { NewWebhook, Place, Webhook, WebhookFilter } from "../../api/webhooks";
 
@@ -88,7 +88,7 @@ export function webhookOf({ environments, tags, description, ...rest }: WebhookD
   };
 }
 
-/** What a webhook wants, for a preview. */
+/** The filter of a webhook, for a preview. */
 export function filterOf(draft: WebhookDraft): WebhookFilter {
   const { url: _url, description: _description, enabled: _enabled, ...filter } = webhookOf(draft);
   return filter;
