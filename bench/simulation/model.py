@@ -2,8 +2,9 @@
 
 The instance that makes the change commits it, and PostgreSQL notifies the others. Each loads it and acknowledges it to
 the first one, which loads it and reads the leases meanwhile. Notifications are sent one after the other, because
-PostgreSQL commits those that notify in one order. PostgreSQL wakes the session of every instance for each of them, but
-only that of the first one passes an acknowledgement on. Whoever has not acknowledged is asked every 250 ms.
+PostgreSQL commits those that notify in one order. PostgreSQL wakes the session of every instance for each of them, if
+it has not just done so, but only that of the first one passes an acknowledgement on. Whoever has not acknowledged is
+asked every 250 ms.
 """
 
 import random
@@ -67,6 +68,7 @@ class Fleet:
         own = None if shared else [simpy.Resource(self._now, 1) for _ in range(setting.instances)]
         self._core: Callable[[int], simpy.Resource] = own.__getitem__ if own else lambda _: self._database
         self._commits = simpy.Resource(self._now, 1)
+        self._waking = 0  # sessions that have been woken and have not run yet
         self.toggles: list[Toggle] = []
 
     def run(self, toggles: int) -> list[Toggle]:
@@ -129,8 +131,14 @@ class Fleet:
             yield from self._use(self._database, self._draw("send") / 2)
         yield from self._use(self._core(instance), self._draw("send") / 2)
         yield self._now.timeout(self._setting.round_trip / 2)
-        woken, passed_on = self._setting.instances, max(0, listening - 1)
-        self._now.process(self._use(self._database, self._draw("wake") * woken + self._draw("message") * passed_on))
+        self._now.process(self._wake(max(0, listening - 1)))
+
+    def _wake(self, passing_on: int) -> Steps:
+        """PostgreSQL wakes the sessions that it has not woken already; each reads all that has come meanwhile."""
+        woken = self._setting.instances - self._waking
+        self._waking += woken
+        yield from self._use(self._database, self._draw("wake") * woken + self._draw("message") * passing_on)
+        self._waking -= woken
 
     def _work(self, instance: int, seconds: float, queries: int = 0) -> Steps:
         """Run work that was measured on one idle machine: half of it at the instance, half in PostgreSQL."""
