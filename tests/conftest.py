@@ -34,6 +34,7 @@ WAITING = (
     "test_snippets.py",
 )
 BROWSERS = "e2e"
+WEB = "web"
 
 # What is imported and collected is never freed. Scanning it again and again takes a tenth of the processor time.
 gc.disable()
@@ -59,12 +60,17 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("flagstaff")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The choice to run every test on each database that it can have."""
+    parser.addoption("--both-databases", action="store_true", help="run all tests of the web on PostgreSQL as well")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the second database where a test needs one, and order what is left.
 
-    A test runs on both databases unless it is marked `one_database`: its result comes before a statement of its own, as
-    when a request is refused by its form, for want of a token, or by a limit. No database sees the value then, and if
-    the check is lost, the test fails on SQLite as well. CONTRIBUTING.md says which tests need both.
+    A test runs on both databases, but a test of the web only if it is marked `both_databases`. Most of these execute
+    the same few statements again, for a check that is made before or after them and fails on SQLite as well.
+    CONTRIBUTING.md says which ones need both.
 
     Begin with the tests that wait, while other processes of the run use the cores; at the end, they would not.
 
@@ -75,12 +81,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     process for seconds, which makes about one of some thousand tests fail. A test that fails for a fault of the code
     fails again. Elsewhere no test is repeated, so that a race is seen by those who can look into it.
     """
-    needless = {item for item in items if item.get_closest_marker("one_database") and _is_on_postgresql(item)}
-    config.hook.pytest_deselected(items=list(needless))
-    items[:] = [item for item in items if item not in needless]
 
     def room(item: pytest.Item) -> str:
         return item.path.relative_to(HERE).parts[0]
+
+    def needs_both(item: pytest.Item) -> bool:
+        return room(item) != WEB or item.get_closest_marker("both_databases") is not None
+
+    if not config.getoption("both_databases"):
+        needless = {item for item in items if _is_on_postgresql(item) and not needs_both(item)}
+        config.hook.pytest_deselected(items=list(needless))
+        items[:] = [item for item in items if item not in needless]
 
     def place(item: pytest.Item) -> int:
         return WAITING.index(room(item)) if room(item) in WAITING else len(WAITING)
