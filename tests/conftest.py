@@ -33,6 +33,7 @@ WAITING = (
     "test_snippets.py",
 )
 BROWSERS = "e2e"
+WEB = "web"
 
 # Imported and collected objects are never freed. Scanning them repeatedly takes a tenth of the processor time.
 gc.disable()
@@ -58,24 +59,34 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("flagstaff")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The choice to run every test on each database that it can have."""
+    parser.addoption("--both-databases", action="store_true", help="run all tests of the web on PostgreSQL as well")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the second database where a test does not need it, and order the remaining tests.
 
-    A test marked `one_database` runs on SQLite only: the request is refused before it executes a statement of its own,
-    for example because of its form, a missing token, or a limit. The database never sees the value, and if the check
-    were lost, the test would fail on SQLite as well. CONTRIBUTING.md says which tests need both databases.
+    A test runs on both databases, but a test of the web only if it is marked `both_databases`. Most of these execute
+    the same few statements again, for a check that is made before or after them and fails on SQLite as well.
+    CONTRIBUTING.md says which ones need both.
 
     Tests that wait come first, so that other processes of the run can use the cores meanwhile.
 
     Each process of the run begins with its share of the tests, and takes over tests of others when it has none left.
     The tests with a browser take longest. They begin the second share, so that usually only one process runs them.
     """
-    needless = {item for item in items if item.get_closest_marker("one_database") and _is_on_postgresql(item)}
-    config.hook.pytest_deselected(items=list(needless))
-    items[:] = [item for item in items if item not in needless]
 
     def room(item: pytest.Item) -> str:
         return item.path.relative_to(HERE).parts[0]
+
+    def needs_both(item: pytest.Item) -> bool:
+        return room(item) != WEB or item.get_closest_marker("both_databases") is not None
+
+    if not config.getoption("both_databases"):
+        needless = {item for item in items if _is_on_postgresql(item) and not needs_both(item)}
+        config.hook.pytest_deselected(items=list(needless))
+        items[:] = [item for item in items if item not in needless]
 
     def place(item: pytest.Item) -> int:
         return WAITING.index(room(item)) if room(item) in WAITING else len(WAITING)

@@ -48,6 +48,7 @@ async def test_a_write_whose_body_is_held_back_is_not_carried_out_with_an_ended_
     assert await refusal_after(flagstaff, ada, end_token) is Code.UNAUTHENTICATED
 
 
+@pytest.mark.both_databases
 async def test_a_write_whose_body_is_held_back_is_not_carried_out_without_the_factor_demanded_meanwhile(
     flagstaff: Flagstaff, ada: Caller, eve: Caller, clock: Clock
 ) -> None:

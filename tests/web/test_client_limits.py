@@ -19,13 +19,11 @@ async def statuses(caller: Caller, *forwarded_for: str) -> list[int]:
     return [answer.status_code for answer in answers]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [TWO])
 async def test_an_untrusted_peer_is_not_believed(call_from: Call) -> None:
     assert await statuses(call_from("192.0.2.1"), "203.0.113.1", "203.0.113.2", "203.0.113.3") == [401, 401, 429]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [TRUSTING])
 async def test_a_trusted_proxy_is_believed_but_not_what_its_client_claims(call_from: Call) -> None:
     proxy = call_from("10.1.2.3")
@@ -36,13 +34,11 @@ async def test_a_trusted_proxy_is_believed_but_not_what_its_client_claims(call_f
     assert await statuses(call_from("192.0.2.1"), "203.0.113.1", "203.0.113.9", "") == [401, 401, 429]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [TRUSTING])
 async def test_a_proxy_that_names_no_client_counts_itself(call_from: Call) -> None:
     assert await statuses(call_from("10.1.2.3"), "", "unknown", "", ",,,") == [401, 401, 429, 429]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [TWO])
 async def test_the_addresses_of_one_ipv6_network_count_together(call_from: Call) -> None:
     found = [await statuses(call_from(f"2001:db8::{last}"), "") for last in ("1", "2", "ffff:ffff")]

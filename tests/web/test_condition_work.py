@@ -133,6 +133,7 @@ async def test_a_flag_does_not_return_from_the_archive_beyond_the_budget(ada: Ca
     assert (await ada.post(f"{flag_path(flags[0])}/unarchive")).status_code == 200
 
 
+@pytest.mark.both_databases
 @small_budget()
 async def test_a_restore_does_not_exceed_the_budget(ada: Caller, environment: Json) -> None:
     flag = await ada.create_flag(environment)
@@ -148,6 +149,7 @@ async def test_a_restore_does_not_exceed_the_budget(ada: Caller, environment: Js
     assert SETTING in refused.json()["detail"]
 
 
+@pytest.mark.both_databases
 @small_budget()
 async def test_a_copy_does_not_exceed_the_budget_of_the_other_environment(ada: Caller, environment: Json) -> None:
     project = {"id": environment["project_id"]}
@@ -162,6 +164,7 @@ async def test_a_copy_does_not_exceed_the_budget_of_the_other_environment(ada: C
     assert SETTING in refused.json()["detail"]
 
 
+@pytest.mark.both_databases
 @small_budget()
 async def test_rules_that_are_created_at_once_do_not_exceed_the_budget_together(ada: Caller, environment: Json) -> None:
     path = f"{flag_path(await ada.create_flag(environment))}/rules"
@@ -183,6 +186,7 @@ async def store_hard_rules(flagstaff: Flagstaff, environment: Json, count: int, 
     return {"id": str(flag.id), "key": flag.key, "name": flag.name}
 
 
+@pytest.mark.both_databases
 async def test_members_see_what_uses_the_budget(ada: Caller, eve: Caller, environment: Json) -> None:
     path = f"{environment_path(environment)}/condition-work"
     assert (await eve.get(path)).status_code == 404
@@ -206,6 +210,7 @@ async def test_members_see_what_uses_the_budget(ada: Caller, eve: Caller, enviro
     assert found["flags"][0]["work"] < found["work"] < found["budget"]
 
 
+@pytest.mark.both_databases
 async def test_what_is_above_the_budget_already_is_evaluated_and_may_not_grow(
     ada: Caller, project: Json, environment: Json, flagstaff: Flagstaff
 ) -> None:

@@ -21,6 +21,7 @@ async def preflight(client: Caller, path: str, origin: str = SHOP, method: str =
     return await client.options(path, headers=headers)
 
 
+@pytest.mark.both_databases
 async def test_no_other_page_may_call_api_or_auth(client: Caller, ada: Caller) -> None:
     for answer in (
         await ada.get("/api/me", headers={"origin": SHOP}),
@@ -33,6 +34,7 @@ async def test_no_other_page_may_call_api_or_auth(client: Caller, ada: Caller) -
         assert allowing(answer) == {}
 
 
+@pytest.mark.both_databases
 async def test_any_page_may_evaluate_and_read_errors_too(client: Caller, ada: Caller) -> None:
     project = await ada.create_project()
     body, key = {"environment": "production"}, {"x-sdk-key": project["sdk_key"]}
@@ -49,7 +51,6 @@ async def test_any_page_may_evaluate_and_read_errors_too(client: Caller, ada: Ca
         assert "access-control-allow-credentials" not in answer.headers
 
 
-@pytest.mark.one_database
 async def test_a_preflight_of_evaluate_lets_its_headers_pass(client: Caller) -> None:
     answer = await preflight(client, "/sdk/v1/evaluate")
 
@@ -61,6 +62,7 @@ async def test_a_preflight_of_evaluate_lets_its_headers_pass(client: Caller) -> 
     assert int(answer.headers["access-control-max-age"]) > 0
 
 
+@pytest.mark.both_databases
 async def test_a_preflight_is_not_an_evaluation_and_counts_against_no_limit(client: Caller, ada: Caller) -> None:
     project = await ada.create_project()
     for _ in range(250):
@@ -73,7 +75,6 @@ async def test_a_preflight_is_not_an_evaluation_and_counts_against_no_limit(clie
 class TestWithAllowedOrigins:
     """Tests of FLAGSTAFF_CORS_ORIGINS."""
 
-    @pytest.mark.one_database
     async def test_other_origins_stay_out(self, client: Caller) -> None:
         for origin in (
             SHOP,
@@ -90,7 +91,6 @@ class TestWithAllowedOrigins:
             ):
                 assert allowing(answer) == {"vary": "Origin"}, origin
 
-    @pytest.mark.one_database
     async def test_caches_are_told_that_answers_depend_on_the_origin(self, client: Caller) -> None:
         assert (await client.get("/health")).headers["vary"] == "Origin"
 
@@ -106,7 +106,6 @@ class TestWithAllowedOrigins:
                 "access-control-allow-origin"
             ] == origin
 
-    @pytest.mark.one_database
     async def test_a_preflight_lets_tokens_and_every_method_pass(self, client: Caller) -> None:
         answer = await preflight(client, "/api/projects", ADMIN, "DELETE")
 

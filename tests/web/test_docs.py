@@ -4,21 +4,17 @@ import asyncio
 import re
 from pathlib import Path
 
-import pytest
-
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller
 from tests.support.holds import ask
 
 
-@pytest.mark.one_database
 async def test_files_outside_its_folder_are_not_served(client: Caller) -> None:
     for name in ("", "../__init__.py", "%2e%2e/__init__.py", "..%2f__init__.py", "/etc/passwd", "%00", "x" * 4_000):
         answer = await client.get(f"/docs/assets/{name}")
         assert answer.status_code == 404, name
 
 
-@pytest.mark.one_database
 async def test_a_file_can_only_be_read(client: Caller) -> None:
     answer = await client.post("/docs/assets/swagger-ui.css")
 
@@ -26,7 +22,6 @@ async def test_a_file_can_only_be_read(client: Caller) -> None:
     assert answer.headers["allow"] == "GET, HEAD"
 
 
-@pytest.mark.one_database
 async def test_the_page_and_all_that_it_names_come_from_here(client: Caller) -> None:
     page = await client.get("/docs")
 
@@ -41,7 +36,6 @@ async def test_the_page_and_all_that_it_names_come_from_here(client: Caller) -> 
     assert not re.search(r"https?://", page.text)
 
 
-@pytest.mark.one_database
 async def test_a_document_is_compressed_once_for_all_who_accept_it(client: Caller) -> None:
     for path in ("/openapi.json", "/docs/assets/swagger-ui-bundle.js"):
         plain = await client.get(path, headers={"accept-encoding": "identity"})
@@ -78,14 +72,12 @@ async def test_no_file_stays_open_for_a_client_that_reads_slowly(flagstaff: Flag
         assert (await slow)[0] == 200
 
 
-@pytest.mark.one_database
 async def test_a_part_of_a_file_is_not_served(client: Caller) -> None:
     for wanted in ("bytes=0-9", "bytes=5-1", "lines=1", "bytes=99999999-"):
         answer = await client.get("/docs/assets/swagger-ui.css", headers={"range": wanted})
         assert answer.status_code == 200
 
 
-@pytest.mark.one_database
 async def test_the_page_draws_the_document_that_is_served(client: Caller) -> None:
     start = await client.get("/docs/start.js")
 

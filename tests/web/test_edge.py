@@ -59,7 +59,6 @@ def test_fewer_descriptors_lower_both_bounds_and_one_address_gets_half() -> None
     assert (bounds.most, bounds.most_per_address) == (1, 1)
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_LOGIN_RATE_LIMIT": "2/minute"}])
 async def test_a_flood_beyond_a_limit_writes_a_hundred_entries_in_ten_seconds_and_the_others_all(
     call_from: Call, log_stream: io.StringIO
@@ -86,7 +85,6 @@ def test_a_log_with_a_bound_says_how_much_it_left_out(log_stream: io.StringIO) -
     assert [(entry["number"], entry.get("left_out")) for entry in entries] == [(0, None), (1, None), (5, 3)]
 
 
-@pytest.mark.one_database
 async def test_the_first_request_of_an_endpoint_reads_no_source(ada: Caller) -> None:
     linecache.clearcache()
     assert (await ada.get("/api/projects")).status_code == 200

@@ -33,7 +33,6 @@ async def test_an_address_that_does_not_exist_is_not_found(client: Caller, ada: 
         assert (await ada.get(path)).status_code == 404, path
 
 
-@pytest.mark.one_database
 async def test_a_wrong_method_is_answered_with_all_allowed_methods(ada: Caller) -> None:
     project_id = uuid4()
     for path, allowed in (
@@ -54,7 +53,6 @@ async def test_a_wrong_method_is_answered_with_all_allowed_methods(ada: Caller) 
             assert (answer.status_code, answer.headers.get("allow")) == (405, allowed), (method, path)
 
 
-@pytest.mark.one_database
 async def test_a_body_that_is_announced_too_long_is_refused_unread(client: Caller, flagstaff: Flagstaff) -> None:
     async def never_ending() -> AsyncIterator[bytes]:
         pytest.fail("the body was read")
@@ -68,7 +66,6 @@ async def test_a_body_that_is_announced_too_long_is_refused_unread(client: Calle
         assert (answer.status_code, answer.json()["detail"]) == (413, detail)
 
 
-@pytest.mark.one_database
 async def test_a_streamed_body_is_refused_as_soon_as_it_is_too_long(client: Caller) -> None:
     sent = 0
 
@@ -85,7 +82,6 @@ async def test_a_streamed_body_is_refused_as_soon_as_it_is_too_long(client: Call
         sent = 0
 
 
-@pytest.mark.one_database
 async def test_a_body_of_exactly_the_bound_is_read(client: Caller) -> None:
     body = b'{"email": "x", "password": "x"}'.ljust(SMALL_BODY)
 
@@ -94,7 +90,6 @@ async def test_a_body_of_exactly_the_bound_is_read(client: Caller) -> None:
     ).status_code == 401
 
 
-@pytest.mark.one_database
 async def test_the_first_twenty_of_many_invalid_fields_are_reported(client: Caller) -> None:
     answer = await client.post("/auth/login", json={f"emai{number}": 1 for number in range(FIELDS_MAX)})
 
@@ -102,6 +97,7 @@ async def test_the_first_twenty_of_many_invalid_fields_are_reported(client: Call
     assert len(answer.json()["errors"]) == 20
 
 
+@pytest.mark.both_databases
 async def test_a_crash_reports_only_its_request_id(ada: Caller, flagstaff: Flagstaff, log_stream: io.StringIO) -> None:
     async with flagstaff.database.transaction() as transaction:
         await transaction.connection.execute(
@@ -125,7 +121,6 @@ async def test_a_crash_reports_only_its_request_id(ada: Caller, flagstaff: Flags
     assert "FROM projects" in failure["exception"]
 
 
-@pytest.mark.one_database
 async def test_a_harmless_request_id_is_kept_and_another_replaced(client: Caller) -> None:
     for given, kept in (
         ("abc-1_2.3", True),
@@ -141,7 +136,6 @@ async def test_a_harmless_request_id_is_kept_and_another_replaced(client: Caller
         assert (answer.headers["x-request-id"] == given) == kept
 
 
-@pytest.mark.one_database
 async def test_each_request_has_its_own_id(client: Caller) -> None:
     ids = {(await client.get("/health")).headers["x-request-id"] for _ in range(5)}
 

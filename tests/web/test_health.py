@@ -1,5 +1,6 @@
 """GET /health, /ready and /metrics: for load balancers and monitoring, which have no token."""
 
+import pytest
 import sqlalchemy as sa
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -7,6 +8,7 @@ from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller
 
 
+@pytest.mark.both_databases
 async def test_a_database_of_another_version_is_not_ready(client: Caller, flagstaff: Flagstaff) -> None:
     async with flagstaff.database.transaction() as transaction:
         await transaction.connection.execute(
@@ -20,6 +22,7 @@ async def test_a_database_of_another_version_is_not_ready(client: Caller, flagst
     assert (await client.get("/health")).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_every_task_is_up_and_none_was_restarted(client: Caller, flagstaff: Flagstaff) -> None:
     figures = {
         (sample.name, sample.labels["task"]): sample.value
@@ -54,6 +57,7 @@ async def test_it_is_alive(client: Caller) -> None:
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
 
 
+@pytest.mark.both_databases
 async def test_it_is_ready(client: Caller) -> None:
     answer = await client.get("/ready")
 
@@ -77,6 +81,7 @@ async def test_the_figures_are_prometheus_text_and_name_routes_rather_than_addre
     assert "secret" not in answer.text
 
 
+@pytest.mark.both_databases
 async def test_probes_may_ask_for_the_head_alone(client: Caller) -> None:
     assert (await client.head("/health")).status_code == 200
     assert (await client.head("/ready")).status_code == 200

@@ -69,7 +69,6 @@ def writes(flag: Json) -> list[tuple[str, str]]:
 NO_LIMITS = {f"FLAGSTAFF_{name}_RATE_LIMIT": "off" for name in ("REGISTER", "LOGIN", "RESET")}
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [NO_LIMITS])
 async def test_anything_but_a_json_object_is_refused_everywhere(
     ada: Caller, writes: list[tuple[str, str]], list_changes: ListChanges
@@ -86,6 +85,7 @@ async def test_anything_but_a_json_object_is_refused_everywhere(
     assert await list_changes() == before
 
 
+@pytest.mark.both_databases
 async def test_json_that_is_not_called_so_is_refused(ada: Caller, flag: Json) -> None:
     project = f"/api/projects/{flag['project_id']}"
     for media_type in (
@@ -104,7 +104,6 @@ async def test_json_that_is_not_called_so_is_refused(ada: Caller, flag: Json) ->
     assert len((await ada.get("/api/projects")).json()) == 1
 
 
-@pytest.mark.one_database
 async def test_bad_texts_are_refused_in_every_text_field(ada: Caller, flag: Json, list_changes: ListChanges) -> None:
     before = await list_changes()
     project = f"/api/projects/{flag['project_id']}"
@@ -130,6 +129,7 @@ async def test_bad_texts_are_refused_in_every_text_field(ada: Caller, flag: Json
     assert await list_changes() == before
 
 
+@pytest.mark.both_databases
 async def test_bad_numbers_are_refused_as_rollouts_and_priorities(ada: Caller, flag: Json) -> None:
     for number in BAD_NUMBERS:
         body = f'{{"rollout_percentage": {number}, "name": "changed"}}'.encode()
@@ -143,12 +143,14 @@ async def test_bad_numbers_are_refused_as_rollouts_and_priorities(ada: Caller, f
     assert (await ada.get(f"{flag_path(flag)}/rules")).json() == []
 
 
+@pytest.mark.both_databases
 async def test_numbers_and_texts_are_not_booleans(ada: Caller, flag: Json) -> None:
     for value in (0, 1, "true", "on", None, [], {}):
         assert (await ada.put(flag_path(flag), json={"enabled": value, "name": "changed"})).status_code == 400
     assert (await ada.get(flag_path(flag))).json() == flag
 
 
+@pytest.mark.both_databases
 async def test_odd_field_names_are_refused_and_reported(ada: Caller, flag: Json) -> None:
     for name in ("", "\0", "é", "__proto__", "name\u0000", "Name", " name", "x" * 100_000, "name.x", "0", "{method}"):
         answer = await ada.put(flag_path(flag), json={name: "changed"})
@@ -158,6 +160,7 @@ async def test_odd_field_names_are_refused_and_reported(ada: Caller, flag: Json)
     assert (await ada.get(flag_path(flag))).json() == flag
 
 
+@pytest.mark.both_databases
 async def test_odd_addresses_lead_nowhere(ada: Caller, flag: Json) -> None:
     project = f"/api/projects/{flag['project_id']}"
     for path in (
@@ -188,18 +191,21 @@ async def test_odd_addresses_lead_nowhere(ada: Caller, flag: Json) -> None:
         assert answer.status_code == 404, path
 
 
+@pytest.mark.both_databases
 async def test_unexpected_query_parameters_are_ignored(ada: Caller, flag: Json) -> None:
     for query in ("x", "=", "&&&", "id=1&id=2", "%00=%FF", "a" * 20_000, "[]={}&__proto__[x]=y", "limit=-1"):
         answer = await ada.get(f"{flag_path(flag)}?{query}")
         assert (answer.status_code, answer.json()) == (200, flag), query
 
 
+@pytest.mark.both_databases
 async def test_a_doubled_field_counts_once_and_last(ada: Caller, flag: Json) -> None:
     answer = await ada.put(flag_path(flag), content=b'{"name": "first", "name": "last"}', headers=JSON)
 
     assert answer.json()["name"] == "last"
 
 
+@pytest.mark.both_databases
 async def test_unexpected_bodies_change_nothing(ada: Caller, flag: Json) -> None:
     environment = {"project_id": flag["project_id"], "id": flag["environment_id"]}
     for path in (flag_path(flag), environment_path(environment), project_path({"id": flag["project_id"]})):
@@ -209,6 +215,7 @@ async def test_unexpected_bodies_change_nothing(ada: Caller, flag: Json) -> None
     assert toggled.json()["enabled"] is False
 
 
+@pytest.mark.both_databases
 async def test_text_that_looks_like_a_program_is_only_text(ada: Caller) -> None:
     for text in (
         "'; DROP TABLE projects; --",

@@ -25,6 +25,7 @@ async def is_on(client: Caller, sdk_key: str, environment: str | None = None) ->
     return on
 
 
+@pytest.mark.both_databases
 async def test_changes_and_keys_of_an_unloaded_project_are_in_force_at_once(
     ada: Caller, client: Caller, keys: KeyMaker, flagstaff: Flagstaff, project: Json, environment: Json
 ) -> None:

@@ -49,7 +49,6 @@ def encoded(value: object) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode()
 
 
-@pytest.mark.one_database
 @each_list
 async def test_a_bad_limit_cursor_or_parameter_is_refused(ada: Caller, flag: Json, path_of: Path) -> None:
     path = path_of(flag)
@@ -75,6 +74,7 @@ async def test_a_bad_limit_cursor_or_parameter_is_refused(ada: Caller, flag: Jso
     assert "did you mean limit?" in field_errors(await ada.get(f"{path}limt=1"))["limt"]
 
 
+@pytest.mark.both_databases
 @each_list
 async def test_the_parts_make_up_the_whole_in_its_order(ada: Caller, flag: Json, path_of: Path) -> None:
     whole = (await ada.get(path_of(flag))).json()
@@ -97,6 +97,7 @@ async def test_a_cursor_without_a_limit_gives_all_the_rest(ada: Caller, flag: Js
     assert (await ada.get("/api/projects", params={"cursor": cursor})).json() == whole[1:]
 
 
+@pytest.mark.both_databases
 async def test_concurrent_creations_and_deletions_do_not_shift_the_next_part(ada: Caller, environment: Json) -> None:
     flags = [await ada.create_flag(environment, key=f"flag-{number}") for number in range(4)]
     path = f"{environment_path(environment)}/flags"

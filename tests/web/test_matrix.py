@@ -5,7 +5,6 @@ Expected statuses are generated from the OpenAPI document and the table.
 
 import asyncio
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -247,12 +246,6 @@ async def record_evaluation(flagstaff: Flagstaff, owner: Caller, sdk_key: str, f
 
 
 @pytest.fixture
-def template(sqlite_template: Path) -> Path:
-    """One database is enough here: the tests of members read roles from both."""
-    return sqlite_template
-
-
-@pytest.fixture
 async def place(flagstaff: Flagstaff, ada: Caller, sign_up: SignUp) -> Place:
     """Ada's project, of which Grace is a member."""
     return await make_place(flagstaff, ada, await sign_up("grace"))
@@ -271,6 +264,7 @@ def test_no_other_operation_asks_for_one() -> None:
             assert not any(PERMISSION in operation for operation in methods.values()), path
 
 
+@pytest.mark.both_databases
 async def test_every_write_that_moves_what_is_evaluated_says_to_which_revision(
     flagstaff: Flagstaff, ada: Caller, place: Place
 ) -> None:

@@ -55,6 +55,7 @@ async def test_a_list_of_long_flags_is_made_in_pieces(flagstaff: Flagstaff, ada:
     assert holds.longest_in_units < LONGEST_UNITS
 
 
+@pytest.mark.both_databases
 async def test_a_page_of_changes_with_long_descriptions_is_made_in_pieces(
     flagstaff: Flagstaff, ada: Caller, environment: Json
 ) -> None:
@@ -69,6 +70,7 @@ async def test_a_page_of_changes_with_long_descriptions_is_made_in_pieces(
         assert holds.longest_in_units < LONGEST_UNITS
 
 
+@pytest.mark.both_databases
 async def test_a_change_among_a_thousand_flags_is_taken_over_in_pieces(
     flagstaff: Flagstaff, ada: Caller, client: Caller, project: Json, environment: Json
 ) -> None:
@@ -87,6 +89,7 @@ async def test_a_change_among_a_thousand_flags_is_taken_over_in_pieces(
     assert answer.json()["flags"]["new-checkout"]["enabled"] is False
 
 
+@pytest.mark.both_databases
 async def test_an_explanation_of_a_thousand_flags_is_made_in_pieces(
     flagstaff: Flagstaff, ada: Caller, environment: Json
 ) -> None:
@@ -103,14 +106,16 @@ async def test_an_explanation_of_a_thousand_flags_is_made_in_pieces(
         assert holds.longest_in_units < LONGEST_UNITS
 
 
+@pytest.mark.both_databases
 async def test_flags_with_hundreds_of_rules_are_put_back_in_pieces(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
 ) -> None:
+    home = make_environment(UUID(environment["project_id"]), id=UUID(environment["id"]))
     for key in ("first", "second"):
-        flag = await ada.create_flag(environment, key=key)
-        for number in range(400):
-            await ada.create_rule(flag, rule_value=f"user-{number}")
-        assert (await ada.delete(flag_path(flag))).status_code == 204
+        flag = make_flag(home, key=key)
+        rules = [make_rule(flag, rule_value=f"user-{number}") for number in range(400)]
+        await store_all(flagstaff.database, flag, *rules)
+        assert (await ada.delete(f"{environment_path(environment)}/flags/{flag.id}")).status_code == 204
     path = f"{project_path(project)}/changes"
     listed = (await ada.get(path, params={"action": "flag.deleted"})).json()["items"]
     assert ada.token
@@ -137,6 +142,7 @@ async def test_an_explanation_for_thousands_of_attributes_does_not_block_the_oth
         assert holds.longest_in_units < LONGEST_FOR_A_LARGE_CONTEXT_UNITS
 
 
+@pytest.mark.both_databases
 async def test_a_flag_that_needs_hundreds_of_others_is_explained_in_pieces(
     flagstaff: Flagstaff, ada: Caller, environment: Json
 ) -> None:
@@ -217,6 +223,7 @@ async def test_the_evaluations_of_one_of_thousands_of_flags_are_listed_in_pieces
     assert holds.longest_in_units < LONGEST_UNITS
 
 
+@pytest.mark.both_databases
 async def test_the_causes_of_results_with_thousands_of_rules_and_values_are_found_in_pieces(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json, clock: Clock
 ) -> None:
@@ -313,6 +320,7 @@ async def test_a_users_history_of_thousands_of_flags_is_made_in_pieces(
         assert holds.longest_in_units < LONGEST_UNITS, end
 
 
+@pytest.mark.both_databases
 async def test_a_thousand_rules_are_compared_and_copied_in_pieces(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -336,6 +344,7 @@ async def test_a_thousand_rules_are_compared_and_copied_in_pieces(
         assert holds.longest_in_units < LONGEST_UNITS / 2, asked
 
 
+@pytest.mark.both_databases
 async def test_the_answers_of_a_user_are_found_in_pieces(flagstaff: Flagstaff, ada: Caller, environment: Json) -> None:
     await store_flags(flagstaff, environment, 2_000)
     contexts = [{"user_id": "ada"}, {"custom_attributes": {f"x{number}": "y" * 90 for number in range(100)}}]
@@ -354,6 +363,7 @@ async def test_the_answers_of_a_user_are_found_in_pieces(flagstaff: Flagstaff, a
         assert holds.longest_in_units < LONGEST_UNITS
 
 
+@pytest.mark.both_databases
 async def test_the_answers_of_many_users_are_found_in_pieces(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -373,6 +383,7 @@ async def test_the_answers_of_many_users_are_found_in_pieces(
     assert holds.longest_in_units < LONGEST_UNITS
 
 
+@pytest.mark.both_databases
 async def test_an_impact_on_thousands_of_users_is_counted_in_pieces(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
 ) -> None:
@@ -395,7 +406,6 @@ async def test_an_impact_on_thousands_of_users_is_counted_in_pieces(
     assert 400 < impact["turned_on"] == impact["changed"] < 600
 
 
-@pytest.mark.one_database
 async def test_many_unknown_fields_are_refused_before_they_are_looked_at(
     flagstaff: Flagstaff, ada: Caller, project: Json
 ) -> None:
@@ -410,7 +420,6 @@ async def test_many_unknown_fields_are_refused_before_they_are_looked_at(
         assert field_errors(answer) == {"body": "has 10000 fields; at most 40 are accepted"}
 
 
-@pytest.mark.one_database
 async def test_a_long_unknown_field_is_not_compared_with_ours(ada: Caller, client: Caller, project: Json) -> None:
     name = "environmen" * 1_000
 
@@ -421,7 +430,6 @@ async def test_a_long_unknown_field_is_not_compared_with_ours(ada: Caller, clien
     assert "did you mean" not in field_errors(evaluation)[name]
 
 
-@pytest.mark.one_database
 async def test_the_description_of_the_api_is_read_once_and_sent_once(flagstaff: Flagstaff, client: Caller) -> None:
     async with watch_holds() as holds:
         await ask(flagstaff.edge.asgi, "GET", "/openapi.json")
@@ -435,6 +443,7 @@ async def test_the_description_of_the_api_is_read_once_and_sent_once(flagstaff: 
         assert (other.status_code, other.content) == (200, first.content)
 
 
+@pytest.mark.both_databases
 async def test_figures_are_rendered_once_a_second(client: Caller) -> None:
     first = await client.get("/metrics")
     await client.get("/health")
@@ -461,14 +470,12 @@ async def test_concurrent_callers_share_an_answer_or_a_refusal_for_a_second() ->
     assert asked == 2
 
 
-@pytest.mark.one_database
 async def test_an_invalid_token_is_refused_unread(client: Caller) -> None:
     for token in ("x" * 60_000, "W1tb" * 12_000 + ".e30.x", "eyJhbGciOiJub25lIn0.e30."):
         answer = await client.get("/api/me", headers={"authorization": f"Bearer {token}"})
         assert answer.status_code == 401
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_LOGIN_RATE_LIMIT": "2/minute"}])
 async def test_malformed_json_counts_against_the_limit_before_it_is_read(call_from: Call) -> None:
     guesser = call_from("192.0.2.7")
@@ -541,6 +548,7 @@ class SlowReaders:
         return asking
 
 
+@pytest.mark.both_databases
 async def test_beyond_a_number_of_waiting_reads_an_account_is_refused(
     flagstaff: Flagstaff, ada: Caller, eve: Caller
 ) -> None:
@@ -558,6 +566,7 @@ async def test_beyond_a_number_of_waiting_reads_an_account_is_refused(
     assert [status for status, _ in await asyncio.gather(*slow)] == [200] * AT_ONCE
 
 
+@pytest.mark.both_databases
 async def test_a_toggle_does_not_wait_for_slow_readers_of_its_account(flagstaff: Flagstaff, ada: Caller) -> None:
     assert ada.token
     flag = await ada.create_flag()
@@ -575,6 +584,7 @@ async def test_a_toggle_does_not_wait_for_slow_readers_of_its_account(flagstaff:
     assert (await waiting).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_an_explanation_takes_the_slot_of_a_read_until_it_is_sent_and_another_one_waits(
     flagstaff: Flagstaff, ada: Caller, eve: Caller
 ) -> None:
@@ -602,6 +612,7 @@ async def test_an_explanation_takes_the_slot_of_a_read_until_it_is_sent_and_anot
     assert (await another).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_a_toggle_waits_neither_for_stalled_bodies_nor_for_unread_answers_of_its_account(
     flagstaff: Flagstaff, ada: Caller
 ) -> None:
@@ -631,7 +642,6 @@ async def test_a_toggle_waits_neither_for_stalled_bodies_nor_for_unread_answers_
     assert [status for status, _ in await asyncio.gather(*unread)] == [200] * AT_ONCE
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("method", "path", "kib"),
     [

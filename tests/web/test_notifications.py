@@ -99,6 +99,7 @@ async def test_what_is_malformed_is_refused_at_its_field(ada: Caller, project: J
     assert (await ada.get(settings_path(project))).json() == DEFAULTS
 
 
+@pytest.mark.both_databases
 async def test_settings_are_each_members_own(
     ada: Caller, eve: Caller, client: Caller, project: Json, grace: Caller
 ) -> None:
@@ -118,6 +119,7 @@ async def test_settings_are_each_members_own(
     ]
 
 
+@pytest.mark.both_databases
 async def test_who_has_stopped_all_mails_in_an_older_release_gets_none_of_a_new_kind(
     flagstaff: Flagstaff, ada: Caller, project: Json
 ) -> None:
@@ -242,6 +244,7 @@ async def test_an_owner_is_told_of_rules_too(
     assert mail["Subject"] == "[Flagstaff] new-checkout: rule created in staging"
 
 
+@pytest.mark.both_databases
 async def test_who_has_left_gets_no_mail(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:
@@ -273,6 +276,7 @@ async def test_an_hour_has_twenty_mails_at_most_and_the_next_one_has_what_waited
     assert sum("4 changes in production" in each["Subject"] for each in mails) == 1
 
 
+@pytest.mark.both_databases
 async def test_more_than_a_mail_shows_is_counted(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:
@@ -288,6 +292,7 @@ async def test_more_than_a_mail_shows_is_counted(
     assert "and 40 more" in text_of(mail)
 
 
+@pytest.mark.both_databases
 async def test_an_unsubscribe_link_asks_a_person_and_obeys_a_mail_program(
     flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:
@@ -315,7 +320,6 @@ async def test_an_unsubscribe_link_asks_a_person_and_obeys_a_mail_program(
     assert len(await read_new()) == 1
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("token", ["", "x", "A" * 64, "é" * 64, "A" * 63 + "=", "A" * 1025])
 async def test_a_link_that_is_not_genuine_is_refused(client: Caller, token: str) -> None:
     answer = await client.post("/auth/unsubscribe", params={"token": token})
@@ -323,6 +327,7 @@ async def test_a_link_that_is_not_genuine_is_refused(client: Caller, token: str)
     assert "token" in field_errors(answer) or "The link is incomplete" in answer.json()["detail"]
 
 
+@pytest.mark.both_databases
 async def test_owners_of_stale_flags_are_reminded_once_a_week(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:
@@ -347,6 +352,7 @@ async def test_owners_of_stale_flags_are_reminded_once_a_week(
     assert len(await read_new()) == 2
 
 
+@pytest.mark.both_databases
 async def test_a_reminder_that_the_mail_server_does_not_take_is_tried_again(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:
@@ -360,6 +366,7 @@ async def test_a_reminder_that_the_mail_server_does_not_take_is_tried_again(
     assert len(await read_new()) == 1
 
 
+@pytest.mark.both_databases
 async def test_a_mail_that_a_process_died_with_is_sent_by_another(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:
@@ -377,6 +384,7 @@ async def test_a_mail_that_a_process_died_with_is_sent_by_another(
     assert mail["Subject"] == "[Flagstaff] new-checkout: flag created in production"
 
 
+@pytest.mark.both_databases
 async def test_who_lacks_a_demanded_second_factor_gets_no_mail(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:
@@ -399,6 +407,7 @@ async def test_an_owner_is_told_that_a_flag_was_deleted(
     assert mail["Subject"] == "[Flagstaff] new-checkout: flag deleted in staging"
 
 
+@pytest.mark.both_databases
 async def test_a_mail_that_the_server_does_not_take_is_tried_for_a_day(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:
@@ -430,6 +439,7 @@ async def test_a_mail_that_the_server_does_not_take_does_not_count_as_one_that_t
     assert len(await read_new()) == 1
 
 
+@pytest.mark.both_databases
 async def test_an_account_whose_mail_is_not_taken_stands_behind_others_until_it_is(
     flagstaff: Flagstaff,
     ada: Caller,
@@ -522,6 +532,7 @@ async def test_what_was_held_by_a_clock_that_was_ahead_is_tried_when_it_is_right
     assert len(await read_new()) == 1
 
 
+@pytest.mark.both_databases
 async def test_what_a_later_release_tells_waits_for_it(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:

@@ -81,7 +81,6 @@ def test_every_reference_leads_somewhere() -> None:
             place = place[step]
 
 
-@pytest.mark.one_database
 async def test_it_is_served_to_anybody(client: Caller) -> None:
     answer = await client.get("/openapi.json")
 
@@ -90,6 +89,7 @@ async def test_it_is_served_to_anybody(client: Caller) -> None:
     assert answer.json() == described()
 
 
+@pytest.mark.both_databases
 async def test_nothing_under_api_answers_without_a_token_and_everything_else_does(client: Caller) -> None:
     for path, operations in described()["paths"].items():
         for method, operation in operations.items():

@@ -15,6 +15,7 @@ def quota(name: str, maximum: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("environ", [{f"FLAGSTAFF_MAX_{name}": str(maximum)}])
 
 
+@pytest.mark.both_databases
 @quota("PROJECTS_PER_ACCOUNT", 2)
 async def test_an_account_may_have_so_many_projects_also_when_it_makes_them_at_once(ada: Caller, eve: Caller) -> None:
     answers = await asyncio.gather(*(ada.post("/api/projects", json={"name": "Shop"}) for _ in range(5)))
@@ -49,6 +50,7 @@ async def test_a_project_may_have_so_many_segments(ada: Caller, project: Json) -
     assert len((await ada.get(path)).json()) == 2
 
 
+@pytest.mark.both_databases
 @quota("VIEWS_PER_PROJECT", 2)
 async def test_a_project_may_have_so_many_views(ada: Caller, project: Json) -> None:
     path = f"{project_path(project)}/views"
@@ -94,6 +96,7 @@ async def test_the_flags_of_an_environment_may_have_so_many_rules_together(ada: 
     await ada.create_rule(await ada.create_flag(staging, key="one"))
 
 
+@pytest.mark.both_databases
 @quota("CONDITION_CHARACTERS", 400)
 async def test_the_conditions_of_an_environment_may_have_so_many_characters(ada: Caller, environment: Json) -> None:
     flag = await ada.create_flag(environment)
@@ -112,6 +115,7 @@ async def test_the_conditions_of_an_environment_may_have_so_many_characters(ada:
     assert (await ada.get(path)).json() == [created.json()]
 
 
+@pytest.mark.both_databases
 @quota("CONDITION_CHARACTERS", 400)
 async def test_the_conditions_of_a_projects_segments_may_have_so_many_characters(ada: Caller, project: Json) -> None:
     path = f"{project_path(project)}/segments"
@@ -128,6 +132,7 @@ def variants(*values: Any) -> list[Json]:
     return [{"key": f"v{place}", "weight": 1, "value": value} for place, value in enumerate(values)]
 
 
+@pytest.mark.both_databases
 @quota("VARIANT_CHARACTERS", 400)
 async def test_the_variants_of_an_environment_may_have_so_many_characters(
     ada: Caller, project: Json, environment: Json
@@ -151,6 +156,7 @@ async def test_the_variants_of_an_environment_may_have_so_many_characters(
     await ada.create_flag(await ada.get_environment(project, "staging"), variants=variants("x" * 300))
 
 
+@pytest.mark.both_databases
 @quota("VARIANT_CHARACTERS", 400)
 async def test_variants_made_at_once_share_the_quota(ada: Caller, environment: Json) -> None:
     path = f"{environment_path(environment)}/flags"
@@ -166,6 +172,7 @@ async def test_variants_made_at_once_share_the_quota(ada: Caller, environment: J
     assert sum(bool(each["variants"]) for each in stored) == 2
 
 
+@pytest.mark.both_databases
 @quota("VARIANT_CHARACTERS", 400)
 async def test_variants_beyond_a_quota_that_was_lowered_can_become_shorter_but_not_longer(
     ada: Caller, flagstaff: Flagstaff, environment: Json

@@ -42,6 +42,7 @@ async def enabled(client: Caller, project: Json, flag: Json) -> bool:
     return found
 
 
+@pytest.mark.both_databases
 async def test_41_toggles_at_once_flip_41_times(
     flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json
 ) -> None:
@@ -62,6 +63,7 @@ async def test_41_toggles_at_once_flip_41_times(
     assert [change.before for change in toggled[1:]] == [change.after for change in toggled[:-1]]
 
 
+@pytest.mark.both_databases
 async def test_16_creations_of_one_environment_at_once_make_one(ada: Caller, project: Json) -> None:
     path = f"{project_path(project)}/environments"
     answers = await asyncio.gather(
@@ -71,6 +73,7 @@ async def test_16_creations_of_one_environment_at_once_make_one(ada: Caller, pro
     assert [each["key"] for each in (await ada.get(path)).json()].count("canary") == 1
 
 
+@pytest.mark.both_databases
 async def test_16_registrations_of_one_email_at_once_make_one_account(client: Caller) -> None:
     emails = ["grace@example.com", " Grace@Example.COM "] * (CREATIONS // 2)
     answers = await asyncio.gather(
@@ -79,6 +82,7 @@ async def test_16_registrations_of_one_email_at_once_make_one_account(client: Ca
     assert Counter(answer.status_code for answer in answers) == {201: 1, 409: CREATIONS - 1}
 
 
+@pytest.mark.both_databases
 async def test_updates_of_different_fields_at_once_lose_nothing(ada: Caller, flag: Json) -> None:
     given: list[Json] = [
         {"name": "Renamed"},
@@ -94,6 +98,7 @@ async def test_updates_of_different_fields_at_once_lose_nothing(ada: Caller, fla
     assert len({answer.json()["updated_at"] for answer in answers}) == len(given)
 
 
+@pytest.mark.both_databases
 async def test_creations_during_an_environments_deletion_are_not_found_or_deleted_with_it(
     client: Caller, ada: Caller, project: Json
 ) -> None:
@@ -108,6 +113,7 @@ async def test_creations_during_an_environments_deletion_are_not_found_or_delete
         assert (await client.evaluate(project["sdk_key"], f"env-{number}")).status_code == 404
 
 
+@pytest.mark.both_databases
 async def test_writes_to_a_project_during_its_deletion_are_not_found_or_deleted_with_it(
     client: Caller, ada: Caller
 ) -> None:
@@ -131,6 +137,7 @@ async def test_writes_to_a_project_during_its_deletion_are_not_found_or_deleted_
         assert (await ada.get(path)).status_code == 404
 
 
+@pytest.mark.both_databases
 async def test_keys_regenerated_at_once_leave_one_that_opens(client: Caller, ada: Caller, project: Json) -> None:
     answers = await asyncio.gather(*(ada.post(f"{project_path(project)}/regenerate-key") for _ in range(8)))
     keys = [answer.json()["sdk_key"] for answer in answers]
@@ -146,6 +153,7 @@ async def set_rule_types(flagstaff: Flagstaff, rule_type: str) -> None:
         await transaction.connection.execute(tables.rules.update().values(rule_type=rule_type))
 
 
+@pytest.mark.both_databases
 async def test_a_load_that_fails_after_the_commit_is_repeated_by_a_retry(
     flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json, log_stream: io.StringIO
 ) -> None:
@@ -167,6 +175,7 @@ async def test_a_load_that_fails_after_the_commit_is_repeated_by_a_retry(
             await asyncio.sleep(0.1)
 
 
+@pytest.mark.both_databases
 async def test_a_project_that_cannot_be_loaded_at_all_is_unavailable_until_it_can(
     flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json, log_stream: io.StringIO
 ) -> None:
@@ -213,6 +222,7 @@ async def test_a_toggle_cancelled_at_any_moment_leaves_the_snapshot_as_the_datab
     assert (await ada.post(f"{flag_path(flag)}/toggle")).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_projects_created_at_once_with_idempotency_keys_do_not_wait_for_each_other_in_a_circle(
     ada: Caller,
 ) -> None:

@@ -61,7 +61,6 @@ def is_on(answer: httpx.Response) -> bool:
     return on
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "demands", [("",), ("x",), ("-1",), ("1.5",), ("9" * 19,), ("1" * 900,), ("1", "1")], ids=lambda given: given[0][:3]
 )
@@ -72,6 +71,7 @@ async def test_what_is_not_one_number_is_refused(ask: Ask, demands: tuple[str, .
         assert "Flagstaff-Min-Revision is not a number" in answer.text
 
 
+@pytest.mark.both_databases
 async def test_a_revision_that_does_not_exist_is_unavailable(ask: Ask) -> None:
     for way in WAYS:
         answers = await asyncio.gather(*(ask(way, 10**18 - 1) for _ in range(5)))
@@ -79,7 +79,6 @@ async def test_a_revision_that_does_not_exist_is_unavailable(ask: Ask) -> None:
         assert all("does not have the revision" in answer.text for answer in answers)
 
 
-@pytest.mark.one_database
 async def test_without_a_key_the_demand_is_not_looked_at(client: Caller, ask: Ask) -> None:
     for way in WAYS:
         for demand in ("1", "x"):
@@ -92,6 +91,7 @@ async def test_an_answer_has_the_revision_of_the_last_change(ada: Caller, ask: A
         assert (await ask(way)).headers[REVISION] == toggled.headers[REVISION], way
 
 
+@pytest.mark.both_databases
 async def test_what_this_instance_has_not_heard_of_is_answered_to_whoever_demands_it(
     flagstaff: Flagstaff, ask: Ask, flag: Json
 ) -> None:

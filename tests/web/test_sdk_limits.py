@@ -65,6 +65,7 @@ async def test_keys_that_open_nothing_count_as_evaluations(
     assert statuses([await send(guesser, FOR_SERVERS["features"], server) for _ in range(5)]) == [200] * 5
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [UNKNOWN_KEYS])
 async def test_each_key_of_a_list_that_opens_nothing_counts(call_from: Call, keys: KeyMaker, environment: Json) -> None:
     edge, server = call_from("192.0.2.7"), await keys.create(environment)
@@ -78,6 +79,7 @@ async def test_each_key_of_a_list_that_opens_nothing_counts(call_from: Call, key
     assert await validate(server) == 200
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [BROWSERS])
 @pytest.mark.parametrize("name", FOR_BROWSERS)
 async def test_the_requests_with_browser_keys_are_limited_by_the_address_of_the_end_user(
@@ -128,6 +130,7 @@ async def test_the_streams_of_browsers_count_as_their_requests_do(
     assert statuses([await page.get(stream)]) == [429]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [REPORTS])
 async def test_the_reports_with_one_key_are_limited(call_from: Call, keys: KeyMaker, environment: Json) -> None:
     key, other = await keys.create(environment), await keys.create(environment)
@@ -149,6 +152,7 @@ async def test_a_large_report_counts_as_several(call_from: Call, keys: KeyMaker,
     assert statuses(answers) == [202, 202, 429]
 
 
+@pytest.mark.both_databases
 async def test_by_default_a_page_has_600_requests_a_minute_and_a_server_as_many_as_it_likes(
     call_from: Call, keys: KeyMaker, environment: Json
 ) -> None:

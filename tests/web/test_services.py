@@ -2,7 +2,6 @@
 
 from inspect import getclosurevars
 
-import pytest
 from fastapi.routing import APIRoute
 
 from flagstaff.assembly.app import create_api
@@ -10,7 +9,6 @@ from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.http import services
 
 
-@pytest.mark.one_database
 async def test_every_service_that_an_operation_names_can_be_made(flagstaff: Flagstaff) -> None:
     routes = (route for route in create_api().routes if isinstance(route, APIRoute))
     calls = {each.call for route in routes for each in route.dependant.dependencies if each.call}

@@ -78,6 +78,7 @@ async def test_what_is_malformed_or_does_not_exist_is_refused(ada: Caller, eve: 
     assert (await ada.get(path_of(project))).json() == []
 
 
+@pytest.mark.both_databases
 async def test_subscriptions_are_listed_and_the_same_one_is_made_once(
     ada: Caller, grace: Caller, project: Json
 ) -> None:
@@ -108,6 +109,7 @@ async def test_subscriptions_are_listed_and_the_same_one_is_made_once(
     assert (await grace.get(path_of(project))).json() == []
 
 
+@pytest.mark.both_databases
 async def test_a_subscriber_of_a_flag_is_told_of_its_changes_and_of_its_deletion_and_of_no_other(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:
@@ -176,6 +178,7 @@ async def test_a_change_is_told_once_however_many_reasons_there_are_and_never_to
     assert "because flags that you own were changed." in text_of(mail)
 
 
+@pytest.mark.both_databases
 async def test_an_unsubscribe_link_stops_such_mails_until_the_next_subscription(
     flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:
@@ -198,6 +201,7 @@ async def test_an_unsubscribe_link_stops_such_mails_until_the_next_subscription(
     assert len(await read_new()) == 2
 
 
+@pytest.mark.both_databases
 async def test_an_account_has_a_bounded_number_of_subscriptions_in_a_project(
     flagstaff: Flagstaff, ada: Caller, project: Json, clock: Clock
 ) -> None:
@@ -211,6 +215,7 @@ async def test_an_account_has_a_bounded_number_of_subscriptions_in_a_project(
     assert (await ada.post(path_of(project), json={"tag": "tag-0"})).status_code == 201
 
 
+@pytest.mark.both_databases
 async def test_a_kind_of_subscription_that_only_a_later_release_knows_is_left_to_it(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:

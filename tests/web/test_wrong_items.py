@@ -16,8 +16,6 @@ from flagstaff.http.nesting import FIELDS_MAX, ITEMS_MAX
 from tests.support.api import Caller, Json
 from tests.support.holds import ask, watch_holds
 
-pytestmark = pytest.mark.one_database
-
 LONGEST_UNITS = 25  # most of it is the time to read the JSON
 DEEPEST = 8
 """Properties by name, and lists by None."""

@@ -36,6 +36,7 @@ async def test_a_token_that_is_revoked_between_a_request_and_its_commit_writes_n
     assert (await ada.get(flag_path(flag))).json()["enabled"] is True
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("kind", ["personal", "for the project"])
 async def test_toggles_during_a_revocation_are_refused_or_before_it(
     flagstaff: Flagstaff, callers: AsyncExitStack, ada: Caller, project: Json, kind: str

@@ -24,7 +24,6 @@ async def log_in(client: Caller, password: str) -> int:
     return answer.status_code
 
 
-@pytest.mark.one_database
 async def test_without_a_token_it_is_refused(client: Caller) -> None:
     assert (await change(client)).status_code == 401
 
@@ -72,6 +71,7 @@ async def test_a_success_is_not_a_failure(ada: Caller) -> None:
         ada.headers["authorization"] = f"Bearer {answer.json()['token']}"
 
 
+@pytest.mark.both_databases
 async def test_of_many_changes_at_once_one_succeeds(ada: Caller, client: Caller) -> None:
     passwords = [f"password number {number}" for number in range(6)]
     answers = await asyncio.gather(*(change(ada, new=password) for password in passwords))

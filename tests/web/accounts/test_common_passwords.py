@@ -67,7 +67,6 @@ async def test_they_are_accepted_in_every_way_to_set_a_password(
     assert logged_in.status_code == 200
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_COMMON_PASSWORDS": "accept"}])
 async def test_the_length_of_passwords_is_bounded_in_any_case(client: Caller) -> None:
     for password in ("1234567", "x" * 1025):

@@ -36,7 +36,6 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.one_database
 async def test_a_body_of_another_shape_is_refused(client: Caller) -> None:
     for body, errors in MALFORMED:
         assert field_errors(await client.post("/auth/forgot-password", json=body)) == errors
@@ -95,12 +94,14 @@ async def test_three_mails_go_out_in_half_an_hour_and_the_answer_stays_the_same(
     assert len(await read_mails()) == 5
 
 
+@pytest.mark.both_databases
 async def test_concurrent_requests_all_count(ada: Caller, client: Caller, read_mails: ReadMails) -> None:
     await asyncio.gather(*(forget(client) for _ in range(8)))
 
     assert len(await read_mails()) == 3
 
 
+@pytest.mark.both_databases
 async def test_only_a_hash_of_the_token_is_stored(
     ada: Caller, client: Caller, flagstaff: Flagstaff, read_mails: ReadMails
 ) -> None:

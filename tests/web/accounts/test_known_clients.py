@@ -35,6 +35,7 @@ async def test_a_login_with_a_password_that_has_changed_since_adds_no_address(
     assert await count(flagstaff) == 0
 
 
+@pytest.mark.both_databases
 async def test_an_account_has_a_bounded_number_of_addresses_and_the_oldest_goes(
     ada: Caller, clock: Clock, flagstaff: Flagstaff, known_clients: TrustedAddresses
 ) -> None:

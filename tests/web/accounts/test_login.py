@@ -35,13 +35,11 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.one_database
 async def test_a_body_of_another_shape_is_refused(client: Caller) -> None:
     for body, errors in MALFORMED:
         assert field_errors(await client.post("/auth/login", json=body)) == errors
 
 
-@pytest.mark.one_database
 async def test_a_wrong_password_and_an_unknown_email_get_the_same_answer(ada: Caller, client: Caller) -> None:
     answers = [
         await log_in(client, password="wrong password"),
@@ -66,7 +64,6 @@ class TestWithCostlyPasswords:
         yield costly
         costly.close()
 
-    @pytest.mark.one_database
     async def test_an_unknown_email_costs_a_hash_as_well(
         self, ada: Caller, client: Caller, passwords: Passwords
     ) -> None:
@@ -96,6 +93,7 @@ async def test_the_eleventh_try_after_ten_failures_must_wait_even_with_the_right
     assert (await log_in(call_from("198.51.100.7"))).status_code == 200, "another address is not affected"
 
 
+@pytest.mark.both_databases
 async def test_concurrent_guesses_all_count(ada: Caller, client: Caller) -> None:
     answers = await asyncio.gather(*(log_in(client, password=f"guess {number}") for number in range(15)))
 
@@ -125,7 +123,6 @@ def network(number: int) -> str:
     return f"2001:db8:1:{number:x}00::1"
 
 
-@pytest.mark.one_database
 async def test_the_networks_of_one_customer_have_a_limit_together(ada: Caller, call_from: Call) -> None:
     # A /56 may fail four times as often as an address, and a /48 sixteen times as often.
     in_one_56 = [call_from(f"2001:db8:1:{number:x}::1") for number in range(5)]
@@ -148,6 +145,7 @@ async def fail_from_everywhere(call_from: Call, failures: int, email: str = "ada
     return [answer.status_code for ten in answers for answer in ten]
 
 
+@pytest.mark.both_databases
 async def test_guesses_from_everywhere_stop_after_100_in_an_hour_and_the_owner_gets_in(
     ada: Caller, client: Caller, call_from: Call, flagstaff: Flagstaff
 ) -> None:
@@ -164,6 +162,7 @@ async def test_guesses_from_everywhere_stop_after_100_in_an_hour_and_the_owner_g
     assert (await log_in(client, password="wrong")).status_code == 401
 
 
+@pytest.mark.both_databases
 async def test_an_owner_at_a_new_address_gets_in_by_a_reset(
     ada: Caller, client: Caller, call_from: Call, request_reset: RequestReset, read_mails: ReadMails
 ) -> None:
@@ -176,6 +175,7 @@ async def test_an_owner_at_a_new_address_gets_in_by_a_reset(
     assert (await log_in(client, password="another password")).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_an_address_known_to_one_account_is_unknown_to_another(
     ada: Caller, eve: Caller, client: Caller, call_from: Call, read_mails: ReadMails
 ) -> None:
@@ -187,14 +187,12 @@ async def test_an_address_known_to_one_account_is_unknown_to_another(
     assert (await log_in(client)).status_code == 429
 
 
-@pytest.mark.one_database
 async def test_an_unknown_email_is_limited_like_a_known_one(client: Caller, call_from: Call) -> None:
     codes = await fail_from_everywhere(call_from, 110, email="nobody@example.com")
 
     assert codes == 100 * [401] + 10 * [429]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_ACCOUNT_FAILURE_RATE_LIMIT": "off"}])
 async def test_the_limit_on_guesses_from_everywhere_can_be_off(ada: Caller, call_from: Call) -> None:
     assert await fail_from_everywhere(call_from, 110) == 110 * [401]
@@ -220,6 +218,7 @@ async def test_a_login_gives_a_token_and_nothing_else(ada: Caller, client: Calle
     assert me.json() == {"user_id": ada.account["id"]}
 
 
+@pytest.mark.both_databases
 async def test_the_email_is_compared_without_case_and_space(ada: Caller, client: Caller) -> None:
     for email in ("ADA@EXAMPLE.COM", "  ada@example.com\t"):
         assert (await log_in(client, email=email)).status_code == 200
@@ -235,6 +234,7 @@ async def test_a_token_contains_only_ids_and_times(ada: Caller, client: Caller) 
     assert claims["sub"] == ada.account["id"]
 
 
+@pytest.mark.both_databases
 async def test_a_network_that_one_customer_may_have_takes_one_turn_at_having_passwords_checked(
     passwords: Passwords, ada: Caller, call_from: Call
 ) -> None:

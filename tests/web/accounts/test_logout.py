@@ -14,20 +14,19 @@ from tests.support.sessions import log_in
 from tests.web.conftest import SignUp
 
 
-@pytest.mark.one_database
 async def test_without_a_valid_token_it_is_refused(client: Caller, ada: Caller) -> None:
     assert (await client.post("/auth/logout")).status_code == 401
     for given in ("Bearer", f"Basic {ada.token}", f"Bearer {ada.token}x"):
         assert (await client.post("/auth/logout", headers={"authorization": given})).status_code == 401, given
 
 
-@pytest.mark.one_database
 async def test_an_expired_token_needs_no_end(ada: Caller, clock: Clock) -> None:
     clock.advance(hours=24)
 
     assert (await ada.post("/auth/logout")).status_code == 401
 
 
+@pytest.mark.both_databases
 async def test_it_ends_the_token_at_once(ada: Caller) -> None:
     answer = await ada.post("/auth/logout")
 
@@ -36,6 +35,7 @@ async def test_it_ends_the_token_at_once(ada: Caller) -> None:
     assert (await ada.post("/auth/logout")).status_code == 401
 
 
+@pytest.mark.both_databases
 async def test_one_of_many_concurrent_ends_of_a_token_succeeds(ada: Caller) -> None:
     answers = await asyncio.gather(*(ada.post("/auth/logout") for _ in range(8)))
 
@@ -51,6 +51,7 @@ async def test_it_ends_no_other_token(ada: Caller, eve: Caller, flagstaff: Flags
     assert (await ada.get("/api/me", headers={"authorization": f"Bearer {other}"})).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_an_ended_token_is_forgotten_when_it_has_expired(
     ada: Caller, sign_up: SignUp, clock: Clock, flagstaff: Flagstaff
 ) -> None:

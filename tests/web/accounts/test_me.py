@@ -23,7 +23,6 @@ def part(value: Any) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
 
-@pytest.mark.one_database
 async def test_without_a_token_it_is_refused(client: Caller) -> None:
     answer = await client.get("/api/me")
 
@@ -31,7 +30,6 @@ async def test_without_a_token_it_is_refused(client: Caller) -> None:
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
-@pytest.mark.one_database
 async def test_another_form_of_authorization_is_refused(ada: Caller, client: Caller) -> None:
     token = ada.token
     for given in (
@@ -47,13 +45,11 @@ async def test_another_form_of_authorization_is_refused(ada: Caller, client: Cal
         assert (await ask(client, given)).status_code == 401, given
 
 
-@pytest.mark.one_database
 async def test_two_authorization_headers_are_refused_even_if_both_are_good(ada: Caller, client: Caller) -> None:
     assert (await ask(client, f"Bearer {ada.token}", f"Bearer {ada.token}")).status_code == 401
     assert (await ask(client, f"Bearer {ada.token}, Bearer {ada.token}")).status_code == 401
 
 
-@pytest.mark.one_database
 async def test_a_malformed_token_is_refused(ada: Caller, client: Caller) -> None:
     assert ada.token is not None
     header, claims, signature = ada.token.split(".")
@@ -83,7 +79,6 @@ async def test_a_malformed_token_is_refused(ada: Caller, client: Caller) -> None
         assert (await ask(client, given)).status_code == 401, token[:80]
 
 
-@pytest.mark.one_database
 async def test_a_changed_or_unsigned_or_otherwise_signed_token_is_refused(
     ada: Caller, eve: Caller, client: Caller, flagstaff: Flagstaff
 ) -> None:
@@ -106,6 +101,7 @@ async def test_a_changed_or_unsigned_or_otherwise_signed_token_is_refused(
         assert (await ask(client, f"Bearer {token}")).status_code == 401, token
 
 
+@pytest.mark.both_databases
 async def test_a_token_ends_after_exactly_24_hours(ada: Caller, clock: Clock) -> None:
     clock.advance(hours=24, microseconds=-1)
     assert (await ada.get("/api/me")).status_code == 200
@@ -127,6 +123,7 @@ async def test_it_answers_whose_token_it_is_and_nothing_else(ada: Caller, eve: C
         assert answer.json() == {"user_id": caller.account["id"]}
 
 
+@pytest.mark.both_databases
 async def test_the_scheme_is_read_without_case_and_extra_space(ada: Caller, client: Caller) -> None:
     for scheme in ("bearer", "BEARER", "Bearer  "):
         assert (await ask(client, f"{scheme} {ada.token}")).status_code == 200

@@ -33,7 +33,6 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.one_database
 async def test_a_body_of_another_shape_is_refused(client: Caller) -> None:
     for body, errors in MALFORMED:
         assert field_errors(await client.post("/auth/register", json=body)) == errors
@@ -60,7 +59,6 @@ NO_EMAILS = [
 ]
 
 
-@pytest.mark.one_database
 async def test_an_invalid_email_is_refused(client: Caller) -> None:
     for email, message in NO_EMAILS:
         assert field_errors(await register(client, email=email)) == {"email": message}
@@ -83,7 +81,6 @@ NO_PASSWORDS = [
 ]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [REFUSE])
 async def test_an_invalid_password_is_refused_and_not_repeated(client: Caller) -> None:
     for password, message in NO_PASSWORDS:
@@ -108,6 +105,7 @@ async def test_closed_registration_is_reported_whatever_is_sent(
     assert answer.status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_an_email_can_register_only_once_in_whatever_case(client: Caller, list_changes: ListChanges) -> None:
     created(await register(client))
 
@@ -118,12 +116,14 @@ async def test_an_email_can_register_only_once_in_whatever_case(client: Caller, 
     assert len(await list_changes()) == 1
 
 
+@pytest.mark.both_databases
 async def test_one_of_many_concurrent_registrations_of_an_email_succeeds(client: Caller) -> None:
     answers = await asyncio.gather(*(register(client) for _ in range(8)))
 
     assert sorted(answer.status_code for answer in answers) == [201] + 7 * [409]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_REGISTER_RATE_LIMIT": "2/minute"}])
 async def test_beyond_the_limit_an_address_must_wait(client: Caller, call_from: Call) -> None:
     created(await register(client))
@@ -136,14 +136,12 @@ async def test_beyond_the_limit_an_address_must_wait(client: Caller, call_from: 
     created(await register(call_from("192.0.2.2"), email="grace@example.com"))
 
 
-@pytest.mark.one_database
 async def test_without_a_setting_the_limit_is_60_in_a_minute(client: Caller) -> None:
     answers = [await client.post("/auth/register", json={}) for _ in range(61)]
 
     assert [answer.status_code for answer in answers] == 60 * [400] + [429]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_REGISTER_RATE_LIMIT": "off"}])
 async def test_a_limit_can_be_off(client: Caller) -> None:
     answers = [await client.post("/auth/register", json={}) for _ in range(70)]
@@ -160,6 +158,7 @@ async def test_an_account_is_its_id_and_email(client: Caller) -> None:
     assert answer.headers["content-type"] == "application/json"
 
 
+@pytest.mark.both_databases
 async def test_any_text_of_8_to_1024_characters_is_a_password_and_counts_whole(client: Caller) -> None:
     odd = ["1234567!", "x" * 1024, "пароль-🔑", " \t spaces count \n ", "\x01\u202e\ufeff\u0301" * 2]
     for number, password in enumerate(odd):
@@ -171,6 +170,7 @@ async def test_any_text_of_8_to_1024_characters_is_a_password_and_counts_whole(c
             assert answer.status_code == status, password
 
 
+@pytest.mark.both_databases
 async def test_any_address_of_up_to_254_characters_is_an_email(client: Caller) -> None:
     for email in ("a" * 242 + "@example.com", "ädä@exämple.com", "a+b'c@localhost"):
         assert created(await register(client, email=email))["email"] == email

@@ -36,7 +36,6 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.one_database
 async def test_a_body_of_another_shape_is_refused(client: Caller) -> None:
     for body, errors in MALFORMED:
         assert field_errors(await client.post("/auth/reset-password", json=body)) == errors
@@ -67,6 +66,7 @@ async def test_a_link_works_once(ada: Caller, client: Caller, request_reset: Req
     assert await log_in(client, NEW_PASSWORD) == 200
 
 
+@pytest.mark.both_databases
 async def test_one_of_8_concurrent_uses_of_a_link_succeeds(
     ada: Caller, client: Caller, request_reset: RequestReset, list_changes: ListChanges
 ) -> None:
@@ -81,6 +81,7 @@ async def test_one_of_8_concurrent_uses_of_a_link_succeeds(
     assert [change["action"] for change in await list_changes()].count("account.password_reset") == 1
 
 
+@pytest.mark.both_databases
 async def test_a_link_expires_after_exactly_30_minutes(
     ada: Caller, client: Caller, clock: Clock, request_reset: RequestReset
 ) -> None:
@@ -113,7 +114,6 @@ async def test_a_reset_ends_every_token_of_the_account_and_of_no_other(
     assert (await eve.get("/api/me")).status_code == 200
 
 
-@pytest.mark.one_database
 async def test_beyond_60_in_a_minute_an_address_must_wait(client: Caller) -> None:
     answers = [await reset(client, "guess") for _ in range(61)]
 

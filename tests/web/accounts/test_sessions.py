@@ -47,7 +47,6 @@ def as_of_the_previous_release(flagstaff: Flagstaff, token: str | None) -> str:
     )
 
 
-@pytest.mark.one_database
 async def test_without_a_token_nothing_is_answered(client: Caller, ada: Caller) -> None:
     assert (await client.get(PATH)).status_code == 401
     assert (await client.delete(f"{PATH}/{id_of(ada.token)}")).status_code == 401
@@ -134,6 +133,7 @@ async def test_a_device_is_one_line_of_text_of_bounded_length(
     assert (await listed(ada))[-1]["device"] == shown
 
 
+@pytest.mark.both_databases
 async def test_ending_a_session_ends_its_token_at_once_and_no_other(
     flagstaff: Flagstaff, ada: Caller, client: Caller
 ) -> None:
@@ -149,6 +149,7 @@ async def test_ending_a_session_ends_its_token_at_once_and_no_other(
     assert (change["resource_id"], change["before"]["device"]) == (ada.account["id"], "Lost phone")
 
 
+@pytest.mark.both_databases
 async def test_the_present_session_is_listed_first_and_then_those_that_were_used_last(
     flagstaff: Flagstaff, ada: Caller, call_from: Call, clock: Clock
 ) -> None:
@@ -167,6 +168,7 @@ async def test_the_present_session_is_listed_first_and_then_those_that_were_used
     assert [each["id"] for each in await listed(elsewhere)] == [second, third, first]
 
 
+@pytest.mark.both_databases
 async def test_all_other_sessions_end_at_once_and_each_is_recorded(
     flagstaff: Flagstaff, ada: Caller, eve: Caller
 ) -> None:
@@ -186,6 +188,7 @@ async def test_one_can_end_the_session_one_is_in(ada: Caller) -> None:
     assert (await ada.get(PATH)).status_code == 401
 
 
+@pytest.mark.both_databases
 async def test_of_many_ends_of_a_session_at_once_one_succeeds(flagstaff: Flagstaff, ada: Caller) -> None:
     other = await log_in(flagstaff, email=EMAIL, password=PASSWORD)
     answers = await asyncio.gather(*(ada.delete(f"{PATH}/{id_of(other)}") for _ in range(6)))
@@ -255,6 +258,7 @@ async def test_an_account_has_a_bounded_number_of_sessions_and_the_least_used_en
     assert len(await listed(ada)) == SESSIONS_PER_ACCOUNT
 
 
+@pytest.mark.both_databases
 async def test_a_token_of_the_previous_release_is_valid_until_it_expires_or_is_ended(
     flagstaff: Flagstaff, ada: Caller, client: Caller, clock: Clock
 ) -> None:
@@ -267,6 +271,7 @@ async def test_a_token_of_the_previous_release_is_valid_until_it_expires_or_is_e
     assert await status_of(client, old) == 401
 
 
+@pytest.mark.both_databases
 async def test_an_instance_of_the_previous_release_refuses_the_token_of_an_ended_session(
     flagstaff: Flagstaff, ada: Caller
 ) -> None:
@@ -279,6 +284,7 @@ async def test_an_instance_of_the_previous_release_refuses_the_token_of_an_ended
     assert ended == {UUID(id_of(by_logout)), UUID(id_of(by_end))}
 
 
+@pytest.mark.both_databases
 async def test_a_session_that_an_instance_of_the_previous_release_has_ended_is_not_listed(
     flagstaff: Flagstaff, ada: Caller, client: Caller, clock: Clock
 ) -> None:
@@ -292,6 +298,7 @@ async def test_a_session_that_an_instance_of_the_previous_release_has_ended_is_n
     assert (await ada.post("/api/me/password", json=body)).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_the_purge_deletes_expired_sessions(flagstaff: Flagstaff, ada: Caller, eve: Caller, clock: Clock) -> None:
     clock.advance(hours=24)
     kept = await log_in(flagstaff, email=EMAIL, password=PASSWORD)

@@ -41,6 +41,7 @@ def operations() -> list[tuple[str, str, Json | None]]:
     ]
 
 
+@pytest.mark.both_databases
 async def test_whoever_is_no_administrator_is_refused_everywhere(
     flagstaff: Flagstaff, callers: AsyncExitStack, root: Caller, eve: Caller, client: Caller
 ) -> None:
@@ -77,6 +78,7 @@ async def test_an_invalid_change_is_refused_and_changes_nothing(root: Caller, ev
     assert (await root.get(account_path(eve))).json() == before
 
 
+@pytest.mark.both_databases
 async def test_the_last_administrator_cannot_be_demoted_or_deactivated(
     flagstaff: Flagstaff, root: Caller, eve: Caller
 ) -> None:
@@ -92,6 +94,7 @@ async def test_the_last_administrator_cannot_be_demoted_or_deactivated(
     assert (await change(root, root, active=False)).status_code == 409, "a deactivated administrator does not count"
 
 
+@pytest.mark.both_databases
 async def test_the_first_account_is_the_administrator_and_no_other(root: Caller, ada: Caller, eve: Caller) -> None:
     listed = (await root.get(PATH)).json()
     assert [(each["email"], each["administrator"]) for each in listed] == [
@@ -111,6 +114,7 @@ async def test_the_first_account_is_the_administrator_and_no_other(root: Caller,
     }
 
 
+@pytest.mark.both_databases
 async def test_accounts_are_listed_in_parts_and_searched_by_email(root: Caller, sign_up: SignUp) -> None:
     for name in ("Grace", "grace.hopper", "100%", "a_b"):
         await sign_up(name)
@@ -124,6 +128,7 @@ async def test_accounts_are_listed_in_parts_and_searched_by_email(root: Caller, 
         assert list(field_errors(await root.get(f"{PATH}?{query}"))) == [field]
 
 
+@pytest.mark.both_databases
 async def test_an_administrator_sees_the_sessions_and_projects_of_an_account_and_ends_sessions(
     flagstaff: Flagstaff, root: Caller, eve: Caller
 ) -> None:
@@ -142,6 +147,7 @@ async def test_an_administrator_sees_the_sessions_and_projects_of_an_account_and
     assert item["resource_id"] == eve.account["id"]
 
 
+@pytest.mark.both_databases
 async def test_a_deactivated_account_is_out_at_once_and_its_projects_stay(
     flagstaff: Flagstaff, callers: AsyncExitStack, root: Caller, eve: Caller, client: Caller
 ) -> None:
@@ -173,6 +179,7 @@ async def test_a_deactivated_account_is_out_at_once_and_its_projects_stay(
     assert (await client.get(flag_path(flag), headers={"authorization": f"Bearer {token}"})).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_an_invitation_of_a_deactivated_account_ends(
     flagstaff: Flagstaff, root: Caller, eve: Caller, ada: Caller, read_mails: ReadMails
 ) -> None:
@@ -185,6 +192,7 @@ async def test_an_invitation_of_a_deactivated_account_ends(
     assert (await ada.post("/api/invitations/accept", json={"token": token})).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_a_promoted_account_may_administer_until_it_is_demoted(root: Caller, eve: Caller) -> None:
     for is_administrator, status in ((True, 200), (False, 403)):
         answer = await change(root, eve, administrator=is_administrator)
@@ -210,6 +218,7 @@ async def test_every_change_is_recorded_once_and_equal_values_change_nothing(roo
     assert "password_hash" not in repr(items)
 
 
+@pytest.mark.both_databases
 async def test_everyone_sees_their_own_account_and_whether_it_is_an_administrator(root: Caller, eve: Caller) -> None:
     for caller, is_administrator in ((root, True), (eve, False)):
         assert (await caller.get("/api/me/account")).json() == {
@@ -221,6 +230,7 @@ async def test_everyone_sees_their_own_account_and_whether_it_is_an_administrato
     assert (await eve.get("/api/me/account")).json()["administrator"] is True
 
 
+@pytest.mark.both_databases
 async def test_an_account_with_a_second_factor_is_listed_as_one(root: Caller, eve: Caller, clock: Clock) -> None:
     await enrol(eve, clock)
     assert [each["second_factor"] for each in (await root.get(PATH)).json()] == [True, False]

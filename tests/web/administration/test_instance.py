@@ -7,6 +7,8 @@ from tests.support.api import Caller, field_errors
 from tests.support.sessions import PASSWORD
 from tests.support.stores import Store
 
+pytestmark = pytest.mark.both_databases
+
 PATH = "/api/admin/settings"
 NOT_DEMANDED = {"demands_second_factor": False, "demands_second_factor_is_default": True}
 

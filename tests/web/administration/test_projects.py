@@ -2,7 +2,11 @@
 
 from uuid import uuid4
 
+import pytest
+
 from tests.support.api import Caller, field_errors, flag_path, project_path
+
+pytestmark = pytest.mark.both_databases
 
 
 async def test_an_administrator_sees_no_flags_until_it_joins_which_is_recorded(root: Caller, eve: Caller) -> None:

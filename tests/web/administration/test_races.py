@@ -3,12 +3,16 @@
 import asyncio
 from uuid import UUID
 
+import pytest
+
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.identity.administration.administrators_store import lock_administrators, set_administrator
 from flagstaff.projects.projects_store import find_project_for_update
 from tests.support.administration import account_path, change
 from tests.support.api import Caller, project_path
 from tests.support.sessions import PASSWORD
+
+pytestmark = pytest.mark.both_databases
 
 
 async def test_two_administrators_who_demote_or_deactivate_each_other_at_once_leave_one(

@@ -10,6 +10,7 @@ from tests.support.receiver import Receiver
 NETWORKS = {"FLAGSTAFF_WEBHOOK_NETWORKS": "127.0.0.0/8"}
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [NETWORKS])
 async def test_those_of_the_instance_are_for_administrators(root: Caller, ada: Caller, client: Caller) -> None:
     async with Receiver() as receiver:

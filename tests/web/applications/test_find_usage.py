@@ -19,12 +19,12 @@ async def test_it_needs_a_token_and_a_member(client: Caller, eve: Caller, enviro
     assert [(await caller.get(path)).status_code for caller in (client, eve)] == [401, 404]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("days", ["0", "91", "-1", "x", "1.5"])
 async def test_the_days_are_1_to_90(ada: Caller, environment: Json, days: str) -> None:
     assert "days" in field_errors(await ada.get(f"{environment_path(environment)}/usage?days={days}"))
 
 
+@pytest.mark.both_databases
 async def test_flags_that_do_not_exist_are_listed_with_who_asks_for_them_the_most_often_first(
     flagstaff: Flagstaff, ada: Caller, environment: Json, report: Callable[..., None]
 ) -> None:
@@ -47,6 +47,7 @@ async def test_flags_that_do_not_exist_are_listed_with_who_asks_for_them_the_mos
     }
 
 
+@pytest.mark.both_databases
 async def test_flags_that_nobody_asked_for_by_name_are_candidates_for_removal(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock, report: Callable[..., None]
 ) -> None:
@@ -64,6 +65,7 @@ async def test_flags_that_nobody_asked_for_by_name_are_candidates_for_removal(
     assert (await ada.get(path)).json()["missing"] == []
 
 
+@pytest.mark.both_databases
 async def test_an_archived_flag_that_is_asked_for_is_marked(
     flagstaff: Flagstaff, ada: Caller, environment: Json, report: Callable[..., None]
 ) -> None:
@@ -75,6 +77,7 @@ async def test_an_archived_flag_that_is_asked_for_is_marked(
     assert usage["unasked"] == []
 
 
+@pytest.mark.both_databases
 async def test_a_flag_is_no_candidate_however_many_others_are_asked_for_more_often(
     flagstaff: Flagstaff,
     ada: Caller,

@@ -45,7 +45,6 @@ def asking(environment: Json, key_id: UUID | None = None, **values: Any) -> Aski
     return Asking(environment_id=UUID(environment["id"]), key_id=key_id, **{**named, **values})
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     assert (await client.get(callers_path(environment))).status_code == 401
 
@@ -56,7 +55,6 @@ async def test_an_environment_is_listed_nowhere_but_in_its_place(ada: Caller, ev
         assert (await caller.get(callers_path(place))).status_code == 404
 
 
-@pytest.mark.one_database
 async def test_a_malformed_query_is_refused_at_its_field(ada: Caller, environment: Json) -> None:
     for query, field in (
         ({"sdk_key_id": "x"}, "sdk_key_id"),
@@ -70,6 +68,7 @@ async def test_nobody_has_asked_at_first(flagstaff: Flagstaff, ada: Caller, envi
     assert await stored(flagstaff, ada, environment) == []
 
 
+@pytest.mark.both_databases
 async def test_each_protocol_key_user_agent_and_network_is_a_caller(
     flagstaff: Flagstaff, ada: Caller, call_from: Call, project: Json, environment: Json
 ) -> None:
@@ -104,6 +103,7 @@ async def test_each_protocol_key_user_agent_and_network_is_a_caller(
     assert len(await stored(flagstaff, ada, environment, sdk_key_id=browser["id"])) == 3
 
 
+@pytest.mark.both_databases
 async def test_a_caller_has_its_rate_and_its_first_and_last_use(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
 ) -> None:
@@ -138,6 +138,7 @@ async def test_a_caller_has_its_rate_and_its_first_and_last_use(
     assert found["requests_last_24_hours"] == 0
 
 
+@pytest.mark.both_databases
 async def test_counts_of_several_processes_add_up_in_whatever_order_they_are_stored(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
 ) -> None:
@@ -154,6 +155,7 @@ async def test_counts_of_several_processes_add_up_in_whatever_order_they_are_sto
     assert found["last_used_at"] == format_moment(clock())
 
 
+@pytest.mark.both_databases
 async def test_what_a_wrong_clock_has_left_ends_when_it_is_right_again(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
 ) -> None:
@@ -174,6 +176,7 @@ async def test_what_a_wrong_clock_has_left_ends_when_it_is_right_again(
     assert {listed[each]["requests_per_minute"] for each in listed.keys() - {"in a year 0", "now"}} == {0.0}
 
 
+@pytest.mark.both_databases
 async def test_only_those_since_a_time_are_listed_and_those_that_asked_last_first(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
 ) -> None:
@@ -187,6 +190,7 @@ async def test_only_those_since_a_time_are_listed_and_those_that_asked_last_firs
     assert [each["user_agent"] for each in found] == ["c", "b"]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_EVALUATE_RATE_LIMIT": "1/minute"}])
 async def test_a_refused_request_is_counted_if_its_key_and_its_client_are_accepted(
     flagstaff: Flagstaff, ada: Caller, call_from: Call, project: Json, environment: Json
@@ -202,6 +206,7 @@ async def test_a_refused_request_is_counted_if_its_key_and_its_client_are_accept
     assert (found["network"], found["requests_last_24_hours"]) == ("203.0.113.0/24", 1)
 
 
+@pytest.mark.both_databases
 async def test_a_long_or_odd_user_agent_is_shortened_and_kept(
     flagstaff: Flagstaff, ada: Caller, client: Caller, project: Json, environment: Json
 ) -> None:
@@ -213,6 +218,7 @@ async def test_a_long_or_odd_user_agent_is_shortened_and_kept(
     assert {each["user_agent"] for each in found} == {"x" * 200, "Füchse 🦊", "\ufffd\ufffd"}
 
 
+@pytest.mark.both_databases
 async def test_a_key_has_so_many_callers_and_the_rest_are_counted_together(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock
 ) -> None:
@@ -241,6 +247,7 @@ async def test_a_key_has_so_many_callers_and_the_rest_are_counted_together(
     assert {"late", "agent-4"} <= {each["user_agent"] for each in found}
 
 
+@pytest.mark.both_databases
 async def test_an_environment_has_so_many_callers(flagstaff: Flagstaff, ada: Caller, environment: Json) -> None:
     counts = flagstaff.applications.caller_counts
     for _ in range(CALLERS_MAX // CALLERS_OF_KEY_MAX + 1):
@@ -253,6 +260,7 @@ async def test_an_environment_has_so_many_callers(flagstaff: Flagstaff, ada: Cal
     assert [(each["is_others"], each["requests_last_24_hours"]) for each in others] == [(True, CALLERS_OF_KEY_MAX)]
 
 
+@pytest.mark.both_databases
 async def test_callers_go_after_thirty_days_and_with_their_environment(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json, clock: Clock
 ) -> None:

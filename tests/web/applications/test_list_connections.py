@@ -17,7 +17,6 @@ async def connections(caller: Caller, environment: Json) -> Json:
     return found
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     assert (await client.get(f"{environment_path(environment)}/connections")).status_code == 401
 
@@ -68,6 +67,7 @@ async def test_an_instance_that_asks_is_listed_with_its_revision_and_when_it_ask
     assert (await connections(ada, environment))["current"] == 1
 
 
+@pytest.mark.both_databases
 async def test_instances_of_an_application_are_told_apart(flagstaff: Flagstaff, ada: Caller, environment: Json) -> None:
     environment_id = UUID(environment["id"])
     for client in (

@@ -27,7 +27,6 @@ async def test_reports_are_listed_nowhere_but_in_their_place(ada: Caller, eve: C
         assert (await caller.get(f"{path}/reports")).status_code == 404
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -41,6 +40,7 @@ async def test_an_invalid_span_is_refused(ada: Caller, environment: Json, query:
     assert field in field_errors(await ada.get(f"{environment_path(environment)}/reports?{query}"))
 
 
+@pytest.mark.both_databases
 async def test_reports_are_added_up_by_flag_and_application(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock, report: Callable[..., None]
 ) -> None:
@@ -71,6 +71,7 @@ async def test_reports_are_added_up_by_flag_and_application(
     ]
 
 
+@pytest.mark.both_databases
 async def test_a_window_that_is_reported_again_is_not_counted_again(
     flagstaff: Flagstaff, ada: Caller, environment: Json, report: Callable[..., None]
 ) -> None:
@@ -81,6 +82,7 @@ async def test_a_window_that_is_reported_again_is_not_counted_again(
     assert found["yes"] == 3
 
 
+@pytest.mark.both_databases
 async def test_reports_of_deleted_environments_and_old_ones_are_purged(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json, clock: Clock, report: Callable[..., None]
 ) -> None:
@@ -108,6 +110,7 @@ async def test_reports_of_deleted_environments_and_old_ones_are_purged(
 _ROWS = "SELECT flag_key FROM history.reported_counts"
 
 
+@pytest.mark.both_databases
 async def test_the_longest_report_is_stored_in_small_steps(
     flagstaff: Flagstaff, ada: Caller, environment: Json, report: Callable[..., None]
 ) -> None:

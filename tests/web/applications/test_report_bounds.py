@@ -14,6 +14,9 @@ from tests.support.api import Caller, Json, environment_path, flag_path
 from tests.support.clock import Clock
 from tests.web.applications.conftest import make_report
 
+pytestmark = pytest.mark.both_databases
+
+
 TEN_AN_HOUR = {"FLAGSTAFF_MAX_REPORTED_COUNTS_PER_HOUR": "10"}
 
 

@@ -5,11 +5,13 @@ import io
 import json
 from contextlib import AsyncExitStack
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from tests.support.api import Caller, Json, field_errors, flag_path, project_path
+from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
+from tests.support.builders import make_environment, make_flag, store_all
 from tests.support.clock import Clock
 from tests.support.tokens import issue
 from tests.web.changes.test_list_project_changes import do_everything, listed
@@ -23,7 +25,6 @@ async def exported(caller: Caller, project: Json, **parameters: Any) -> list[dic
     return list(csv.DictReader(io.StringIO(answer.text, newline="")))
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, project: Json) -> None:
     assert (await client.get(f"{project_path(project)}/changes.csv")).status_code == 401
 
@@ -32,12 +33,12 @@ async def test_another_accounts_project_is_not_found(eve: Caller, project: Json)
     assert (await eve.get(f"{project_path(project)}/changes.csv")).status_code == 404
 
 
-@pytest.mark.one_database
 async def test_an_invalid_filter_is_refused_by_name(ada: Caller, project: Json) -> None:
     for query, field in (("action=flag.toggle", "action"), ("since=now", "since"), ("limit=5", "limit")):
         assert list(field_errors(await ada.get(f"{project_path(project)}/changes.csv?{query}"))) == [field]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "parameters", [{}, {"flag_key": "new-checkout"}, {"environment": "canary"}, {"resource": "rule"}]
 )
@@ -55,6 +56,7 @@ async def test_it_has_what_the_list_has_with_the_same_filters(
         assert (row["batch_id"] or None) == (item["batch"] and item["batch"]["id"])
 
 
+@pytest.mark.both_databases
 async def test_times_bound_it(ada: Caller, project: Json, environment: Json, clock: Clock) -> None:
     flag = await ada.create_flag(environment)
     clock.advance(hours=1)
@@ -68,16 +70,22 @@ async def test_times_bound_it(ada: Caller, project: Json, environment: Json, clo
     assert await exported(ada, project, since="2026-11-20T11:00:01Z") == []
 
 
+@pytest.mark.both_databases
 async def test_more_changes_than_a_page_has_are_exported_once_each(
-    ada: Caller, project: Json, environment: Json
+    flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
 ) -> None:
-    flag = await ada.create_flag(environment)
-    for number in range(205):
-        await ada.put(flag_path(flag), json={"name": f"Name {number}"})
-    rows = await exported(ada, project, action="flag.updated")
-    assert [json.loads(row["after"])["name"] for row in rows] == [f"Name {number}" for number in reversed(range(205))]
+    home = make_environment(UUID(project["id"]), id=UUID(environment["id"]))
+    flags = [make_flag(home, key=f"flag-{number:03}") for number in range(105)]
+    await store_all(flagstaff.database, *flags)
+    for action in ("disable", "enable"):
+        body = {"action": action, "flags": [str(flag.id) for flag in flags]}
+        assert (await ada.post(f"{environment_path(environment)}/bulk-actions", json=body)).status_code == 200
+    rows = await exported(ada, project, action="flag.toggled")
+    assert [row["flag_key"] for row in rows] == [flag.key for flag in reversed(flags)] * 2
+    assert [json.loads(row["after"])["enabled"] for row in rows] == [True] * 105 + [False] * 105
 
 
+@pytest.mark.both_databases
 async def test_no_cell_is_a_formula_to_a_spreadsheet_and_each_keeps_its_text(
     flagstaff: Flagstaff, callers: AsyncExitStack, ada: Caller, project: Json
 ) -> None:

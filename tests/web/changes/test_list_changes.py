@@ -19,7 +19,6 @@ def path(environment: Json) -> str:
     return f"{environment_path(environment)}/changes"
 
 
-@pytest.mark.one_database
 async def test_reading_requires_a_token(client: Caller, environment: Json) -> None:
     assert (await client.get(path(environment))).status_code == 401
 
@@ -35,7 +34,6 @@ async def test_a_missing_misplaced_or_foreign_resource_is_not_found(
     assert (await eve.get(path(environment))).status_code == 404
 
 
-@pytest.mark.one_database
 async def test_an_invalid_filter_is_refused_by_name(ada: Caller, environment: Json) -> None:
     for query, field in (
         ("limit=0", "limit"),
@@ -86,6 +84,7 @@ async def test_a_new_environment_lists_its_creation(ada: Caller, environment: Js
     }
 
 
+@pytest.mark.both_databases
 async def test_every_write_is_listed_newest_first_including_deleted_resources(ada: Caller, environment: Json) -> None:
     flag = await ada.create_flag(environment)
     rule = await ada.create_rule(flag)
@@ -127,6 +126,7 @@ async def test_the_changes_of_one_flag_hold_its_rules_and_no_other_flag(ada: Cal
     assert (await ada.get(path(environment), params={"flag_id": str(uuid4())})).json()["items"] == []
 
 
+@pytest.mark.both_databases
 async def test_segments_are_listed_in_each_environment_and_with_the_flags_whose_rules_name_them(
     ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -152,6 +152,7 @@ async def test_segments_are_listed_in_each_environment_and_with_the_flags_whose_
     assert await listed(environment, flag_id=other["id"]) == []
 
 
+@pytest.mark.both_databases
 async def test_a_time_chooses_changes_of_flags_and_of_segments(
     ada: Caller, project: Json, environment: Json, clock: Clock
 ) -> None:
@@ -193,6 +194,7 @@ async def test_members_are_listed_in_each_environment_but_not_with_flags(
     assert await listed(environment, flag_key=flag["key"]) == []
 
 
+@pytest.mark.both_databases
 async def test_an_author_an_action_a_kind_and_a_flag_choose_changes(
     flagstaff: Flagstaff, ada: Caller, eve: Caller, project: Json, environment: Json
 ) -> None:
@@ -215,6 +217,7 @@ async def test_an_author_an_action_a_kind_and_a_flag_choose_changes(
     assert await listed(actor=eve.account["id"], resource="flag", flag_key=flag["key"]) == ["flag.toggled"]
 
 
+@pytest.mark.both_databases
 async def test_changes_that_one_operation_makes_name_it_and_single_ones_do_not(
     ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -253,6 +256,7 @@ async def test_changes_that_one_operation_makes_name_it_and_single_ones_do_not(
     assert newest[0]["batch"]["id"] not in (first["batch"]["id"], copied[0]["batch"]["id"])
 
 
+@pytest.mark.both_databases
 async def test_a_clone_is_one_operation(ada: Caller, project: Json, environment: Json) -> None:
     for key in ("first", "second"):
         await ada.create_flag(environment, key=key)
@@ -274,6 +278,7 @@ async def test_a_token_for_an_environment_gets_no_changes_of_segments_and_member
     assert [item["action"] for item in answer.json()["items"]] == ["environment.created"]
 
 
+@pytest.mark.both_databases
 async def test_cursors_lead_through_all_pages_despite_concurrent_writes(ada: Caller, environment: Json) -> None:
     flag = await ada.create_flag(environment)
     for place in range(5):
@@ -293,6 +298,7 @@ async def test_cursors_lead_through_all_pages_despite_concurrent_writes(ada: Cal
     assert pages == 3
 
 
+@pytest.mark.both_databases
 async def test_an_environment_that_there_has_never_been_is_not_looked_for_in_all_changes(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -303,6 +309,7 @@ async def test_an_environment_that_there_has_never_been_is_not_looked_for_in_all
         assert any("ORDER BY changes.id DESC" in each for each in statements) is searched
 
 
+@pytest.mark.both_databases
 async def test_changes_that_only_a_later_release_makes_together_are_listed_one_by_one(
     flagstaff: Flagstaff, ada: Caller, environment: Json
 ) -> None:

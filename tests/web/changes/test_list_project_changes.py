@@ -79,7 +79,6 @@ EVERYTHING = [
 ]
 
 
-@pytest.mark.one_database
 async def test_reading_requires_a_token(client: Caller, project: Json) -> None:
     assert (await client.get(path(project))).status_code == 401
 
@@ -93,7 +92,6 @@ async def test_a_missing_or_foreign_resource_is_not_found(ada: Caller, eve: Call
     assert (await ada.get(path(project))).status_code == 404
 
 
-@pytest.mark.one_database
 async def test_an_invalid_filter_is_refused_by_name(ada: Caller, project: Json) -> None:
     for query, field in (
         ("limit=0", "limit"),
@@ -123,6 +121,7 @@ async def test_an_invalid_filter_is_refused_by_name(ada: Caller, project: Json) 
         assert field_errors(answer) == {"cursor": NOT_A_CURSOR}, cursor
 
 
+@pytest.mark.both_databases
 async def test_every_change_is_listed_newest_first_also_of_what_is_deleted(ada: Caller, project: Json) -> None:
     await do_everything(ada, project)
     await ada.create_flag()
@@ -167,6 +166,7 @@ async def test_a_change_has_its_actor_action_and_place_and_never_an_sdk_key(ada:
     assert "sdk_" not in repr(items)
 
 
+@pytest.mark.both_databases
 async def test_each_filter_finds_its_changes_and_no_others(ada: Caller, eve: Caller, project: Json) -> None:
     flag = await do_everything(ada, project)
     again = await ada.create_flag(await ada.get_environment(project))  # another flag with the key of the deleted one
@@ -193,6 +193,7 @@ async def test_each_filter_finds_its_changes_and_no_others(ada: Caller, eve: Cal
         assert await actions(ada, project, actor=actor) == []
 
 
+@pytest.mark.both_databases
 async def test_times_bound_the_list_from_and_until(ada: Caller, project: Json, clock: Clock) -> None:
     flag = await ada.create_flag(await ada.get_environment(project))
     for _ in range(3):
@@ -221,6 +222,7 @@ async def test_times_never_go_back_though_a_clock_does(ada: Caller, project: Jso
     assert len(await listed(ada, project, since="2026-11-20T10:00:00Z")) == 6
 
 
+@pytest.mark.both_databases
 async def test_cursors_lead_through_all_pages_despite_concurrent_writes(ada: Caller, project: Json) -> None:
     flag = await do_everything(ada, project)
     whole = await listed(ada, project, flag_key=flag["key"])
@@ -238,6 +240,7 @@ async def test_cursors_lead_through_all_pages_despite_concurrent_writes(ada: Cal
     assert paged == whole
 
 
+@pytest.mark.both_databases
 async def test_an_account_lists_only_its_registration_and_password_changes(
     flagstaff: Flagstaff, client: Caller, ada: Caller, eve: Caller, project: Json, list_changes: ListChanges
 ) -> None:

@@ -162,6 +162,7 @@ async def test_creations_and_other_kinds_are_refused_with_the_reason(
     refused(await restore(ada, project, await latest(ada, project)), why)
 
 
+@pytest.mark.both_databases
 async def test_what_has_been_deleted_since_is_refused_with_the_way(
     ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -191,6 +192,7 @@ async def test_what_has_been_deleted_since_is_refused_with_the_way(
         refused(await restore(ada, project, change), "The environment has been deleted since.")
 
 
+@pytest.mark.both_databases
 async def test_each_alteration_says_whether_it_turns_a_flag_on(ada: Caller, project: Json, environment: Json) -> None:
     flag = await ada.create_flag(environment, enabled=False)
 
@@ -213,6 +215,7 @@ async def test_each_alteration_says_whether_it_turns_a_flag_on(ada: Caller, proj
     assert await turns_on()
 
 
+@pytest.mark.both_databases
 async def test_only_the_fields_that_the_change_has_altered_are_put_back(
     ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -265,6 +268,7 @@ async def test_a_restore_is_a_change_that_names_the_other_and_can_be_restored_it
     ]
 
 
+@pytest.mark.both_databases
 async def test_a_dry_run_changes_nothing_and_has_no_header(ada: Caller, project: Json, environment: Json) -> None:
     flag = await ada.create_flag(environment)
     await ada.create_rule(flag)
@@ -291,6 +295,7 @@ async def test_with_if_unchanged_a_field_that_was_changed_again_is_left_alone(
     assert (await ada.get(flag_path(flag))).json()["name"] == flag["name"]
 
 
+@pytest.mark.both_databases
 async def test_a_deleted_flag_comes_back_under_the_same_ids_with_the_rules_that_it_had(
     ada: Caller, client: Caller, project: Json, environment: Json
 ) -> None:
@@ -316,6 +321,7 @@ async def test_a_deleted_flag_comes_back_under_the_same_ids_with_the_rules_that_
     refused(await restore(ada, project, deleted), "The flag exists again.")
 
 
+@pytest.mark.both_databases
 async def test_a_flag_that_was_restored_and_deleted_again_comes_back_again(
     ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -327,6 +333,7 @@ async def test_a_flag_that_was_restored_and_deleted_again_comes_back_again(
     assert [each["id"] for each in (await ada.get(f"{flag_path(flag)}/rules")).json()] == [rule["id"]]
 
 
+@pytest.mark.both_databases
 async def test_a_deleted_flag_whose_key_is_taken_is_refused(ada: Caller, project: Json, environment: Json) -> None:
     flag = await ada.create_flag(environment)
     await ada.delete(flag_path(flag))
@@ -342,6 +349,7 @@ async def test_a_deleted_flag_whose_key_is_taken_is_refused(ada: Caller, project
     await restored(ada, project, deletion)
 
 
+@pytest.mark.both_databases
 async def test_what_a_returning_flag_or_rule_names_must_exist(ada: Caller, project: Json, environment: Json) -> None:
     segment = await ada.create_segment(project)
     base = await ada.create_flag(environment, key="base")
@@ -374,6 +382,7 @@ async def test_prerequisites_that_would_form_a_cycle_now_are_refused(
     assert (answer.status_code, "form a cycle" in answer.json()["detail"]) == (409, True)
 
 
+@pytest.mark.both_databases
 async def test_variants_that_are_in_use_are_not_taken_away(ada: Caller, project: Json, environment: Json) -> None:
     flag = await ada.create_flag(environment, variants=[RED])
     await ada.put(flag_path(flag), json={"variants": [RED, BLUE]})
@@ -433,6 +442,7 @@ async def test_a_rule_whose_type_and_value_would_not_fit_is_left_alone(
     assert (await ada.get(path)).json() == now
 
 
+@pytest.mark.both_databases
 async def test_a_segment_is_put_back(ada: Caller, project: Json) -> None:
     segment = await ada.create_segment(project, conditions=[CONDITION])
     path = f"{project_path(project)}/segments/{segment['id']}"
@@ -471,6 +481,7 @@ async def test_archivals_are_put_back_both_ways_and_under_the_same_rules(
     assert (await ada.get(flag_path(flag))).json()["archived_at"] is not None
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_MAX_RULES_PER_FLAG": "2", "FLAGSTAFF_MAX_FLAGS_PER_ENVIRONMENT": "2"}])
 async def test_quotas_hold(ada: Caller, project: Json, environment: Json) -> None:
     flag = await ada.create_flag(environment)
@@ -491,6 +502,7 @@ async def test_quotas_hold(ada: Caller, project: Json, environment: Json) -> Non
     assert (answer.status_code, "FLAGSTAFF_MAX_FLAGS_PER_ENVIRONMENT" in answer.json()["detail"]) == (409, True)
 
 
+@pytest.mark.both_databases
 async def test_of_restores_at_once_one_is_carried_out(ada: Caller, project: Json, environment: Json) -> None:
     flag = await ada.create_flag(environment)
     await ada.create_rule(flag)
@@ -525,6 +537,7 @@ async def test_an_entry_that_lacks_the_values_is_refused(
     refused(await restore(ada, project, toggle), why)
 
 
+@pytest.mark.both_databases
 async def test_a_flag_that_was_deleted_before_flags_had_all_of_their_fields_comes_back_with_their_defaults(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
 ) -> None:

@@ -33,12 +33,10 @@ async def states(caller: Caller, flags: list[Json]) -> list[bool]:
     return [(await caller.get(flag_path(each))).json()["enabled"] for each in flags]
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, project: Json) -> None:
     assert (await restore(client, project, "1")).status_code == 401
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("changes", "field", "message"),
     [
@@ -58,6 +56,7 @@ async def test_a_body_that_makes_no_sense_is_refused_by_name(
     assert field_errors(answer) == {field: message}
 
 
+@pytest.mark.both_databases
 async def test_a_change_that_is_not_there_or_not_yours_is_not_found(
     ada: Caller, eve: Caller, project: Json, flags: list[Json]
 ) -> None:
@@ -71,6 +70,7 @@ async def test_a_change_that_is_not_there_or_not_yours_is_not_found(
     assert await states(ada, flags) == [False, False, True]
 
 
+@pytest.mark.both_databases
 async def test_it_needs_the_permission_for_each_change(
     flagstaff: Flagstaff, callers: AsyncExitStack, ada: Caller, eve: Caller, project: Json, flags: list[Json]
 ) -> None:
@@ -86,6 +86,7 @@ async def test_it_needs_the_permission_for_each_change(
     assert await states(ada, flags) == [False, True, True]
 
 
+@pytest.mark.both_databases
 async def test_all_are_put_back_together_and_each_is_a_change_of_its_own(
     ada: Caller, project: Json, flags: list[Json]
 ) -> None:
@@ -110,6 +111,7 @@ async def test_all_are_put_back_together_and_each_is_a_change_of_its_own(
     assert (await ada.get(f"{project_path(project)}/segments/{segment['id']}")).json()["name"] == "Beta"
 
 
+@pytest.mark.both_databases
 async def test_one_that_cannot_be_put_back_leaves_all_as_they_are_and_is_named(
     ada: Caller, project: Json, flags: list[Json]
 ) -> None:
@@ -122,6 +124,7 @@ async def test_one_that_cannot_be_put_back_leaves_all_as_they_are_and_is_named(
     assert (await newest(ada, project, 1))[0] == toggle
 
 
+@pytest.mark.both_databases
 async def test_a_dry_run_tells_of_each_and_changes_nothing(ada: Caller, project: Json, flags: list[Json]) -> None:
     for _ in range(2):
         await ada.post(f"{flag_path(flags[0])}/toggle")
@@ -137,6 +140,7 @@ async def test_a_dry_run_tells_of_each_and_changes_nothing(ada: Caller, project:
     assert (await newest(ada, project, 1))[0] == toggles[0]
 
 
+@pytest.mark.both_databases
 async def test_what_was_changed_again_is_refused_if_that_is_wanted(
     ada: Caller, project: Json, flags: list[Json]
 ) -> None:
@@ -150,7 +154,6 @@ async def test_what_was_changed_again_is_refused_if_that_is_wanted(
     assert await states(ada, flags) == [True, False, True]
 
 
-@pytest.mark.one_database
 async def test_changes_that_are_too_long_together_are_refused_by_name(ada: Caller, project: Json) -> None:
     segment = await ada.create_segment(project, key="s", conditions=[_naming("0" * 900)])
     for letter in "abcdefghij":

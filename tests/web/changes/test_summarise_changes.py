@@ -20,7 +20,6 @@ async def summary(caller: Caller, environment: Json, **query: str) -> list[Json]
     return intervals
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     assert (await client.get(path(environment))).status_code == 401
 
@@ -34,7 +33,6 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(
     assert (await ada.get(path({**environment, "id": uuid4()}))).status_code == 404
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -55,6 +53,7 @@ async def test_a_query_that_makes_no_sense_is_refused_by_name(
     assert list(field_errors(await ada.get(f"{path(environment)}?{query}"))) == [field]
 
 
+@pytest.mark.both_databases
 async def test_without_a_change_to_flags_there_is_no_interval(ada: Caller, environment: Json) -> None:
     answer = await ada.get(f"{path(environment)}?interval=6h")
     assert answer.json() == {
@@ -65,6 +64,7 @@ async def test_without_a_change_to_flags_there_is_no_interval(ada: Caller, envir
     }
 
 
+@pytest.mark.both_databases
 async def test_it_counts_changes_of_flags_rules_and_segments_by_interval(
     ada: Caller, project: Json, environment: Json, clock: Clock
 ) -> None:
@@ -89,6 +89,7 @@ async def test_it_counts_changes_of_flags_rules_and_segments_by_interval(
     assert await summary(ada, environment, until="2026-11-20T10:00:00Z") == []
 
 
+@pytest.mark.both_databases
 async def test_of_one_flag_it_counts_its_own_changes_and_those_of_the_segments_that_its_rules_name(
     ada: Caller, project: Json, environment: Json, clock: Clock
 ) -> None:
@@ -113,6 +114,7 @@ async def test_of_one_flag_it_counts_its_own_changes_and_those_of_the_segments_t
     assert [each["changes"] for each in await summary(ada, environment, flag_key="other")] == [1, 2]
 
 
+@pytest.mark.both_databases
 async def test_a_token_for_an_environment_sees_no_changes_of_segments(
     client: Caller, ada: Caller, project: Json, environment: Json, clock: Clock
 ) -> None:

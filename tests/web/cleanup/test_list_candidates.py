@@ -69,6 +69,7 @@ async def test_it_needs_a_token_and_a_member(client: Caller, eve: Caller, enviro
     assert [(await caller.get(path)).status_code for caller in (client, eve)] == [401, 404]
 
 
+@pytest.mark.both_databases
 async def test_a_token_needs_both_permissions_and_sees_only_its_environments(
     flagstaff: Flagstaff, callers: AsyncExitStack, ada: Caller, project: Json, environment: Json, grow_old: GrowOld
 ) -> None:
@@ -90,7 +91,6 @@ async def test_a_token_needs_both_permissions_and_sees_only_its_environments(
     assert found["hidden_environments"] == 0
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -110,6 +110,7 @@ async def test_a_query_that_makes_no_sense_is_refused_by_name(
     assert field in field_errors(await ada.get(f"{environment_path(environment)}/cleanup?{query}"))
 
 
+@pytest.mark.both_databases
 async def test_old_flags_are_candidates_for_what_was_always_so_in_the_history_and_in_reports(
     flagstaff: Flagstaff, ada: Caller, environment: Json, clock: Clock, grow_old: GrowOld
 ) -> None:
@@ -143,6 +144,7 @@ async def test_old_flags_are_candidates_for_what_was_always_so_in_the_history_an
     assert [*(await find(ada, environment, reason="off_for_everyone"))["candidates"]] == ["never"]
 
 
+@pytest.mark.both_databases
 async def test_who_cares_for_a_flag_is_no_change_of_it_but_a_rule_is(
     ada: Caller, environment: Json, grow_old: GrowOld
 ) -> None:
@@ -162,6 +164,7 @@ async def test_who_cares_for_a_flag_is_no_change_of_it_but_a_rule_is(
     assert [*(await find(ada, environment, kept="true"))["candidates"]] == ["kept"]
 
 
+@pytest.mark.both_databases
 async def test_it_says_when_the_history_is_shorter_than_the_period(
     ada: Caller, environment: Json, grow_old: GrowOld
 ) -> None:
@@ -173,6 +176,7 @@ async def test_it_says_when_the_history_is_shorter_than_the_period(
     assert [*answers[1]["candidates"]] == ["old"]
 
 
+@pytest.mark.both_databases
 async def test_the_parts_have_every_candidate_once(ada: Caller, environment: Json, grow_old: GrowOld) -> None:
     keys = [f"flag-{number}" for number in range(5)]
     for key in keys:
@@ -189,6 +193,7 @@ async def test_the_parts_have_every_candidate_once(ada: Caller, environment: Jso
     assert seen == keys
 
 
+@pytest.mark.both_databases
 async def test_a_small_part_asks_the_database_no_more_often_than_a_large_one(
     flagstaff: Flagstaff, ada: Caller, environment: Json, grow_old: GrowOld
 ) -> None:

@@ -151,6 +151,7 @@ async def test_an_admin_deletes_the_comment_of_another_and_the_audit_trail_says_
     assert secret not in (await ada.get(f"{project_path(project)}/changes")).text
 
 
+@pytest.mark.both_databases
 async def test_a_comment_is_edited_only_in_the_state_that_is_demanded(ada: Caller, flag: Json) -> None:
     made = await ada.post(of_flag(flag), json={"text": "First"})
     first = {"if-match": made.headers["etag"]}
@@ -164,6 +165,7 @@ async def test_a_comment_is_edited_only_in_the_state_that_is_demanded(ada: Calle
     assert (await ada.delete(one(made.json()), headers={"if-match": second.headers["etag"]})).status_code == 204
 
 
+@pytest.mark.both_databases
 async def test_a_list_comes_in_parts_from_the_newest_on(ada: Caller, flag: Json) -> None:
     for number in range(5):
         await write(ada, of_flag(flag), str(number))
@@ -175,6 +177,7 @@ async def test_a_list_comes_in_parts_from_the_newest_on(ada: Caller, flag: Json)
     assert "cursor" in field_errors(refused)
 
 
+@pytest.mark.both_databases
 async def test_releases_and_changes_have_comments_of_their_own_and_lists_of_changes_count_them(
     ada: Caller, grace: Caller, project: Json, flag: Json
 ) -> None:

@@ -91,6 +91,7 @@ async def test_edits_back_and_forth_tell_of_a_comment_once_and_take_no_place_of_
     assert list(waiting.values()) == [1]
 
 
+@pytest.mark.both_databases
 async def test_a_mention_that_an_edit_takes_out_is_withdrawn_and_others_stay(
     flagstaff: Flagstaff, ada: Caller, project: Json, grace: Caller, sign_up: SignUp
 ) -> None:
@@ -135,6 +136,7 @@ async def test_mentions_on_releases_and_changes_lead_there_and_are_told_together
     assert "others have mentioned you in comments" in text
 
 
+@pytest.mark.both_databases
 async def test_an_unsubscribe_link_stops_mentions_too(
     flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, grace: Caller, clock: Clock, read_new: ReadNew
 ) -> None:

@@ -2,13 +2,14 @@
 
 from contextlib import AsyncExitStack
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import NO_IDS, Caller, Json, environment_path, field_errors, flag_path, project_path
+from tests.support.builders import make_environment, make_flag, store_all
 from tests.support.tokens import issue
 
 CONDITION = {"attribute": "plan", "operator": "in", "values": ["gold"], "case_insensitive": False, "negate": False}
@@ -28,7 +29,6 @@ async def compared(caller: Caller, origin: Json, target: Json, **query: Any) -> 
     return found
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json, staging: Json) -> None:
     assert (await compare(client, environment, staging)).status_code == 401
 
@@ -112,6 +112,7 @@ async def test_flags_of_one_environment_and_differing_fields_are_listed_by_key(
     assert (there["from"], there["to"]["id"], there["archived_in_other"]) == (None, only_to["id"], False)
 
 
+@pytest.mark.both_databases
 async def test_rules_are_compared_by_what_they_say_in_the_order_of_trial(
     ada: Caller, environment: Json, staging: Json
 ) -> None:
@@ -137,6 +138,7 @@ async def test_rules_are_compared_by_what_they_say_in_the_order_of_trial(
     }
 
 
+@pytest.mark.both_databases
 async def test_archived_flags_are_left_out_and_mentioned(ada: Caller, environment: Json, staging: Json) -> None:
     here, there = [await ada.create_flag(place) for place in (environment, staging)]
     await ada.post(f"{flag_path(there)}/archive")
@@ -146,11 +148,12 @@ async def test_archived_flags_are_left_out_and_mentioned(ada: Caller, environmen
     assert await compared(ada, environment, staging) == []
 
 
+@pytest.mark.both_databases
 async def test_parts_make_up_the_whole_also_with_many_equal_flags_in_between(
-    ada: Caller, project: Json, environment: Json
+    flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
 ) -> None:
-    for number in range(205):
-        await ada.create_flag(environment, key=f"flag-{number:03}")
+    home = make_environment(UUID(project["id"]), id=UUID(environment["id"]))
+    await store_all(flagstaff.database, *(make_flag(home, key=f"flag-{number:03}") for number in range(205)))
     copy = await ada.create_environment(project, copy_from=environment["id"])
     for flag in (await ada.get(f"{environment_path(copy)}/flags")).json()[::50]:
         await ada.post(f"{flag_path(flag)}/toggle")

@@ -137,6 +137,7 @@ async def test_invalid_bodies_are_refused_by_name(
     assert await flags_of(ada, staging) == {}
 
 
+@pytest.mark.both_databases
 async def test_a_new_flag_comes_with_everything_and_then_the_environments_are_equal(
     ada: Caller, client: Caller, project: Json, environment: Json, staging: Json
 ) -> None:
@@ -221,6 +222,7 @@ async def test_of_a_flag_that_exists_only_the_chosen_part_changes(
     assert await copied(ada, environment, staging, parts=[part]) == []
 
 
+@pytest.mark.both_databases
 async def test_rules_that_say_the_same_stay_and_the_order_is_the_same(
     ada: Caller, environment: Json, staging: Json
 ) -> None:
@@ -252,6 +254,7 @@ async def test_rules_that_say_the_same_stay_and_the_order_is_the_same(
         assert await differences(ada, environment, staging) == []
 
 
+@pytest.mark.both_databases
 async def test_everything_that_is_written_is_in_the_trail_and_can_be_put_back(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json, staging: Json
 ) -> None:
@@ -337,6 +340,7 @@ async def test_prerequisites_that_would_form_a_cycle_there_are_refused(
     assert await differences(ada, environment, staging) == []
 
 
+@pytest.mark.both_databases
 async def test_variants_that_are_given_or_needed_there_are_not_taken_away(
     ada: Caller, environment: Json, staging: Json
 ) -> None:
@@ -433,6 +437,7 @@ async def test_a_copy_with_an_idempotency_key_happens_once(ada: Caller, environm
     assert [each["action"] for each in answers[0].json()["alterations"]] == ["flag.created"]
 
 
+@pytest.mark.both_databases
 async def test_of_copies_at_once_with_one_fingerprint_one_is_carried_out(
     ada: Caller, environment: Json, staging: Json
 ) -> None:

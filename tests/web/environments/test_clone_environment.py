@@ -37,6 +37,7 @@ async def test_it_needs_a_token_and_a_project_of_the_caller(client: Caller, eve:
     assert (await clone(eve, environment)).status_code == 404
 
 
+@pytest.mark.both_databases
 async def test_invalid_fields_are_named_and_nothing_is_created(
     ada: Caller, eve: Caller, project: Json, environment: Json
 ) -> None:
@@ -71,6 +72,7 @@ async def test_an_editor_may_not_and_a_token_needs_to_write_flags_and_rules(
     assert (await clone(token, environment)).status_code == 201
 
 
+@pytest.mark.both_databases
 async def test_it_has_the_same_flags_and_rules_in_the_same_order_and_answers_the_same(
     ada: Caller, client: Caller, project: Json, environment: Json
 ) -> None:
@@ -103,6 +105,7 @@ async def test_all_flags_can_be_off(ada: Caller, environment: Json) -> None:
     assert field == {"field": "enabled", "from": True, "to": False}
 
 
+@pytest.mark.both_databases
 async def test_each_flag_and_rule_leaves_its_row_and_a_deleted_flag_comes_back(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -146,6 +149,7 @@ async def test_an_environment_with_too_many_flags_and_rules_is_refused(
     assert len((await ada.get(f"{project_path(project)}/environments")).json()) == 3
 
 
+@pytest.mark.both_databases
 async def test_many_flags_are_copied_whole(ada: Caller, environment: Json) -> None:
     for number in range(120):
         await ada.create_rule(await ada.create_flag(environment, key=f"flag-{number}"))

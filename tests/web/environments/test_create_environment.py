@@ -36,7 +36,6 @@ def path(project: Json) -> str:
     return f"{project_path(project)}/environments"
 
 
-@pytest.mark.one_database
 async def test_creating_requires_a_token(client: Caller, project: Json) -> None:
     assert (await client.post(path(project), json={"name": "Canary", "key": "canary"})).status_code == 401
 
@@ -56,6 +55,7 @@ async def test_invalid_fields_are_named_and_nothing_is_created(ada: Caller, proj
     assert len((await ada.get(path(project))).json()) == 2
 
 
+@pytest.mark.both_databases
 async def test_a_key_can_be_used_only_once_in_a_project(ada: Caller, project: Json) -> None:
     for key in ("production", "staging"):
         answer = await ada.post(path(project), json={"name": "Another", "key": key})
@@ -67,6 +67,7 @@ async def test_a_key_can_be_used_only_once_in_a_project(ada: Caller, project: Js
     await ada.create_environment(other)
 
 
+@pytest.mark.both_databases
 async def test_one_of_many_concurrent_creations_of_a_key_succeeds(ada: Caller, project: Json) -> None:
     body = {"name": "Canary", "key": "canary"}
 
@@ -91,11 +92,13 @@ async def test_an_environment_has_every_field_of_the_specification(ada: Caller, 
     assert (await ada.get(environment_path(environment))).json() == environment
 
 
+@pytest.mark.both_databases
 async def test_a_key_may_begin_with_any_of_its_characters_and_be_128_long(ada: Caller, project: Json) -> None:
     for key in ("1", "-", "_", "7-eu_west", "c" * 128):
         assert (await ada.create_environment(project, key=key))["key"] == key
 
 
+@pytest.mark.both_databases
 async def test_it_can_be_evaluated_at_once(ada: Caller, project: Json) -> None:
     assert (await ada.evaluate(project["sdk_key"], "canary")).status_code == 404
 

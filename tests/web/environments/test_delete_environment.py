@@ -2,6 +2,7 @@
 
 from uuid import uuid4
 
+import pytest
 import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
@@ -27,6 +28,7 @@ async def test_a_missing_misplaced_or_foreign_resource_is_not_found(
     assert (await ada.get(environment_path(environment))).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_it_is_gone_with_all_that_is_in_it_and_no_longer_evaluated(
     ada: Caller, project: Json, environment: Json, flagstaff: Flagstaff
 ) -> None:

@@ -40,7 +40,6 @@ def keys(environments: list[Json]) -> list[str]:
     return [each["key"] for each in environments]
 
 
-@pytest.mark.one_database
 async def test_reading_and_changing_require_a_token(client: Caller, project: Json) -> None:
     assert (await client.get(order_path(project))).status_code == 401
     assert (await client.put(order_path(project), json={"environment_ids": [ABSENT]})).status_code == 401
@@ -58,6 +57,7 @@ async def test_a_missing_or_foreign_project_is_not_found(
     assert await list_environments(ada, project) == environments
 
 
+@pytest.mark.both_databases
 async def test_a_viewer_may_see_the_order_but_not_change_it(
     flagstaff: Flagstaff, ada: Caller, eve: Caller, project: Json, environments: list[Json]
 ) -> None:
@@ -68,6 +68,7 @@ async def test_a_viewer_may_see_the_order_but_not_change_it(
     assert await list_environments(ada, project) == environments
 
 
+@pytest.mark.both_databases
 async def test_an_order_without_each_environment_exactly_once_changes_nothing(
     ada: Caller, project: Json, environments: list[Json], list_changes: ListChanges
 ) -> None:
@@ -91,6 +92,7 @@ async def test_an_order_without_each_environment_exactly_once_changes_nothing(
     assert await list_changes() == before
 
 
+@pytest.mark.both_databases
 async def test_the_same_order_again_writes_nothing(
     ada: Caller, project: Json, environments: list[Json], list_changes: ListChanges
 ) -> None:
@@ -102,6 +104,7 @@ async def test_the_same_order_again_writes_nothing(
     assert await list_changes() == before
 
 
+@pytest.mark.both_databases
 async def test_of_two_who_order_at_once_the_second_learns_of_it(
     ada: Caller, project: Json, environments: list[Json]
 ) -> None:
@@ -117,6 +120,7 @@ async def test_of_two_who_order_at_once_the_second_learns_of_it(
     assert keys(await list_environments(ada, project)) == ["canary", "production", "staging"]
 
 
+@pytest.mark.both_databases
 async def test_all_lists_have_the_order_and_new_environments_come_last(
     flagstaff: Flagstaff, ada: Caller, eve: Caller, project: Json, environments: list[Json], clock: Clock
 ) -> None:
@@ -135,6 +139,7 @@ async def test_all_lists_have_the_order_and_new_environments_come_last(
     assert keys(await list_environments(ada, project)) == ["canary", "staging", "production", "beta", "alpha"]
 
 
+@pytest.mark.both_databases
 async def test_a_part_of_the_list_goes_on_where_the_one_before_ended(
     ada: Caller, project: Json, environments: list[Json]
 ) -> None:
@@ -148,6 +153,7 @@ async def test_a_part_of_the_list_goes_on_where_the_one_before_ended(
     assert keys(found) == ["canary", "production", "staging"]
 
 
+@pytest.mark.both_databases
 async def test_what_is_deleted_leaves_the_order_of_the_others(
     ada: Caller, project: Json, environments: list[Json]
 ) -> None:
@@ -159,6 +165,7 @@ async def test_what_is_deleted_leaves_the_order_of_the_others(
     assert (await ada.get(order_path(project))).json() == order_of([canary, staging])
 
 
+@pytest.mark.both_databases
 async def test_a_new_order_leaves_one_row_with_the_keys_before_and_after(
     ada: Caller, project: Json, environments: list[Json], list_changes: ListChanges
 ) -> None:

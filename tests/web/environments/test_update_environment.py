@@ -36,7 +36,6 @@ async def environment(ada: Caller) -> Json:
     return await ada.create_environment(await ada.create_project())
 
 
-@pytest.mark.one_database
 async def test_changing_requires_a_token(client: Caller, environment: Json) -> None:
     assert (await client.put(environment_path(environment), json={"name": "New"})).status_code == 401
 

@@ -91,6 +91,7 @@ async def test_without_a_user_one_is_outside_every_rollout_below_100(
     assert absent.json() == {"flags": expected}
 
 
+@pytest.mark.both_databases
 async def test_the_lower_cased_email_buckets_users_without_an_id(
     client: Caller, ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -117,6 +118,7 @@ async def test_a_rule_goes_before_the_rollout_and_higher_priorities_before_lower
     assert await answers(client, project, context) == {"flag": BY_ID}
 
 
+@pytest.mark.both_databases
 async def test_a_domain_matches_exactly_and_an_id_with_its_case(
     client: Caller, ada: Caller, project: Json, environment: Json
 ) -> None:

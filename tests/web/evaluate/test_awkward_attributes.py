@@ -81,7 +81,6 @@ async def test_an_awkward_attribute_counts_as_missing_for_every_operator(
         assert await ask(client, project, b'{"x":' + value + b"}") == flags, why
 
 
-@pytest.mark.one_database
 async def test_other_attributes_do_not_matter_however_awkward(
     client: Caller, project: Json, flags: Mapping[str, bool]
 ) -> None:
@@ -94,7 +93,6 @@ async def test_other_attributes_do_not_matter_however_awkward(
     assert await ask(client, project, b'{"x":{},"x":"pro"}') == expected
 
 
-@pytest.mark.one_database
 async def test_one_flag_alone_takes_them_as_well(client: Caller, project: Json, flags: Mapping[str, bool]) -> None:
     for why, value in AWKWARD.items():
         body = b'{"environment":"production","context":{"custom_attributes":{"x":' + value + b"}}}"
@@ -104,7 +102,6 @@ async def test_one_flag_alone_takes_them_as_well(client: Caller, project: Json, 
             assert answer.json()["enabled"] is flags[key], why
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "company",
     [None, True, "", [], ["a"], {}, {"a": {"b": []}}, "c" * 1025, 10**400, [[[[]]]], ["a"] * 2_000],

@@ -69,6 +69,7 @@ async def test_a_loaded_project_costs_no_query(client: Caller, project: Json, fl
     assert not seen
 
 
+@pytest.mark.both_databases
 async def test_first_evaluations_at_once_share_one_load(
     flagstaff: Flagstaff, client: Caller, project: Json, flag: Json
 ) -> None:
@@ -103,6 +104,7 @@ async def test_every_kind_of_change_is_seen_by_the_very_next_evaluation(
     assert await reason(client, project) is None
 
 
+@pytest.mark.both_databases
 async def test_environments_and_keys_are_known_and_forgotten_at_once(
     client: Caller, ada: Caller, project: Json
 ) -> None:
@@ -162,6 +164,7 @@ async def watchers(client: Caller, project: Json, flag: Json) -> AsyncIterator[W
         made.stop()
 
 
+@pytest.mark.both_databases
 async def test_no_evaluation_sees_the_old_state_after_a_toggles_response(
     ada: Caller, flag: Json, watchers: Watchers
 ) -> None:
@@ -176,6 +179,7 @@ async def test_no_evaluation_sees_the_old_state_after_a_toggles_response(
                 await asyncio.sleep(0)
 
 
+@pytest.mark.both_databases
 async def test_no_evaluation_sees_an_old_state_while_changes_follow_one_another(
     ada: Caller, client: Caller, project: Json, flag: Json
 ) -> None:
@@ -204,6 +208,7 @@ async def test_no_evaluation_sees_an_old_state_while_changes_follow_one_another(
     assert len(set(percentages)) > 2
 
 
+@pytest.mark.both_databases
 async def test_a_key_rotated_under_evaluations_opens_until_its_response_and_never_after(
     ada: Caller, client: Caller, project: Json, flag: Json
 ) -> None:

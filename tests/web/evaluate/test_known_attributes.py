@@ -50,7 +50,6 @@ async def test_what_is_not_an_object_is_refused_each_time(
     assert await is_on(client, project, plan="pro")
 
 
-@pytest.mark.one_database
 async def test_an_environment_without_conditions_refuses_it_as_well(
     client: Caller, project: Json, environment: Json
 ) -> None:

@@ -89,7 +89,6 @@ async def project(ada: Caller) -> Json:
     return made
 
 
-@pytest.mark.one_database
 async def test_a_missing_wrong_or_doubled_key_is_refused(client: Caller, project: Json) -> None:
     key = project["sdk_key"]
     wrong: list[list[tuple[str, str]]] = [
@@ -115,11 +114,11 @@ async def test_a_missing_wrong_or_doubled_key_is_refused(client: Caller, project
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, CHALLENGE), headers
 
 
-@pytest.mark.one_database
 async def test_a_bearer_token_opens_nothing_here(ada: Caller, project: Json) -> None:
     assert (await ada.post(URL, json={"environment": "production"})).status_code == 401
 
 
+@pytest.mark.both_databases
 async def test_a_rotated_key_is_refused_at_once(ada: Caller, client: Caller, project: Json) -> None:
     assert (await client.evaluate(project["sdk_key"])).status_code == 200
     fresh = (await ada.post(f"{project_path(project)}/regenerate-key")).json()
@@ -127,12 +126,14 @@ async def test_a_rotated_key_is_refused_at_once(ada: Caller, client: Caller, pro
     assert (await client.evaluate(fresh["sdk_key"])).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_a_deleted_projects_key_is_refused_at_once(ada: Caller, client: Caller, project: Json) -> None:
     assert (await client.evaluate(project["sdk_key"])).status_code == 200
     await ada.delete(project_path(project))
     assert (await client.evaluate(project["sdk_key"])).status_code == 401
 
 
+@pytest.mark.both_databases
 async def test_the_environment_must_be_the_projects_and_match_exactly(
     ada: Caller, client: Caller, project: Json
 ) -> None:
@@ -143,6 +144,7 @@ async def test_the_environment_must_be_the_projects_and_match_exactly(
         assert answer.status_code == 404, key
 
 
+@pytest.mark.both_databases
 async def test_a_deleted_environment_is_not_found_at_once(ada: Caller, client: Caller, project: Json) -> None:
     assert (await client.evaluate(project["sdk_key"], "staging")).status_code == 200
     await ada.delete(environment_path(await ada.get_environment(project, "staging")))
@@ -150,21 +152,18 @@ async def test_a_deleted_environment_is_not_found_at_once(ada: Caller, client: C
     assert (await client.evaluate(project["sdk_key"])).status_code == 200
 
 
-@pytest.mark.one_database
 async def test_each_invalid_field_is_named_with_what_is_wrong(client: Caller, project: Json) -> None:
     for body, expected in INVALID:
         answer = await client.post(URL, content=json.dumps(body), headers={"x-sdk-key": project["sdk_key"]})
         assert field_errors(answer) == expected, body
 
 
-@pytest.mark.one_database
 async def test_malformed_json_is_refused(client: Caller, project: Json) -> None:
     for body in MALFORMED:
         answer = await client.post(URL, content=body, headers={"x-sdk-key": project["sdk_key"]})
         assert field_errors(answer).keys() <= {"body", "context", "environment"}, body[:60]
 
 
-@pytest.mark.one_database
 async def test_a_field_that_is_given_twice_must_be_right_both_times(client: Caller, project: Json) -> None:
     body = b'{"environment":1,"environment":"production"}'
     answer = await client.post(URL, content=body, headers={"x-sdk-key": project["sdk_key"]})
@@ -178,7 +177,6 @@ async def test_any_content_type_will_do(client: Caller, project: Json) -> None:
         assert answer.status_code == 200, content_type
 
 
-@pytest.mark.one_database
 async def test_a_key_is_required_before_the_body_is_checked(client: Caller, project: Json) -> None:
     assert (await client.post(URL, content=b"{", headers={"x-sdk-key": "sdk_unknown"})).status_code == 401
 
@@ -196,7 +194,6 @@ async def test_a_body_over_256_kib_is_too_large_announced_or_not(client: Caller,
     assert (await client.post(URL, content=unannounced(), headers=headers)).status_code == 413
 
 
-@pytest.mark.one_database
 async def test_it_accepts_only_post(client: Caller, project: Json) -> None:
     for method in ("GET", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"):
         answer = await client.request(method, URL, headers={"x-sdk-key": project["sdk_key"]})

@@ -57,7 +57,6 @@ async def ask(caller: Caller, project: Json, environments: list[Json], **values:
     return await caller.post(f"{project_path(project)}/playground", json=body)
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, project: Json, environment: Json) -> None:
     assert (await ask(client, project, [environment])).status_code == 401
 
@@ -154,6 +153,7 @@ async def test_it_says_why_as_an_explanation_does_and_each_answer_once(
         assert len(flag["answers"]) == len({str(each) for each in flag["answers"]}) <= 5
 
 
+@pytest.mark.both_databases
 async def test_environments_answer_in_the_order_asked_with_the_flags_that_they_have(
     ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -190,6 +190,7 @@ async def test_the_first_flags_are_as_many_as_answers_fit(
         assert (len(found["environments"][0]["flags"]), found["more_flags"]) == (flags, True)
 
 
+@pytest.mark.both_databases
 async def test_half_a_character_in_an_attribute_is_no_error(ada: Caller, project: Json, environment: Json) -> None:
     await ada.create_flag(environment)
     users = [{"user_id": "ada", "custom_attributes": {"name": "\ud83d"}}, {"user_id": "eve"}]

@@ -116,7 +116,6 @@ def result_of(trace: Json) -> Json:
     return {name: trace[name] for name in ("enabled", "reason", "variant", "value") if name in trace}
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, path: str) -> None:
     assert (await client.post(path, json={})).status_code == 401
 
@@ -135,13 +134,13 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(
         assert answer.status_code == 404
 
 
+@pytest.mark.both_databases
 async def test_each_invalid_field_is_named_with_what_is_wrong(ada: Caller, environment: Json, path: str) -> None:
     await ada.create_flag(environment, key="flag")
     for body, expected in MALFORMED:
         assert field_errors(await ada.post(path, json=body)) == expected, body
 
 
-@pytest.mark.one_database
 async def test_a_context_is_refused_as_in_an_evaluation(ada: Caller, project: Json, path: str) -> None:
     headers = {"content-type": "application/json", "x-sdk-key": project["sdk_key"]}
     for context in (
@@ -161,6 +160,7 @@ async def test_a_context_is_refused_as_in_an_evaluation(ada: Caller, project: Js
         assert field_errors(answer) == field_errors(refused), context
 
 
+@pytest.mark.both_databases
 async def test_what_could_not_be_saved_cannot_be_explained(ada: Caller, environment: Json, path: str) -> None:
     variants = [{"key": "a", "weight": 1, "value": 1}, {"key": "b", "weight": 1, "value": 2}]
     flag = await ada.create_flag(environment, key="flag", variants=variants)
@@ -389,6 +389,7 @@ async def test_attributes_that_do_not_fit_are_left_out_as_in_evaluations(
     assert third["rules"][0]["conditions"][0]["holds"]
 
 
+@pytest.mark.both_databases
 async def test_half_a_character_makes_its_attribute_missing(ada: Caller, environment: Json, path: str) -> None:
     flag = await ada.create_flag(environment, key="flag", fallthrough="off")
     await ada.create_rule(flag, **ATTRIBUTES, conditions=[{**PLAN, "operator": "contains"}])

@@ -33,7 +33,6 @@ async def answers(caller: Caller, path: str, **body: Any) -> Json:
     return page
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, path: str) -> None:
     assert (await client.post(path, json={})).status_code == 401
 
@@ -47,7 +46,6 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(
     assert (await ada.post(f"{elsewhere}/answers", json={})).status_code == 404
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(("body", "errors"), MALFORMED)
 async def test_a_malformed_body_is_refused_by_name(ada: Caller, path: str, body: Any, errors: dict[str, str]) -> None:
     assert field_errors(await ada.post(path, json=body)) == errors
@@ -77,6 +75,7 @@ async def test_it_is_what_an_explanation_says_in_short(ada: Caller, environment:
     assert flag["id"] in [each["flag_id"] for each in page["items"]]
 
 
+@pytest.mark.both_databases
 async def test_pages_follow_the_keys_and_a_search_narrows_them_down(ada: Caller, environment: Json, path: str) -> None:
     for key in ("b-cart", "a-cart", "c-search", "d-cart"):
         await ada.create_flag(environment, key=key)
@@ -91,6 +90,7 @@ async def test_pages_follow_the_keys_and_a_search_narrows_them_down(ada: Caller,
     assert (await answers(ada, path, search="%"))["items"] == []
 
 
+@pytest.mark.both_databases
 async def test_a_search_ignores_case_and_takes_every_character_as_it_is(
     ada: Caller, environment: Json, path: str
 ) -> None:

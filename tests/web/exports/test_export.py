@@ -32,7 +32,6 @@ async def test_what_does_not_exist_is_not_found(ada: Caller, shop: Json) -> None
         assert (await ada.get(f"{environment_path(wrong)}/export")).status_code == 404
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("query", ["format=yaml", "format=", "file=unleash"])
 async def test_an_unknown_format_is_refused(ada: Caller, shop: Json, query: str) -> None:
     assert set(field_errors(await ada.get(f"{environment_path(shop)}/export?{query}"))) <= {"format", "file"}
@@ -93,6 +92,7 @@ async def test_the_other_file_has_the_flags_as_they_were_made(ada: Caller, shop:
     }
 
 
+@pytest.mark.both_databases
 async def test_an_empty_environment_is_exported(ada: Caller, environment: Json) -> None:
     for kind in ("unleash", "flagstaff"):
         document = json.loads((await ada.get(f"{environment_path(environment)}/export?format={kind}")).content)

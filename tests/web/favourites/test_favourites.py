@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+import pytest
 import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
@@ -40,6 +41,7 @@ async def test_only_keys_of_flags_become_favourites(ada: Caller, project: Json) 
     assert await listed(ada, project) == []
 
 
+@pytest.mark.both_databases
 async def test_there_are_so_many_favourites_at_most(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json
 ) -> None:
@@ -54,6 +56,7 @@ async def test_there_are_so_many_favourites_at_most(
     assert (await ada.put(path(project, flag["key"]))).status_code == 204
 
 
+@pytest.mark.both_databases
 async def test_a_viewer_has_favourites_of_their_own_in_every_environment(
     flagstaff: Flagstaff, ada: Caller, eve: Caller, project: Json
 ) -> None:

@@ -69,6 +69,7 @@ async def test_a_viewer_may_not_archive_and_is_told_so_before_the_state(
     assert (await eve.get(flag_path(flag))).json()["archived_at"] is not None
 
 
+@pytest.mark.both_databases
 async def test_a_flag_that_others_need_is_not_archived_and_they_are_named(ada: Caller, environment: Json) -> None:
     base = await ada.create_flag(environment, key="base")
     needs = [{"flag_key": "base"}]
@@ -89,6 +90,7 @@ async def test_a_flag_that_others_need_is_not_archived_and_they_are_named(ada: C
     await unarchive(ada, needing[0])
 
 
+@pytest.mark.both_databases
 async def test_it_is_archived_once_and_unarchived_once(ada: Caller, flag: Json) -> None:
     refused(await ada.post(f"{flag_path(flag)}/unarchive"), "The flag new-checkout is not archived.")
     for verb in ("archive", "unarchive"):
@@ -96,6 +98,7 @@ async def test_it_is_archived_once_and_unarchived_once(ada: Caller, flag: Json) 
         assert Counter(answer.status_code for answer in answers) == {200: 1, 409: 5}
 
 
+@pytest.mark.both_databases
 async def test_everything_else_on_an_archived_flag_is_a_conflict(ada: Caller, flag: Json) -> None:
     rule = await ada.create_rule(flag)
     before = await archive(ada, flag)
@@ -115,6 +118,7 @@ async def test_everything_else_on_an_archived_flag_is_a_conflict(ada: Caller, fl
     assert (await ada.get(rules)).json() == [rule]
 
 
+@pytest.mark.both_databases
 async def test_its_key_stays_taken(ada: Caller, environment: Json, flag: Json) -> None:
     archived = await archive(ada, flag)
     taken = (
@@ -150,6 +154,7 @@ async def test_prerequisites_that_would_form_a_cycle_with_an_archived_flag_are_r
     assert answer.status_code == 409
 
 
+@pytest.mark.both_databases
 async def test_what_its_rules_name_cannot_be_deleted(ada: Caller, project: Json, environment: Json) -> None:
     segment = await ada.create_segment(project)
     flag = await ada.create_flag(environment)
@@ -182,6 +187,7 @@ async def test_what_get_returned_can_be_put_back(ada: Caller, flag: Json) -> Non
     assert (await ada.put(flag_path(flag), json=back)).json() == back
 
 
+@pytest.mark.both_databases
 async def test_lists_show_it_only_when_they_are_asked_to(ada: Caller, environment: Json) -> None:
     flags = [await ada.create_flag(environment, key=f"flag-{number}") for number in range(5)]
     for flag in flags:
@@ -204,6 +210,7 @@ async def test_lists_show_it_only_when_they_are_asked_to(ada: Caller, environmen
     assert list(field_errors(wrong)) == ["archived"]
 
 
+@pytest.mark.both_databases
 async def test_it_is_in_no_answer_from_the_moment_of_the_response_until_it_is_back(
     ada: Caller, client: Caller, keys: KeyMaker, project: Json, environment: Json
 ) -> None:
@@ -259,6 +266,7 @@ async def test_a_whole_project_is_loaded_without_it(
     assert (await client.evaluate(project["sdk_key"])).json()["flags"] == {}
 
 
+@pytest.mark.both_databases
 async def test_an_archived_flags_history_and_changes_can_be_read(ada: Caller, flag: Json) -> None:
     await archive(ada, flag)
     for path in ("evaluations", "sdk-differences"):
@@ -278,6 +286,7 @@ async def test_both_are_recorded_with_their_actor(flagstaff: Flagstaff, ada: Cal
     assert (second.action, second.before, second.after) == ("flag.unarchived", archived, back)
 
 
+@pytest.mark.both_databases
 async def test_toggles_beside_an_archival_are_done_before_it_or_refused(
     flagstaff: Flagstaff, ada: Caller, flag: Json
 ) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
+import pytest
 from uuid_utils.compat import uuid7
 
 from flagstaff.assembly.bootstrap import Flagstaff
@@ -87,6 +88,7 @@ async def test_flags_that_do_not_exist_are_named_and_nothing_changes(
     assert await flags_of(ada, environment) == [flag]
 
 
+@pytest.mark.both_databases
 async def test_what_others_need_is_archived_only_together_with_them(
     flagstaff: Flagstaff, ada: Caller, environment: Json
 ) -> None:
@@ -149,6 +151,7 @@ async def test_tags_are_added_and_removed_and_a_repeated_request_changes_nothing
     assert [each["tags"] for each in await flags_of(ada, environment)] == [["b"], ["b"]]
 
 
+@pytest.mark.both_databases
 async def test_many_flags_are_changed_without_holding_the_event_loop(
     flagstaff: Flagstaff, ada: Caller, environment: Json, flag: Json
 ) -> None:

@@ -89,7 +89,6 @@ MALFORMED = [
 ]
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     answer = await client.post(f"{environment_path(environment)}/flags", json=VALID)
     assert answer.status_code == 401
@@ -136,7 +135,6 @@ async def test_tags_and_the_stickiness_are_trimmed(ada: Caller, environment: Jso
     assert (flag["tags"], flag["stickiness"]) == (["b", "a"], "company")
 
 
-@pytest.mark.one_database
 async def test_all_invalid_fields_are_named_at_once(ada: Caller, environment: Json) -> None:
     answer = await ada.post(f"{environment_path(environment)}/flags", json={"enabled": 1, "rollout_percentage": 101})
     assert field_errors(answer) == {
@@ -155,6 +153,7 @@ async def test_a_malformed_body_is_refused_and_nothing_is_created(ada: Caller, e
     assert (await ada.get(path)).json() == []
 
 
+@pytest.mark.both_databases
 async def test_a_key_that_the_environment_has_already_is_a_conflict(ada: Caller, environment: Json, flag: Json) -> None:
     answer = await ada.post(f"{environment_path(environment)}/flags", json={"name": "Another", "key": flag["key"]})
     assert answer.status_code == 409
@@ -229,6 +228,7 @@ async def test_a_creation_is_recorded_with_its_actor(flagstaff: Flagstaff, ada: 
     assert (change.before, change.after) == (None, flag)
 
 
+@pytest.mark.both_databases
 async def test_sixteen_creations_of_one_key_at_once_make_one_flag(
     flagstaff: Flagstaff, ada: Caller, environment: Json
 ) -> None:

@@ -68,6 +68,7 @@ async def test_the_permission_is_needed_in_each_environment(
     assert (await create(eve, project, staging)).status_code == 201
 
 
+@pytest.mark.both_databases
 async def test_a_key_that_is_taken_in_one_environment_keeps_it_from_all(
     ada: Caller, project: Json, environment: Json, staging: Json
 ) -> None:
@@ -92,6 +93,7 @@ async def test_each_environment_gets_a_flag_of_its_own(
         assert KEY in (await client.evaluate(project["sdk_key"], place["key"])).json()["flags"]
 
 
+@pytest.mark.both_databases
 async def test_with_an_idempotency_key_it_happens_once(
     ada: Caller, project: Json, environment: Json, staging: Json
 ) -> None:

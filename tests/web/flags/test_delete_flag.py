@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
@@ -22,6 +23,7 @@ async def test_a_flag_is_deleted_nowhere_but_in_its_place(ada: Caller, flag: Jso
     assert (await ada.get(flag_path(flag))).json() == flag
 
 
+@pytest.mark.both_databases
 async def test_a_deleted_flag_is_gone_with_its_rules_and_no_other(
     flagstaff: Flagstaff, ada: Caller, environment: Json, flag: Json
 ) -> None:
@@ -37,6 +39,7 @@ async def test_a_deleted_flag_is_gone_with_its_rules_and_no_other(
     assert [str(each) for each in left] == [kept["id"]]
 
 
+@pytest.mark.both_databases
 async def test_a_flag_is_deleted_once(ada: Caller, flag: Json) -> None:
     answers = await asyncio.gather(*(ada.delete(flag_path(flag)) for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [204] + [404] * 7

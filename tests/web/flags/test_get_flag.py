@@ -1,12 +1,9 @@
 """GET …/flags/{flag_id}."""
 
-import pytest
-
 from tests.support.api import Caller, Json, flag_path
 from tests.web.flags.conftest import Elsewhere
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, flag: Json) -> None:
     assert (await client.get(flag_path(flag))).status_code == 401
 

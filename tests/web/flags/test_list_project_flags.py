@@ -48,7 +48,6 @@ async def differences(caller: Caller, project: Json, key: str = "new-checkout") 
     return differs
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, project: Json) -> None:
     assert (await client.get(path(project))).status_code == 401
 
@@ -60,7 +59,6 @@ async def test_a_missing_or_foreign_project_is_not_found(ada: Caller, eve: Calle
         assert (await eve.get(path(project) + query)).status_code == 404
 
 
-@pytest.mark.one_database
 async def test_an_invalid_filter_is_refused_by_name(ada: Caller, project: Json) -> None:
     for query, field in (
         ("q=%00", "q"),
@@ -76,6 +74,7 @@ async def test_an_invalid_filter_is_refused_by_name(ada: Caller, project: Json) 
         assert list(field_errors(await ada.get(f"{path(project)}?{query}"))) == [field], query
 
 
+@pytest.mark.both_databases
 async def test_a_project_without_flags_or_environments_is_an_empty_array(ada: Caller, project: Json) -> None:
     assert (await ada.get(path(project))).json() == []
     for each in (await ada.get(f"{project_path(project)}/environments")).json():
@@ -84,6 +83,7 @@ async def test_a_project_without_flags_or_environments_is_an_empty_array(ada: Ca
         assert (await ada.get(path(project) + query)).json() == []
 
 
+@pytest.mark.both_databases
 async def test_flags_come_by_key_with_what_their_audience_depends_on(
     ada: Caller, project: Json, environment: Json, staging: Json
 ) -> None:
@@ -135,6 +135,7 @@ async def test_flags_come_by_key_with_what_their_audience_depends_on(
     }
 
 
+@pytest.mark.both_databases
 async def test_flags_with_the_same_settings_do_not_differ(ada: Caller, project: Json, pair: list[Json]) -> None:
     assert await differences(ada, project) == []
     await ada.put(flag_path(pair[0]), json={"name": "Checkout", "description": "One page", "tags": ["q4"]})
@@ -144,6 +145,7 @@ async def test_flags_with_the_same_settings_do_not_differ(ada: Caller, project: 
     assert await differences(ada, project) == []
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("values", "aspect"),
     [
@@ -164,6 +166,7 @@ async def test_a_field_that_decides_evaluations_makes_them_differ(
     assert await differences(ada, project) == [aspect]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "values",
     [
@@ -187,6 +190,7 @@ async def test_a_rule_that_decides_otherwise_makes_them_differ(
     assert await differences(ada, project) == ["rules"]
 
 
+@pytest.mark.both_databases
 async def test_disabled_rules_do_not_make_them_differ(ada: Caller, project: Json, pair: list[Json]) -> None:
     await ada.create_rule(pair[0], rule_value="nobody", enabled=False)
     rule = await ada.create_rule(pair[1], rule_value="grace", enabled=False)
@@ -195,11 +199,13 @@ async def test_disabled_rules_do_not_make_them_differ(ada: Caller, project: Json
     assert await differences(ada, project) == ["rules"]
 
 
+@pytest.mark.both_databases
 async def test_a_flag_that_an_environment_does_not_have_differs(ada: Caller, project: Json, pair: list[Json]) -> None:
     await ada.create_environment(project)
     assert await differences(ada, project) == ["environments"]
 
 
+@pytest.mark.both_databases
 async def test_an_archived_flag_differs_from_one_that_is_off(ada: Caller, project: Json, pair: list[Json]) -> None:
     await ada.put(flag_path(pair[0]), json={"enabled": False})
     await ada.post(f"{flag_path(pair[1])}/archive")
@@ -209,6 +215,7 @@ async def test_an_archived_flag_differs_from_one_that_is_off(ada: Caller, projec
     assert [each["enabled"] for each in found["flags"]] == [False, True]
 
 
+@pytest.mark.both_databases
 async def test_what_is_archived_everywhere_is_found_by_its_key_only(
     ada: Caller, project: Json, pair: list[Json]
 ) -> None:
@@ -221,6 +228,7 @@ async def test_what_is_archived_everywhere_is_found_by_its_key_only(
     assert await keys(ada, project, key="other") == []
 
 
+@pytest.mark.both_databases
 async def test_a_search_finds_keys_and_names_in_any_environment_ignoring_case(
     ada: Caller, project: Json, environment: Json, staging: Json
 ) -> None:
@@ -240,6 +248,7 @@ async def test_a_search_finds_keys_and_names_in_any_environment_ignoring_case(
     assert len(found["flags"]) == 2
 
 
+@pytest.mark.both_databases
 async def test_parts_lead_on_with_their_filters(ada: Caller, project: Json, environment: Json, staging: Json) -> None:
     for number in range(5):
         await ada.create_flag(environment, key=f"flag-{number}", enabled=number % 2 == 0)
@@ -251,6 +260,7 @@ async def test_parts_lead_on_with_their_filters(ada: Caller, project: Json, envi
     assert not answer.links
 
 
+@pytest.mark.both_databases
 async def test_the_flags_that_differ_are_found_among_many(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json, staging: Json
 ) -> None:

@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 
@@ -74,6 +76,7 @@ async def test_a_cycle_over_many_flags_is_named_whole(ada: Caller, environment: 
     assert (await ada.get(flag_path(first))).json() == first
 
 
+@pytest.mark.both_databases
 async def test_of_changes_at_once_that_would_form_a_cycle_together_one_is_refused(
     ada: Caller, environment: Json
 ) -> None:
@@ -87,6 +90,7 @@ async def test_of_changes_at_once_that_would_form_a_cycle_together_one_is_refuse
     assert sorted(answer.status_code for answer in answers) == [200, 200, 409]
 
 
+@pytest.mark.both_databases
 async def test_a_flag_that_others_need_is_not_deleted(ada: Caller, environment: Json) -> None:
     base = await ada.create_flag(environment, key="base")
     others = [await needs(ada, environment, key, "base") for key in ("b", "a")]

@@ -3,8 +3,6 @@
 from typing import Any
 from uuid import uuid4
 
-import pytest
-
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, field_errors, flag_path
 from tests.support.changes import changes_in
@@ -48,7 +46,6 @@ INVALID: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, flag: Json) -> None:
     assert (await client.put(flag_path(flag), json={"enabled": False})).status_code == 401
 

@@ -22,7 +22,6 @@ def refused(answer: httpx.Response, status: int, name: str, message: str = "") -
     assert body.keys().isdisjoint({"toggles", "features", "events"})
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("headers", [{}, {"authorization": "nobody"}, {"x-sdk-key": "nobody"}])
 async def test_a_request_without_a_valid_key_is_refused(client: Caller, headers: dict[str, str]) -> None:
     refused(await client.get(PATH, headers=headers), 401, "AuthenticationRequired")
@@ -30,13 +29,11 @@ async def test_a_request_without_a_valid_key_is_refused(client: Caller, headers:
         refused(await client.post(f"{PATH}{path}", json={}, headers=headers), 401, "AuthenticationRequired")
 
 
-@pytest.mark.one_database
 async def test_the_key_of_a_project_is_refused_with_the_way_to_another(client: Caller, project: Json) -> None:
     answer = await client.get(PATH, headers={"authorization": project["sdk_key"]})
     refused(answer, 401, "AuthenticationRequired", "POST /api/projects/{project_id}/sdk-keys")
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [("PUT", "", "GET, POST"), ("HEAD", "", "GET, POST"), ("GET", METRICS, "POST"), ("GET", REGISTER, "POST")],
@@ -46,13 +43,11 @@ async def test_other_methods_are_refused(client: Caller, method: str, path: str,
     assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
 
 
-@pytest.mark.one_database
 async def test_other_paths_do_not_exist(client: Caller) -> None:
     for path in ("/", "/client", "s", "/client/features"):
         refused(await client.get(f"{PATH}{path}"), 404, "NotFoundError")
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -69,13 +64,11 @@ async def test_an_invalid_body_is_refused_at_its_field(post: Ask, body: bytes, m
     refused(await post(content=body), 400, "BadDataError", message)
 
 
-@pytest.mark.one_database
 async def test_an_invalid_query_is_refused(get: Ask) -> None:
     refused(await get("userId=" + "a" * 1025), 400, "BadDataError", "context.userId")
     refused(await get("&".join(["a=b"] * 1001)), 400, "BadDataError", "at most 1000 fields")
 
 
-@pytest.mark.one_database
 async def test_a_body_over_the_bound_is_refused(post: Ask) -> None:
     for path in ("", METRICS, REGISTER):
         answer = await post(path=path, content=b" " * (64 * 1024 + 1))
@@ -160,6 +153,7 @@ async def test_the_context_is_read_from_the_query_and_from_the_body(
             assert answer.json()["toggles"] == []
 
 
+@pytest.mark.both_databases
 async def test_a_browser_that_has_the_answer_gets_a_304(ada: Caller, environment: Json, get: Ask) -> None:
     flag = await ada.create_flag(environment, key="checkout", fallthrough="off")
     await ada.create_rule(flag, rule_value="ada")
@@ -192,6 +186,7 @@ async def test_the_query_is_never_logged(get: Ask, client: Caller, log_stream: i
     assert not any("ada@" in line or "properties" in line for line in logged)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("path", "body"),
     [
@@ -217,7 +212,6 @@ async def test_reports_are_accepted(post: Ask, path: str, body: Json) -> None:
     assert (answer.status_code, answer.content) == (200, b"")
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "body",
     [
@@ -237,7 +231,6 @@ async def test_an_invalid_report_is_refused(post: Ask, body: bytes) -> None:
     refused(await post(path=METRICS, content=body), 400, "BadDataError", "body")
 
 
-@pytest.mark.one_database
 async def test_any_page_may_ask(client: Caller) -> None:
     origin = {"origin": "https://shop.example"}
     preflight = await client.options(PATH, headers={**origin, "access-control-request-method": "GET"})

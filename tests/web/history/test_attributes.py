@@ -89,6 +89,7 @@ async def test_of_lists_and_objects_only_what_conditions_can_compare_is_kept(
     assert await kept(ada, client, environment, when_recorded, {"plan": ["a", {}, ["b"]]}) == {"plan": ["a"]}
 
 
+@pytest.mark.both_databases
 async def test_attributes_of_every_context_are_not_kept_twice(
     ada: Caller, client: Caller, environment: Json, flag: Json, when_recorded: WhenRecorded
 ) -> None:

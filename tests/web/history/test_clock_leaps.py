@@ -1,5 +1,7 @@
 """A clock that jumps ahead while the server runs: the periodic deletions remove nothing."""
 
+import pytest
+
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, environment_path
 from tests.support.clock import Clock
@@ -14,6 +16,7 @@ async def purge_all(flagstaff: Flagstaff) -> None:
     await do_now(flagstaff, "history-purge", "idempotency-purge", "account-purge")
 
 
+@pytest.mark.both_databases
 async def test_a_clock_that_was_a_year_ahead_has_deleted_nothing(
     ada: Caller, eve: Caller, flagstaff: Flagstaff, clock: Clock, evaluate: Evaluate, environment: Json
 ) -> None:

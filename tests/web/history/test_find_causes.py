@@ -109,7 +109,6 @@ def about(attribute: str, *values: str) -> Json:
     return {"attribute": attribute, "operator": "in", "values": list(values), "negate": False}
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     answer = await client.post(f"{environment_path(environment)}/evaluations/changes/causes", json={"results": []})
     assert answer.status_code == 401
@@ -121,7 +120,6 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(elsewh
         assert (await caller.post(f"{path}/evaluations/changes/causes", json={"results": [result]})).status_code == 404
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("results", "field"),
     [
@@ -205,6 +203,7 @@ async def test_the_cause_is_the_last_of_several_changes_that_made_the_difference
     assert change == newest
 
 
+@pytest.mark.both_databases
 async def test_a_segment_that_lost_the_user_is_the_cause(
     ada: Caller, project: Json, environment: Json, ask: Ask, evaluate: Evaluate
 ) -> None:
@@ -297,6 +296,7 @@ async def test_an_attribute_of_the_user_is_the_cause_and_not_a_change_that_made_
     assert item["attributes"] == [{"name": "plan", "before": "free", "after": "pro"}]
 
 
+@pytest.mark.both_databases
 async def test_a_user_who_is_found_by_email_may_have_another_id(
     ada: Caller, environment: Json, ask: Ask, evaluate: Evaluate
 ) -> None:
@@ -335,6 +335,7 @@ async def test_a_change_and_the_user_can_be_the_cause_together(
     assert item["attributes"] == [{"name": "plan", "before": "free", "after": "pro"}]
 
 
+@pytest.mark.both_databases
 async def test_a_flag_that_has_been_deleted_since_still_has_its_causes(
     ada: Caller, environment: Json, ask: Ask, evaluate: Evaluate
 ) -> None:
@@ -397,6 +398,7 @@ async def test_an_attribute_that_was_not_kept_is_taken_to_be_the_same_and_that_i
     assert [each["action"] for each in causes["changes"]] == ["flag.toggled", "rule.created"]
 
 
+@pytest.mark.both_databases
 async def test_without_a_state_that_gives_the_result_it_says_what_changed_in_the_meantime(
     ada: Caller, environment: Json, flagstaff: Flagstaff, ask: Ask, evaluate: Evaluate
 ) -> None:
@@ -445,6 +447,7 @@ async def test_after_the_time_of_a_request_the_rest_is_not_examined(find: Find) 
     assert await find(seconds=0) == [Kind.UNAVAILABLE, Kind.NOT_EXAMINED, Kind.NOT_EXAMINED]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("bounds", [{"changes": 1}, {"characters": 0}, {"levels": 0}])
 async def test_after_too_many_changes_a_cause_is_not_available(find: Find, bounds: dict[str, int]) -> None:
     assert await find(**bounds) == [Kind.UNAVAILABLE] * 3

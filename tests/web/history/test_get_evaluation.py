@@ -13,7 +13,6 @@ async def newest(ada: Caller, environment: Json) -> Json:
     return found
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     assert (await client.get(f"{environment_path(environment)}/evaluations/{uuid4()}")).status_code == 401
 
@@ -43,6 +42,7 @@ async def test_an_evaluation_that_is_not_there_is_not_found(
     assert (await ada.get(f"{environment_path(staging)}/evaluations/{found['id']}")).status_code == 404
 
 
+@pytest.mark.both_databases
 async def test_it_is_what_the_list_shows_and_stays_so_after_later_evaluations_and_changes(
     ada: Caller, environment: Json, flag: Json, evaluate: Evaluate
 ) -> None:

@@ -25,7 +25,6 @@ def outcomes(page: Json) -> list[tuple[str, bool, bool]]:
     ]
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     path = f"{environment_path(environment)}/evaluations/changes?user_id=ada"
     assert (await client.get(path)).status_code == 401
@@ -36,7 +35,6 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(elsewh
         assert (await caller.get(f"{path}/evaluations/changes?user_id=ada")).status_code == 404
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -66,6 +64,7 @@ async def test_a_user_without_evaluations_has_none(ada: Caller, environment: Jso
     assert await changes(ada, environment, user_id="ada") == nothing
 
 
+@pytest.mark.both_databases
 async def test_it_says_when_a_flags_answer_changed_from_what_to_what_and_why(
     ada: Caller, environment: Json, evaluate: Evaluate
 ) -> None:
@@ -96,6 +95,7 @@ async def test_it_says_when_a_flags_answer_changed_from_what_to_what_and_why(
     ]
 
 
+@pytest.mark.both_databases
 async def test_pages_lead_from_the_newest_change_to_the_oldest(
     ada: Caller, environment: Json, flag: Json, evaluate: Evaluate
 ) -> None:
@@ -153,6 +153,7 @@ async def test_another_variant_is_another_answer(
     assert (change["before"]["outcome"]["rule_id"], change["after"]["outcome"]["rule_id"]) == (None, rule["id"])
 
 
+@pytest.mark.both_databases
 async def test_a_flag_that_is_evaluated_alone_is_compared_across_the_border_of_two_pages(
     ada: Caller, client: Caller, project: Json, environment: Json, when_recorded: WhenRecorded
 ) -> None:

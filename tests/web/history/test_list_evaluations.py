@@ -9,7 +9,6 @@ from tests.support.api import Caller, Json, environment_path, field_errors, flag
 from tests.web.history.conftest import Elsewhere, Evaluate, WhenRecorded
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     assert (await client.get(f"{environment_path(environment)}/evaluations")).status_code == 401
 
@@ -19,7 +18,6 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(elsewh
         assert (await caller.get(f"{path}/evaluations")).status_code == 404
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -57,6 +55,7 @@ async def test_a_query_that_makes_no_sense_is_refused_by_name(
     assert field in field_errors(await ada.get(f"{environment_path(environment)}/evaluations?{query}"))
 
 
+@pytest.mark.both_databases
 async def test_nothing_evaluated_is_an_empty_page(ada: Caller, environment: Json) -> None:
     answer = await ada.get(f"{environment_path(environment)}/evaluations")
     assert (answer.status_code, answer.json()) == (200, {"items": [], "next_cursor": None})
@@ -87,6 +86,7 @@ async def test_a_record_contains_the_user_and_each_result_with_its_reason(
     }
 
 
+@pytest.mark.both_databases
 async def test_pages_lead_from_the_newest_to_the_oldest(
     ada: Caller, environment: Json, flag: Json, evaluate: Evaluate
 ) -> None:
@@ -101,6 +101,7 @@ async def test_pages_lead_from_the_newest_to_the_oldest(
     assert seen == ["e", None, "c", "b", "a"]
 
 
+@pytest.mark.both_databases
 async def test_filters_narrow_it_down(ada: Caller, environment: Json, flag: Json, evaluate: Evaluate) -> None:
     await evaluate("ada", "bob", user_email="One@example.com")
     await ada.post(f"{flag_path(flag)}/toggle")

@@ -6,7 +6,6 @@ from tests.support.api import Caller, Json, field_errors, flag_path
 from tests.web.history.conftest import Elsewhere, Evaluate
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, flag: Json) -> None:
     assert (await client.get(f"{flag_path(flag)}/evaluations")).status_code == 401
 
@@ -16,7 +15,6 @@ async def test_a_flag_that_is_not_there_or_not_yours_is_not_found(flags_elsewher
         assert (await caller.get(f"{path}/evaluations")).status_code == 404
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("field", ["limit", "cursor", "since", "until", "enabled", "rule_id", "flag_key", "unknown"])
 async def test_a_query_that_makes_no_sense_is_refused_by_name(ada: Caller, flag: Json, field: str) -> None:
     assert field in field_errors(await ada.get(f"{flag_path(flag)}/evaluations", params={field: "rubbish"}))

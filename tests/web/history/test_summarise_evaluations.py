@@ -37,7 +37,6 @@ async def summarise(caller: Caller, environment: Json, **query: Any) -> Json:
     return body
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, environment: Json) -> None:
     assert (await client.get(f"{environment_path(environment)}/evaluations/summary")).status_code == 401
 
@@ -47,7 +46,6 @@ async def test_an_environment_that_is_not_there_or_not_yours_is_not_found(elsewh
         assert (await caller.get(f"{path}/evaluations/summary")).status_code == 404
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -147,6 +145,7 @@ async def test_it_counts_the_users_who_had_a_flag_on_and_off_each_once(
     assert interval["distinct_users"] == summary["distinct_users"] == {"on": 3, "off": 3, "error": 0}
 
 
+@pytest.mark.both_databases
 async def test_it_says_how_precise_the_number_of_many_users_is(
     flagstaff: Flagstaff, ada: Caller, environment: Json, flag: Json
 ) -> None:
@@ -177,6 +176,7 @@ async def test_a_flag_that_was_never_evaluated_had_no_users(ada: Caller, environ
     assert (summary["flags"], summary["distinct_users"]) == ({}, {"on": 0, "off": 0, "error": 0})
 
 
+@pytest.mark.both_databases
 async def test_users_that_are_not_counted_yet_are_not_none(
     flagstaff: Flagstaff, ada: Caller, environment: Json, flag: Json
 ) -> None:
@@ -219,6 +219,7 @@ async def test_it_adds_up_all_flags_if_only_the_total_is_wanted(
     assert (answer["flags"], answer["total"]) == ({}, [{**start, "on": 2, "off": 0}])
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(("total", "least_bytes"), [("false", 1_000_000), ("true", 5_000)])
 async def test_a_long_summary_never_holds_the_event_loop_for_long(
     flagstaff: Flagstaff, ada: Caller, environment: Json, evaluate: Evaluate, total: str, least_bytes: int

@@ -20,25 +20,21 @@ def around_now() -> dict[str, str]:
     return {"since": (now - timedelta(days=1)).isoformat(), "until": (now + timedelta(days=1)).isoformat()}
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, project: Json) -> None:
     assert (await client.get(summary_path(project))).status_code == 401
 
 
-@pytest.mark.one_database
 async def test_a_project_that_is_not_there_or_not_yours_is_not_found(ada: Caller, eve: Caller, project: Json) -> None:
     assert (await eve.get(summary_path(project))).status_code == 404
     for project_id in (uuid4(), *NO_IDS):
         assert (await ada.get(summary_path({"id": project_id}))).status_code == 404, project_id
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("key", ["UPPER", "1st", "a" * 129])
 async def test_what_can_be_no_key_of_a_flag_is_not_found(ada: Caller, project: Json, key: str) -> None:
     assert (await ada.get(summary_path(project, key))).status_code == 404
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -53,7 +49,6 @@ async def test_a_query_that_makes_no_sense_is_refused_by_name(
     assert field in field_errors(await ada.get(f"{summary_path(project)}?{query}"))
 
 
-@pytest.mark.one_database
 async def test_more_than_31_days_are_refused_and_31_are_summarised(ada: Caller, project: Json) -> None:
     for since, until, status in (
         ("2026-10-01T00:00:00Z", "2026-11-01T00:00:00Z", 200),
@@ -75,6 +70,7 @@ async def test_without_a_time_it_is_about_the_last_day(ada: Caller, project: Jso
     }
 
 
+@pytest.mark.both_databases
 async def test_it_counts_one_flag_in_each_environment(
     ada: Caller, project: Json, flag: Json, evaluate: Evaluate, around_now: dict[str, str]
 ) -> None:

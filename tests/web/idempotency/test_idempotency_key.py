@@ -85,7 +85,6 @@ async def test_without_a_token_a_key_opens_nothing(ada: Caller, client: Caller, 
     assert (await client.post(toggle, headers=KEY)).status_code == 401
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("key", ["", " ", "a b", "k" * 256, "a\tb", "ключ".encode(), b"caf\xe9", b"a\x7f"])
 async def test_an_invalid_key_is_refused_and_nothing_is_done(
     flagstaff: Flagstaff, ada: Caller, flag: Json, toggle: str, key: str | bytes
@@ -95,13 +94,13 @@ async def test_an_invalid_key_is_refused_and_nothing_is_done(
     assert await toggles(flagstaff, flag) == 0
 
 
-@pytest.mark.one_database
 async def test_two_keys_in_one_request_are_refused(flagstaff: Flagstaff, ada: Caller, flag: Json, toggle: str) -> None:
     answer = await ada.post(toggle, headers=[("idempotency-key", "a"), ("idempotency-key", "b")])
     assert field_errors(answer) == NO_KEY
     assert await toggles(flagstaff, flag) == 0
 
 
+@pytest.mark.both_databases
 async def test_a_key_that_was_used_for_another_request_is_a_conflict_and_changes_nothing(
     ada: Caller, project: Json, environment: Json, toggle: str
 ) -> None:
@@ -118,6 +117,7 @@ async def test_a_key_that_was_used_for_another_request_is_a_conflict_and_changes
     assert (await ada.get(f"{project_path(project)}/changes")).json() == before
 
 
+@pytest.mark.both_databases
 async def test_a_failed_request_leaves_its_key_unused(
     ada: Caller, eve: Caller, environment: Json, flag: Json, count_keys: CountKeys
 ) -> None:
@@ -136,6 +136,7 @@ async def test_a_failed_request_leaves_its_key_unused(
     assert (await ada.post(flags, json={"name": "Good", "key": "good"}, headers=KEY)).status_code == 201
 
 
+@pytest.mark.both_databases
 async def test_beyond_the_bound_of_an_account_new_keys_are_refused_until_old_ones_expire(
     flagstaff: Flagstaff,
     ada: Caller,
@@ -169,6 +170,7 @@ async def test_a_project_that_is_deleted_is_not_created_again_by_its_first_reque
     assert (await ada.get("/api/projects")).json() == []
 
 
+@pytest.mark.both_databases
 async def test_every_post_is_carried_out_once_and_answered_twice_alike(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json, flag: Json
 ) -> None:
@@ -297,6 +299,7 @@ async def test_after_24_hours_a_key_is_new(
     assert await count_keys() == 0
 
 
+@pytest.mark.both_databases
 async def test_of_many_equal_requests_at_once_one_is_carried_out(
     flagstaff: Flagstaff, ada: Caller, project: Json, flag: Json, toggle: str
 ) -> None:
@@ -309,6 +312,7 @@ async def test_of_many_equal_requests_at_once_one_is_carried_out(
     assert evaluated["flags"][flag["key"]]["enabled"] is answers[0].json()["enabled"]
 
 
+@pytest.mark.both_databases
 async def test_requests_with_keys_of_their_own_are_each_carried_out(
     flagstaff: Flagstaff, ada: Caller, flag: Json, toggle: str
 ) -> None:

@@ -47,6 +47,7 @@ async def long_flags(ada: Caller, environment: Json) -> list[str]:
     return [flag["id"] for flag in flags]
 
 
+@pytest.mark.both_databases
 async def test_a_request_that_changes_nothing_stores_next_to_nothing(
     ada: Caller, environment: Json, long_flags: list[str], count_bytes: CountBytes
 ) -> None:
@@ -81,6 +82,7 @@ async def test_the_repetition_of_a_request_that_changed_nothing_does_not_undo_wh
     )
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("bound", ["BYTES_PER_ACCOUNT", "BYTES_PER_PROJECT"])
 async def test_beyond_a_bound_the_oldest_responses_go_but_their_requests_are_not_carried_out_again(
     ada: Caller,
@@ -145,6 +147,7 @@ async def test_a_member_with_a_lesser_role_gets_no_response_to_what_needed_more(
     assert (await eve.post(toggle, headers=key(len(toggle)))).headers["idempotency-replayed"] == "true"
 
 
+@pytest.mark.both_databases
 async def test_who_has_left_a_project_is_not_told_the_key_that_it_was_created_with(
     flagstaff: Flagstaff, ada: Caller, eve: Caller
 ) -> None:

@@ -61,7 +61,6 @@ async def preview(caller: Caller, flag: Json, **changes: Any) -> Json:
     return impact
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, flag: Json) -> None:
     assert (await client.post(f"{flag_path(flag)}/impact", json={"flag": flag})).status_code == 401
 
@@ -89,6 +88,7 @@ async def test_a_flag_that_is_not_there_or_not_yours_is_not_found(ada: Caller, e
         assert answer.status_code == 404
 
 
+@pytest.mark.both_databases
 async def test_what_could_not_be_saved_is_refused(ada: Caller, flag: Json) -> None:
     path = f"{flag_path(flag)}/impact"
     rule = {**ATTRIBUTES, "conditions": [{"attribute": "plan", "operator": "eq", "values": ["x"]}]}
@@ -122,6 +122,7 @@ async def test_without_evaluations_nobody_is_affected(ada: Caller, flag: Json, c
     }
 
 
+@pytest.mark.both_databases
 async def test_each_user_counts_once_with_the_newest_evaluation(
     flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, flag: Json
 ) -> None:

@@ -61,6 +61,7 @@ async def test_an_admin_neither_makes_nor_changes_nor_removes_an_owner(
     assert (await eve.delete(path)).status_code == 204
 
 
+@pytest.mark.both_databases
 async def test_the_last_owner_cannot_be_demoted_or_leave(
     flagstaff: Flagstaff, ada: Caller, eve: Caller, project: Json
 ) -> None:
@@ -73,6 +74,7 @@ async def test_the_last_owner_cannot_be_demoted_or_leave(
         assert "is the last owner of the project" in answer.json()["detail"]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_MAX_PROJECTS_PER_ACCOUNT": "1"}])
 async def test_a_project_counts_against_the_quota_of_an_owner_who_has_room_for_it(
     flagstaff: Flagstaff, ada: Caller, eve: Caller, sign_up: SignUp, project: Json
@@ -186,6 +188,7 @@ async def test_a_role_in_an_environment_ends_with_it(
     assert (await eve.delete(environment_path(again))).status_code == 403
 
 
+@pytest.mark.both_databases
 async def test_everyone_can_read_their_own_permissions(flagstaff: Flagstaff, eve: Caller, project: Json) -> None:
     await join(flagstaff, project, eve, "viewer", {"staging": "editor"})
     found = (await eve.get(f"{project_path(project)}/permissions")).json()

@@ -4,6 +4,8 @@ import asyncio
 from collections import Counter
 from uuid import UUID
 
+import pytest
+
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.projects.members_store import delete_member
 from flagstaff.projects.projects_store import find_project_for_update
@@ -11,6 +13,7 @@ from tests.support.api import Caller, Json, flag_path, project_path
 from tests.support.members import join, member_path
 
 
+@pytest.mark.both_databases
 async def test_two_owners_who_demote_each_other_at_once_leave_one(
     flagstaff: Flagstaff, ada: Caller, eve: Caller, project: Json
 ) -> None:
@@ -24,6 +27,7 @@ async def test_two_owners_who_demote_each_other_at_once_leave_one(
         assert sorted(each.status_code for each in answers) == [200, 403]
 
 
+@pytest.mark.both_databases
 async def test_two_owners_who_leave_at_once_leave_one(
     flagstaff: Flagstaff, ada: Caller, eve: Caller, project: Json
 ) -> None:
@@ -48,6 +52,7 @@ async def test_a_role_that_is_lost_between_a_request_and_its_commit_writes_nothi
     assert (await ada.get(flag_path(flag))).json()["enabled"] is True
 
 
+@pytest.mark.both_databases
 async def test_toggles_during_a_demotion_are_refused_or_before_it(
     flagstaff: Flagstaff, ada: Caller, eve: Caller, project: Json
 ) -> None:

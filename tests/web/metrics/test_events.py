@@ -36,7 +36,6 @@ async def post(caller: Caller, sdk_key: str, body: Any, **headers: str) -> Any:
     return await caller.post(PATH, json=body, headers={"x-sdk-key": sdk_key, **headers})
 
 
-@pytest.mark.one_database
 async def test_without_a_valid_key_nothing_is_accepted(client: Caller, sdk_key: str) -> None:
     body = {"environment": "production", "events": [ERROR]}
     for key in ("", "x", sdk_key[:-1]):
@@ -83,13 +82,11 @@ async def test_a_body_of_another_form_is_refused_as_a_whole(
     assert await stored(flagstaff) == []
 
 
-@pytest.mark.one_database
 async def test_a_body_beyond_the_bound_is_refused(client: Caller, sdk_key: str) -> None:
     answer = await client.post(PATH, content=b" " * (256 * 1024 + 1), headers={"x-sdk-key": sdk_key})
     assert answer.status_code == 413
 
 
-@pytest.mark.one_database
 async def test_only_posts_are_answered(client: Caller) -> None:
     assert (await client.get(PATH)).status_code == 405
     assert (await client.post(f"{PATH}/x", json={})).status_code == 404
@@ -99,6 +96,7 @@ async def test_an_environment_that_does_not_exist_is_not_found(client: Caller, s
     assert (await post(client, sdk_key, {"environment": "moon", "events": []})).status_code == 404
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("event", "reason"),
     [
@@ -127,6 +125,7 @@ async def test_an_event_that_cannot_count_is_named_and_the_others_count(
     assert [unit for _, unit, *_ in await stored(flagstaff)] == ["ada", "grace"]
 
 
+@pytest.mark.both_databases
 async def test_events_are_stored_in_their_order_with_their_time_and_value(
     flagstaff: Flagstaff, client: Caller, sdk_key: str
 ) -> None:
@@ -151,6 +150,7 @@ async def test_events_are_stored_in_their_order_with_their_time_and_value(
     assert all(before <= time <= tables.microseconds(datetime.now(UTC)) for _, _, time, _ in others)
 
 
+@pytest.mark.both_databases
 async def test_an_event_with_an_id_counts_once_however_often_it_is_sent(
     flagstaff: Flagstaff, client: Caller, sdk_key: str
 ) -> None:
@@ -180,6 +180,7 @@ async def test_an_event_counts_for_the_attribute_that_a_flag_is_sticky_by(
     ]
 
 
+@pytest.mark.both_databases
 async def test_unknown_metrics_are_counted_where_people_see_them(
     flagstaff: Flagstaff, ada: Caller, eve: Caller, project: Json, environment: Json, sdk_key: str
 ) -> None:
@@ -200,6 +201,7 @@ async def test_unknown_metrics_are_counted_where_people_see_them(
     }
 
 
+@pytest.mark.both_databases
 async def test_of_an_environment_so_many_unknown_metrics_are_counted(
     flagstaff: Flagstaff, ada: Caller, project: Json, sdk_key: str
 ) -> None:
@@ -210,6 +212,7 @@ async def test_of_an_environment_so_many_unknown_metrics_are_counted(
     assert len((await ada.get(path)).json()) == 100
 
 
+@pytest.mark.both_databases
 async def test_a_metric_is_known_at_once_and_unknown_after_its_end(ada: Caller, project: Json, sdk_key: str) -> None:
     event = {"metric": "signups", "user_id": "ada"}
     assert (await send_events(ada, sdk_key, event))["accepted"] == 0

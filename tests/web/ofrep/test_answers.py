@@ -40,6 +40,7 @@ async def test_one_flag_is_answered(ada: Caller, environment: Json, ask: Ask) ->
     assert answer.text == '{"key":"colour","value":{"shade":1.0},"variant":"blue","reason":"STATIC","metadata":{}}'
 
 
+@pytest.mark.both_databases
 async def test_a_flag_that_is_killed_is_false_at_once(ada: Caller, environment: Json, ask: Ask) -> None:
     flag = await ada.create_flag(environment, key="checkout")
     assert (await ask(flag="checkout")).json()["value"] is True
@@ -136,6 +137,7 @@ async def test_a_key_of_a_browser_may_ask(keys: KeyMaker, environment: Json, cli
     assert (await client.post(PATH, json={}, headers={"x-api-key": key})).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_a_client_that_has_the_answer_gets_a_304(ada: Caller, environment: Json, ask: Ask) -> None:
     flag = await ada.create_flag(environment, key="checkout", rollout_percentage=0, fallthrough="off")
     await ada.create_rule(flag, rule_value="ada")
@@ -194,6 +196,7 @@ async def test_all_members_but_the_identifiers_are_recorded_if_that_is_chosen(
     assert recorded["attributes"] == {"plan": "pro"}
 
 
+@pytest.mark.both_databases
 async def test_first_requests_at_the_same_time_share_the_translation(
     ada: Caller, environment: Json, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,7 +209,6 @@ async def test_first_requests_at_the_same_time_share_the_translation(
     assert len(made) == 1
 
 
-@pytest.mark.one_database
 async def test_any_page_may_ask(client: Caller) -> None:
     origin = {"origin": "https://shop.example"}
     for path in (PATH, f"{PATH}/a/b"):
@@ -228,7 +230,6 @@ async def test_evaluations_are_not_in_the_access_log(ask: Ask, log_stream: Any) 
     assert not [line for line in lines if '"logger": "httpx"' not in line]  # the test's own client
 
 
-@pytest.mark.one_database
 async def test_the_description_is_served(client: Caller) -> None:
     answer: httpx.Response = await client.get("/openapi/ofrep.json")
     assert answer.json()["info"]["version"] == "0.3.0"

@@ -24,7 +24,6 @@ def refused(answer: httpx.Response, status: int, code: str, details: str = "") -
     assert "flags" not in body
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "headers",
     [
@@ -47,17 +46,16 @@ async def test_a_request_without_a_valid_key_is_refused(client: Caller, headers:
         assert answer.headers["www-authenticate"] == "Bearer"
 
 
-@pytest.mark.one_database
 async def test_two_different_keys_are_refused(ask: Ask) -> None:
     refused(await ask(headers={"x-api-key": "another"}), 401, "GENERAL")
 
 
-@pytest.mark.one_database
 async def test_the_key_of_a_project_is_refused_with_the_way_to_another(client: Caller, project: Json) -> None:
     answer = await client.post(PATH, json={}, headers={"x-api-key": project["sdk_key"]})
     refused(answer, 401, "GENERAL", "POST /api/projects/{project_id}/sdk-keys")
 
 
+@pytest.mark.both_databases
 async def test_a_revoked_key_is_refused_at_once(keys: KeyMaker, project: Json, ask: Ask) -> None:
     assert (await ask()).status_code == 200
     await keys.revoke_all(project)
@@ -80,13 +78,11 @@ async def test_a_flag_that_does_not_exist_is_not_found_by_any_key(ask: Ask) -> N
     assert answer.json()["key"] == "a/b/c"
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("path", ["/ofrep/", "/ofrep/v1/configuration", "/ofrep/v2/evaluate/flags", f"{PATH}x"])
 async def test_other_paths_do_not_exist(client: Caller, path: str) -> None:
     refused(await client.post(path, json={}), 404, "GENERAL", PATH)
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"])
 async def test_other_methods_are_refused(client: Caller, method: str) -> None:
     for path in (PATH, f"{PATH}/checkout"):
@@ -97,14 +93,12 @@ async def test_other_methods_are_refused(client: Caller, method: str) -> None:
             refused(answer, 405, "GENERAL", "POST")
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"7", b'"x"', b"\xff", b"[" * 60_000])
 async def test_a_body_that_is_no_json_object_cannot_be_parsed(ask: Ask, body: bytes) -> None:
     refused(await ask(content=body), 400, "PARSE_ERROR", "body")
     refused(await ask(flag="checkout", content=body), 400, "PARSE_ERROR", "body")
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("context", "details"),
     [
@@ -125,12 +119,10 @@ async def test_an_invalid_context_is_refused_at_its_member(ask: Ask, context: An
     assert answer.json()["key"] == "checkout"
 
 
-@pytest.mark.one_database
 async def test_half_a_character_in_the_targeting_key_cannot_be_parsed(ask: Ask) -> None:
     refused(await ask(content=b'{"context":{"targetingKey":"\\ud83d"}}'), 400, "PARSE_ERROR")
 
 
-@pytest.mark.one_database
 async def test_a_body_over_the_bound_is_refused(ask: Ask) -> None:
     refused(await ask(content=b" " * (64 * 1024 + 1)), 413, "GENERAL", "64 KiB")
 

@@ -148,6 +148,7 @@ async def test_an_archived_flag_that_was_read_before_is_a_change_by_somebody_els
     assert (await ada.put(flag_path(flag), json={"name": "Mine"}, headers=present)).status_code == 409
 
 
+@pytest.mark.both_databases
 async def test_of_16_writers_with_the_same_tag_exactly_one_wins(
     ada: Caller, flag: Json, list_changes: ListChanges
 ) -> None:
@@ -165,6 +166,7 @@ async def test_of_16_writers_with_the_same_tag_exactly_one_wins(
     assert len(await list_changes()) == before + 1
 
 
+@pytest.mark.both_databases
 async def test_of_a_deletion_and_changes_with_the_same_tag_exactly_one_wins(ada: Caller, environment: Json) -> None:
     for number in range(4):
         flag = await ada.create_flag(environment, key=f"flag-{number}")
@@ -191,6 +193,7 @@ async def test_a_repetition_gets_the_first_response_and_its_tag_before_the_state
     assert (other.status_code, other.json()["current"]) == (412, first.json())
 
 
+@pytest.mark.both_databases
 async def test_a_repeated_creation_has_the_tag_of_the_first(ada: Caller, project: Json, environment: Json) -> None:
     for path, body in (
         (f"{project_path(project)}/environments", {"name": "Canary", "key": "canary"}),
@@ -222,6 +225,7 @@ async def test_the_tag_survives_compression(ada: Caller, environment: Json) -> N
     assert changed.status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_each_change_makes_another_tag_when_the_clock_stands_still_or_goes_back(
     ada: Caller, clock: Clock, environment: Json
 ) -> None:

@@ -146,6 +146,7 @@ async def call(place: Place, operation: Operation, tag: dict[str, str]) -> httpx
         del place.owner.headers["if-match"]
 
 
+@pytest.mark.both_databases
 async def test_every_change_in_a_project_is_made_only_to_the_state_that_it_demands(
     ada: Caller, place: Place, list_changes: ListChanges
 ) -> None:
@@ -186,6 +187,7 @@ async def test_every_change_in_a_project_is_made_only_to_the_state_that_it_deman
             assert done.headers["etag"].removeprefix("W/").startswith('"')
 
 
+@pytest.mark.both_databases
 async def test_an_account_and_the_configuration_are_changed_only_in_the_state_that_is_demanded(
     ada: Caller, eve: Caller
 ) -> None:
@@ -205,6 +207,7 @@ async def test_an_account_and_the_configuration_are_changed_only_in_the_state_th
         assert changed.headers["etag"] == (await ada.get(path)).headers["etag"]
 
 
+@pytest.mark.both_databases
 async def test_a_personal_token_is_revoked_only_in_the_state_that_is_demanded(ada: Caller) -> None:
     body = {"name": "Laptop", "permissions": ["project:read"], "current_password": PASSWORD}
     made = await ada.post("/api/me/tokens", json=body)

@@ -27,7 +27,6 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.one_database
 async def test_creating_requires_a_token(client: Caller, list_changes: ListChanges) -> None:
     assert (await client.post("/api/projects", json={"name": "Shop"})).status_code == 401
     assert await list_changes() == []
@@ -63,6 +62,7 @@ async def test_a_description_is_null_when_absent_or_null(ada: Caller) -> None:
     assert (await ada.create_project(description=""))["description"] == ""
 
 
+@pytest.mark.both_databases
 async def test_the_longest_texts_and_any_unicode_are_kept(ada: Caller) -> None:
     for name, description in (("x" * 255, "x" * 10_000), ("🏳️‍🌈 Läden\u202e", "'; DROP TABLE projects; --\u2028{}%s")):
         project = await ada.create_project(name=name, description=description)
@@ -70,6 +70,7 @@ async def test_the_longest_texts_and_any_unicode_are_kept(ada: Caller) -> None:
         assert (listed["name"], listed["description"]) == (name, description)
 
 
+@pytest.mark.both_databases
 async def test_each_project_has_its_own_key_with_random_url_safe_characters(ada: Caller) -> None:
     keys = {(await ada.create_project())["sdk_key"] for _ in range(3)}
 

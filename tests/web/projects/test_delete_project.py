@@ -2,6 +2,7 @@
 
 from uuid import uuid4
 
+import pytest
 import sqlalchemy as sa
 
 from flagstaff.assembly.bootstrap import Flagstaff
@@ -26,6 +27,7 @@ async def test_a_missing_or_foreign_resource_is_not_found(ada: Caller, eve: Call
     assert (await ada.get(project_path(project))).json() == project
 
 
+@pytest.mark.both_databases
 async def test_it_is_gone_with_all_that_is_in_it_and_its_key_is_refused(ada: Caller, flagstaff: Flagstaff) -> None:
     project, kept = await ada.create_project(), await ada.create_flag()
     environment = await ada.get_environment(project)

@@ -2,6 +2,8 @@
 
 from uuid import uuid4
 
+import pytest
+
 from tests.support.api import NO_IDS, Caller, project_path
 
 
@@ -23,6 +25,7 @@ async def test_a_foreign_project_gets_the_same_answer_as_a_missing_one(ada: Call
     assert hidden == missing
 
 
+@pytest.mark.both_databases
 async def test_a_project_is_read_by_its_id_in_either_case(ada: Caller) -> None:
     project = await ada.create_project()
 
@@ -32,6 +35,7 @@ async def test_a_project_is_read_by_its_id_in_either_case(ada: Caller) -> None:
         assert answer.json() == project
 
 
+@pytest.mark.both_databases
 async def test_environments_and_permissions_come_only_if_they_are_asked_for(ada: Caller) -> None:
     project = await ada.create_project()
     path = project_path(project)

@@ -6,7 +6,6 @@ from tests.support.api import Caller
 from tests.support.clock import Clock
 
 
-@pytest.mark.one_database
 async def test_listing_requires_a_token(client: Caller) -> None:
     assert (await client.get("/api/projects")).status_code == 401
 
@@ -17,6 +16,7 @@ async def test_projects_of_others_are_not_listed(ada: Caller, eve: Caller) -> No
     assert (await eve.get("/api/projects")).json() == []
 
 
+@pytest.mark.both_databases
 async def test_all_projects_are_listed_whole_and_newest_first(ada: Caller, clock: Clock) -> None:
     projects = []
     for number in range(6):

@@ -3,6 +3,8 @@
 import asyncio
 from uuid import uuid4
 
+import pytest
+
 from tests.support.api import NO_IDS, Caller, project_path
 from tests.web.conftest import ListChanges
 
@@ -23,6 +25,7 @@ async def test_a_missing_or_foreign_resource_is_not_found(ada: Caller, eve: Call
     assert (await ada.evaluate(project["sdk_key"])).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_the_old_key_is_refused_at_once_and_the_new_one_serves_every_environment(ada: Caller) -> None:
     project = await ada.create_project()
     await ada.create_flag(await ada.get_environment(project, "staging"), key="dark-mode")
@@ -41,6 +44,7 @@ async def test_the_old_key_is_refused_at_once_and_the_new_one_serves_every_envir
     assert "dark-mode" in (await ada.evaluate(renewed["sdk_key"], "staging")).json()["flags"]
 
 
+@pytest.mark.both_databases
 async def test_of_keys_regenerated_at_once_only_the_last_one_works(ada: Caller) -> None:
     project = await ada.create_project()
 

@@ -29,7 +29,6 @@ async def project(ada: Caller) -> Json:
     return await ada.create_project(name="Shop", description="All of it")
 
 
-@pytest.mark.one_database
 async def test_changing_requires_a_token(client: Caller, project: Json) -> None:
     assert (await client.put(project_path(project), json={"name": "Market"})).status_code == 401
 
@@ -97,6 +96,7 @@ async def test_every_change_is_strictly_later_than_the_one_before(ada: Caller, p
     assert moments == sorted(set(moments)), "the clock stood still, and yet each is later"
 
 
+@pytest.mark.both_databases
 async def test_changes_of_different_fields_at_once_all_last(ada: Caller, project: Json) -> None:
     await asyncio.gather(
         *(ada.put(project_path(project), json={"name": f"Name {number}"}) for number in range(4)),

@@ -173,6 +173,7 @@ async def test_a_release_is_answered_as_it_was_given(ada: Caller, metric: Json, 
     assert open_ones.json() == [release]
 
 
+@pytest.mark.both_databases
 async def test_changes_of_several_flags_are_scheduled_together_or_not_at_all(
     ada: Caller, environment: Json, flag: Json
 ) -> None:
@@ -194,6 +195,7 @@ async def test_changes_of_several_flags_are_scheduled_together_or_not_at_all(
     assert len((await ada.get(path)).json()) == 2
 
 
+@pytest.mark.both_databases
 async def test_of_the_releases_of_a_flag_that_have_ended_so_many_are_kept(ada: Caller, flag: Json, path: str) -> None:
     made = []
     for _ in range(ENDED_KEPT + 1):

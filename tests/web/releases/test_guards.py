@@ -55,6 +55,7 @@ def errors(users: Sequence[str]) -> list[Json]:
     return [{"metric": "errors", "user_id": user} for user in users]
 
 
+@pytest.mark.both_databases
 async def test_a_flag_that_hurts_is_turned_off_and_everybody_is_told_why(
     ada: Caller, project: Json, flag: Json, metric: Json, list_changes: ListChanges
 ) -> None:
@@ -80,6 +81,7 @@ async def test_a_flag_that_hurts_is_turned_off_and_everybody_is_told_why(
     assert {each["actor_email"] for each in changes} == {"ada@example.com"}
 
 
+@pytest.mark.both_databases
 async def test_a_flag_that_does_not_matter_is_left_alone(ada: Caller, project: Json, flag: Json, metric: Json) -> None:
     assert metric
     release = await begin(ada, flag, TURN_OFF)
@@ -99,6 +101,7 @@ def counted(results: Json, metric: str) -> int:
     return sum(arm["events"] for arm in found["arms"])
 
 
+@pytest.mark.both_databases
 async def test_a_guard_pauses_its_release_and_leaves_the_flag_on(
     ada: Caller, project: Json, flag: Json, metric: Json
 ) -> None:
@@ -113,6 +116,7 @@ async def test_a_guard_pauses_its_release_and_leaves_the_flag_on(
     assert resumed["state"] == "running"
 
 
+@pytest.mark.both_databases
 async def test_a_guard_that_only_tells_changes_nothing_and_tells_once(
     ada: Caller, project: Json, flag: Json, metric: Json, list_changes: ListChanges
 ) -> None:
@@ -128,6 +132,7 @@ async def test_a_guard_that_only_tells_changes_nothing_and_tells_once(
     assert [each["action"] for each in await list_changes()].count("release.warned") == 1
 
 
+@pytest.mark.both_databases
 async def test_what_is_tolerated_does_not_turn_the_flag_off(ada: Caller, project: Json, flag: Json) -> None:
     await create_metric(ada, project)
     release = await begin(ada, flag, {**TURN_OFF, "tolerates": 10})
@@ -137,6 +142,7 @@ async def test_what_is_tolerated_does_not_turn_the_flag_off(ada: Caller, project
     assert results["metrics"][0]["evidence"] < 20
 
 
+@pytest.mark.both_databases
 async def test_fewer_of_what_is_wanted_is_harm(ada: Caller, project: Json, flag: Json) -> None:
     await create_metric(ada, project, key="purchases", better="up", name="Purchases")
     release = await begin(ada, flag, {"metric": "purchases", "action": "turn_off"})
@@ -145,6 +151,7 @@ async def test_fewer_of_what_is_wanted_is_harm(ada: Caller, project: Json, flag:
     assert (await until_state(ada, release, "stopped"))["reason"].startswith("Purchases: 0 of ")
 
 
+@pytest.mark.both_databases
 async def test_an_event_counts_once_for_a_user_and_only_after_the_exposure(
     flagstaff: Flagstaff, ada: Caller, project: Json, flag: Json, metric: Json
 ) -> None:
@@ -161,6 +168,7 @@ async def test_an_event_counts_once_for_a_user_and_only_after_the_exposure(
     await until_results(ada, release, lambda found: counted(found, "errors") == 2)
 
 
+@pytest.mark.both_databases
 async def test_an_event_that_is_stored_before_its_exposure_counts_when_that_arrives(
     flagstaff: Flagstaff, ada: Caller, project: Json, flag: Json, metric: Json
 ) -> None:
@@ -175,6 +183,7 @@ async def test_an_event_that_is_stored_before_its_exposure_counts_when_that_arri
     await until_results(ada, release, lambda found: counted(found, "errors") == 1)
 
 
+@pytest.mark.both_databases
 async def test_users_who_match_a_rule_are_left_out_and_counted(
     ada: Caller, project: Json, flag: Json, metric: Json
 ) -> None:
@@ -188,6 +197,7 @@ async def test_users_who_match_a_rule_are_left_out_and_counted(
     assert sum(arm["users"] for arm in results["metrics"][0]["arms"]) == 9
 
 
+@pytest.mark.both_databases
 async def test_values_are_compared_by_their_mean(ada: Caller, project: Json, flag: Json) -> None:
     await create_metric(ada, project, key="latency", name="Latency", kind="value", unit="ms")
     release = await begin(ada, flag, {"metric": "latency", "action": "turn_off"})
@@ -203,6 +213,7 @@ async def test_values_are_compared_by_their_mean(ada: Caller, project: Json, fla
     assert on["difference"]["low"] < 100 < on["difference"]["high"]
 
 
+@pytest.mark.both_databases
 async def test_counts_are_compared_by_user_also_of_those_without_an_event(
     ada: Caller, project: Json, flag: Json
 ) -> None:
@@ -221,6 +232,7 @@ async def test_counts_are_compared_by_user_also_of_those_without_an_event(
     assert (on["mean"], off["mean"]) == (pytest.approx(4 / len(treated)), pytest.approx(1 / len(control)))
 
 
+@pytest.mark.both_databases
 async def test_variants_are_arms_and_the_first_one_is_the_control(
     ada: Caller, project: Json, environment: Json, metric: Json
 ) -> None:
@@ -242,6 +254,7 @@ async def test_variants_are_arms_and_the_first_one_is_the_control(
     assert (blue["name"], blue["events"], other["events"]) == ("blue", 0, len(green))
 
 
+@pytest.mark.both_databases
 async def test_a_step_waits_for_users_and_for_the_evidence_to_fall(
     ada: Caller, project: Json, flag: Json, metric: Json
 ) -> None:
@@ -258,6 +271,7 @@ async def test_a_step_waits_for_users_and_for_the_evidence_to_fall(
     assert moved["applied"][1]["arms"][1]["share"] == 0.6
 
 
+@pytest.mark.both_databases
 async def test_the_users_of_a_release_are_exported_with_what_they_did(
     ada: Caller, eve: Caller, project: Json, flag: Json, metric: Json
 ) -> None:
@@ -291,6 +305,7 @@ async def test_an_identifier_that_no_text_can_hold_is_counted_as_unknown_and_sto
     await until_results(ada, other, lambda found: found["users"] == 2)
 
 
+@pytest.mark.both_databases
 async def test_a_release_of_a_flag_that_is_evaluated_already_misses_nobody(
     flagstaff: Flagstaff, ada: Caller, project: Json, environment: Json, metric: Json
 ) -> None:

@@ -89,6 +89,7 @@ async def test_a_step_changes_rules(ada: Caller, flag: Json) -> None:
     assert [(each["rule_value"], each["enabled"]) for each in found] == [("example.com", True), ("ada", False)]
 
 
+@pytest.mark.both_databases
 async def test_a_step_that_cannot_be_applied_ends_the_release_and_changes_nothing(
     ada: Caller, environment: Json, flag: Json
 ) -> None:
@@ -102,6 +103,7 @@ async def test_a_step_that_cannot_be_applied_ends_the_release_and_changes_nothin
     assert (await get_flag(ada, flag))["description"] is None
 
 
+@pytest.mark.both_databases
 async def test_steps_whose_times_have_all_passed_are_folded_into_the_newest(
     flagstaff: Flagstaff, ada: Caller, flag: Json
 ) -> None:
@@ -221,6 +223,7 @@ async def test_a_release_that_has_ended_can_only_be_read(ada: Caller, flag: Json
     assert await read_release(ada, release) == cancelled
 
 
+@pytest.mark.both_databases
 async def test_the_releases_of_a_flag_go_with_it(ada: Caller, environment: Json, flag: Json) -> None:
     await create_release(ada, flag, {**NOW, "after_seconds": HOUR})
     assert (await ada.delete(flag_path(flag))).status_code == 204

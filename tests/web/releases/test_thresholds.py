@@ -66,6 +66,7 @@ async def begin(caller: Caller, flag: Json, *thresholds: Json) -> Json:
     return begun
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("threshold", "field"),
     [
@@ -111,6 +112,7 @@ async def test_what_is_reported_elsewhere_is_told_to_nobody(
         assert (await eve.post(path, json=body)).status_code == 404
 
 
+@pytest.mark.both_databases
 async def test_a_flag_is_turned_off_when_a_threshold_is_passed_and_everybody_is_told_why(
     flagstaff: Flagstaff, ada: Caller, project: Json, flag: Json, list_changes: ListChanges
 ) -> None:
@@ -141,6 +143,7 @@ async def test_a_flag_is_turned_off_when_a_threshold_is_passed_and_everybody_is_
     assert actions.count("release.stopped") == 1
 
 
+@pytest.mark.both_databases
 async def test_a_release_is_paused_by_a_quantile_and_goes_on_when_it_is_resumed(
     flagstaff: Flagstaff, ada: Caller, flag: Json
 ) -> None:
@@ -152,6 +155,7 @@ async def test_a_release_is_paused_by_a_quantile_and_goes_on_when_it_is_resumed(
     assert (await ada.get(flag_path(flag))).json()["enabled"]
 
 
+@pytest.mark.both_databases
 async def test_several_thresholds_of_one_request_metric_act_each_once(
     flagstaff: Flagstaff, ada: Caller, flag: Json
 ) -> None:
@@ -172,6 +176,7 @@ async def test_several_thresholds_of_one_request_metric_act_each_once(
     assert found["state"] == "running"
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("reported", "threshold"),
     [
@@ -194,6 +199,7 @@ async def test_what_is_within_its_limit_or_unknown_passes_no_threshold(
     assert found["state"] == "running"
 
 
+@pytest.mark.both_databases
 async def test_a_counter_that_has_stopped_is_below_its_threshold(flagstaff: Flagstaff, ada: Caller, flag: Json) -> None:
     await have_reported(flagstaff, flag, counted(3, ("appName", "other")))
     orders: dict[str, Any] = {"request_metric": "errors", "measure": "per_minute", "below": 1, "minutes": 1}
@@ -203,6 +209,7 @@ async def test_a_counter_that_has_stopped_is_below_its_threshold(flagstaff: Flag
     assert paused["reason"].endswith("was 0 over the last minute, below the threshold of 1.")
 
 
+@pytest.mark.both_databases
 async def test_minutes_before_the_step_began_do_not_count(flagstaff: Flagstaff, ada: Caller, flag: Json) -> None:
     await have_reported(flagstaff, flag, counted(9))
     short = {**ERRORS, "minutes": 1, "action": "notify"}

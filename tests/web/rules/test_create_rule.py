@@ -3,8 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-import pytest
-
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, field_errors
 from tests.support.changes import changes_in
@@ -92,7 +90,6 @@ INVALID: list[tuple[Json, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, rules_path: str) -> None:
     assert (await client.post(rules_path, json=VALID)).status_code == 401
 

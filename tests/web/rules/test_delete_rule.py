@@ -10,7 +10,6 @@ from tests.support.changes import changes_in
 from tests.web.flags.conftest import Elsewhere
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, rule_path: str) -> None:
     assert (await client.delete(rule_path)).status_code == 401
 
@@ -33,6 +32,7 @@ async def test_a_deleted_rule_is_gone_and_no_other(
     assert (await ada.get(rules_path)).json() == [kept]
 
 
+@pytest.mark.both_databases
 async def test_a_rule_is_deleted_once_and_that_is_written_down(
     flagstaff: Flagstaff, ada: Caller, flag: Json, rule: Json, rule_path: str
 ) -> None:

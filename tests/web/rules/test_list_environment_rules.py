@@ -11,7 +11,6 @@ def rules_of(flag: Json) -> str:
     return f"/api/projects/{flag['project_id']}/environments/{flag['environment_id']}/rules"
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, flag: Json) -> None:
     assert (await client.get(rules_of(flag))).status_code == 401
 
@@ -34,6 +33,7 @@ async def test_an_environment_without_rules_is_an_empty_array(ada: Caller, flag:
     assert (answer.status_code, answer.json()) == (200, [])
 
 
+@pytest.mark.both_databases
 async def test_the_rules_of_all_flags_come_flag_by_flag_in_the_order_in_which_they_are_tried(
     ada: Caller, flag: Json
 ) -> None:

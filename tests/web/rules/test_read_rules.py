@@ -7,7 +7,6 @@ from tests.support.clock import Clock
 from tests.web.flags.conftest import Elsewhere
 
 
-@pytest.mark.one_database
 async def test_they_need_a_token(client: Caller, rules_path: str, rule_path: str) -> None:
     for path in (rules_path, rule_path):
         assert (await client.get(path)).status_code == 401
@@ -30,6 +29,7 @@ async def test_a_flag_without_rules_has_an_empty_array(ada: Caller, rules_path: 
     assert (answer.status_code, answer.json()) == (200, [])
 
 
+@pytest.mark.both_databases
 async def test_rules_come_by_priority_and_then_oldest_first(
     ada: Caller, flag: Json, rules_path: str, clock: Clock
 ) -> None:

@@ -21,7 +21,6 @@ CONDITION = {
 }
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, rule_path: str) -> None:
     assert (await client.put(rule_path, json={"enabled": False})).status_code == 401
 
@@ -88,6 +87,7 @@ async def test_a_change_is_recorded_with_its_actor(
     assert (change.action, change.before, change.after) == ("rule.updated", rule, updated)
 
 
+@pytest.mark.both_databases
 async def test_a_rule_whose_value_would_be_refused_today_can_be_switched_off_and_mended(
     flagstaff: Flagstaff, ada: Caller, rule: Json, rule_path: str
 ) -> None:

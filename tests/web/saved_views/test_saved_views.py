@@ -3,6 +3,8 @@
 from typing import Any
 from uuid import uuid4
 
+import pytest
+
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller, Json, created, field_errors, project_path
 from tests.support.members import join
@@ -74,6 +76,7 @@ async def test_each_invalid_field_is_named(ada: Caller, project: Json) -> None:
     assert await listed(ada, project) == []
 
 
+@pytest.mark.both_databases
 async def test_names_are_unique_in_the_project(ada: Caller, project: Json) -> None:
     one, two = await save(ada, project, "One"), await save(ada, project, "Two")
     answers = [
@@ -89,6 +92,7 @@ async def test_names_are_unique_in_the_project(ada: Caller, project: Json) -> No
     await save(ada, await ada.create_project(), "One")
 
 
+@pytest.mark.both_databases
 async def test_a_view_is_saved_renamed_and_deleted_and_the_audit_trail_has_it(ada: Caller, project: Json) -> None:
     view = await save(ada, project, "Checkout", **SEARCH)
     assert (view["name"], view["search"]) == ("Checkout", SEARCH)

@@ -9,7 +9,6 @@ from tests.web.segments.conftest import GOLD
 from tests.web.segments.test_create_segment import INVALID
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, segments_path: str, segment_path: str) -> None:
     for path in (segments_path, segment_path, f"{segment_path}/flags"):
         assert (await client.get(path)).status_code == 401
@@ -59,6 +58,7 @@ async def test_the_result_of_a_get_can_be_put_and_changes_nothing(
     assert await list_changes() == before
 
 
+@pytest.mark.both_databases
 async def test_segments_are_listed_newest_first_whole_or_in_parts(
     ada: Caller, project: Json, segments_path: str
 ) -> None:
@@ -71,6 +71,7 @@ async def test_segments_are_listed_newest_first_whole_or_in_parts(
     assert field_errors(await ada.get(f"{segments_path}?cursor=x")).keys() == {"cursor"}
 
 
+@pytest.mark.both_databases
 async def test_a_segment_in_use_is_not_deleted_and_its_flags_are_named(
     ada: Caller, project: Json, environment: Json, segment: Json, segment_path: str
 ) -> None:
@@ -92,6 +93,7 @@ async def test_a_segment_in_use_is_not_deleted_and_its_flags_are_named(
     assert (await ada.delete(segment_path)).status_code == 204
 
 
+@pytest.mark.both_databases
 async def test_a_deleted_segment_is_gone_and_its_key_is_free_again(
     ada: Caller, project: Json, segment: Json, segment_path: str, list_changes: ListChanges
 ) -> None:
@@ -121,6 +123,7 @@ async def test_a_rule_names_a_segment_of_its_project(
     assert (await ada.get(path)).json() == [rule]
 
 
+@pytest.mark.both_databases
 async def test_a_change_to_a_segment_is_in_force_in_every_environment(
     client: Caller, ada: Caller, project: Json, segment: Json, segment_path: str
 ) -> None:

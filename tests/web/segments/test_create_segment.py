@@ -30,7 +30,6 @@ INVALID: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.one_database
 async def test_it_needs_a_token(client: Caller, segments_path: str) -> None:
     assert (await client.post(segments_path, json=VALID)).status_code == 401
 
@@ -47,6 +46,7 @@ async def test_each_invalid_field_is_named_and_nothing_is_created(ada: Caller, s
     assert (await ada.get(segments_path)).json() == []
 
 
+@pytest.mark.both_databases
 async def test_a_key_that_the_project_has_already_is_a_conflict(ada: Caller, segment: Json, segments_path: str) -> None:
     answer = await ada.post(segments_path, json={"name": "Another", "key": segment["key"]})
     assert answer.status_code == 409

@@ -16,6 +16,9 @@ from tests.support.tokens import issue
 from tests.web.conftest import ListChanges
 from tests.web.single_sign_on.conftest import ADA, SignIn
 
+pytestmark = pytest.mark.both_databases
+
+
 PROJECT, GONE = uuid4(), uuid4()
 
 

@@ -50,7 +50,6 @@ RETURNS = (
 )
 
 
-@pytest.mark.one_database
 async def test_a_page_of_another_site_to_go_on_with_is_refused(client: Caller) -> None:
     for return_to in RETURNS:
         answer = await client.post("/auth/sso/acme/begin", json={"return_to": return_to})
@@ -60,13 +59,11 @@ async def test_a_page_of_another_site_to_go_on_with_is_refused(client: Caller) -
         assert field_errors(answer).keys() == {field}
 
 
-@pytest.mark.one_database
 async def test_an_unknown_provider_is_not_found(client: Caller) -> None:
     for key in ("other", "ACME", "%00", "x" * 1_000):
         assert (await client.post(f"/auth/sso/{key}/begin", json={})).status_code == 404
 
 
-@pytest.mark.one_database
 async def test_a_malformed_or_made_up_answer_is_refused(client: Caller) -> None:
     missing = dict.fromkeys(("state", "code", "binding"), "is required")
     assert field_errors(await client.post("/auth/sso/complete", json={})) == missing
@@ -76,11 +73,11 @@ async def test_a_malformed_or_made_up_answer_is_refused(client: Caller) -> None:
         assert (answer.status_code, answer.json()["detail"]) == (401, ENDED)
 
 
-@pytest.mark.one_database
 async def test_the_providers_are_listed_without_secrets(client: Caller) -> None:
     assert (await client.get("/auth/sso")).json() == [{"key": "acme", "name": "Acme"}]
 
 
+@pytest.mark.both_databases
 async def test_the_provider_is_asked_with_pkce_a_nonce_and_the_one_redirect_uri(client: Caller) -> None:
     first = urlsplit((await begin(client))["authorization_url"])
     second = urlsplit((await begin(client))["authorization_url"])
@@ -93,6 +90,7 @@ async def test_the_provider_is_asked_with_pkce_a_nonce_and_the_one_redirect_uri(
         assert query[name] != parse_qs(second.query)[name]
 
 
+@pytest.mark.both_databases
 async def test_whoever_signs_in_first_gets_an_account_and_then_the_same(
     client: Caller, sign_in: SignIn, flagstaff: Flagstaff, list_changes: ListChanges
 ) -> None:
@@ -108,12 +106,14 @@ async def test_whoever_signs_in_first_gets_an_account_and_then_the_same(
     assert [change["action"] for change in await list_changes()] == ["account.registered"]
 
 
+@pytest.mark.both_databases
 async def test_nobody_knows_the_password_of_such_an_account(client: Caller, sign_in: SignIn) -> None:
     await sign_in()
     for password in ("", PASSWORD, "!"):
         assert (await log_in(client, "ada@acme.com", password)).status_code == 401
 
 
+@pytest.mark.both_databases
 async def test_an_account_stays_the_same_if_its_address_changes_at_the_provider(
     client: Caller, provider: IdentityProvider, sign_in: SignIn
 ) -> None:
@@ -123,6 +123,7 @@ async def test_an_account_stays_the_same_if_its_address_changes_at_the_provider(
     assert await who(client, first.json()["token"]) == await who(client, again.json()["token"])
 
 
+@pytest.mark.both_databases
 async def test_whoever_has_a_new_address_loses_the_account_to_the_new_owner_of_the_old_one(
     client: Caller, provider: IdentityProvider, sign_in: SignIn
 ) -> None:
@@ -140,6 +141,7 @@ async def test_whoever_has_a_new_address_loses_the_account_to_the_new_owner_of_t
     assert await who(client, again.json()["token"]) != heir
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("values", [{}], ids=["no domains"])
 async def test_an_account_whose_domain_another_provider_has_since_got_is_refused(
     flagstaff: Flagstaff, provider: IdentityProvider, sign_in: SignIn
@@ -156,6 +158,7 @@ async def test_an_account_whose_domain_another_provider_has_since_got_is_refused
     assert refused.json()["detail"] == "Addresses of acme.com cannot sign in with Acme."
 
 
+@pytest.mark.both_databases
 async def test_the_session_at_the_provider_can_be_ended(sign_in: SignIn, provider: IdentityProvider) -> None:
     logout = urlsplit((await sign_in()).json()["logout_url"])
 
@@ -164,6 +167,7 @@ async def test_the_session_at_the_provider_can_be_ended(sign_in: SignIn, provide
     assert parse_qs(logout.query)["post_logout_redirect_uri"] == [f"{BASE_URL}/"]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "person",
     [
@@ -209,6 +213,7 @@ BAD_CLAIMS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("claims", BAD_CLAIMS, ids=str)
 async def test_a_token_for_another_client_sign_in_or_time_is_refused(
     provider: IdentityProvider, sign_in: SignIn, flagstaff: Flagstaff, claims: dict[str, Any]
@@ -219,6 +224,7 @@ async def test_a_token_for_another_client_sign_in_or_time_is_refused(
     assert await accounts(flagstaff) == []
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("signing", ["none", "secret", "unknown", "imitated"])
 async def test_a_token_that_no_key_of_the_provider_signed_is_refused(
     provider: IdentityProvider, sign_in: SignIn, flagstaff: Flagstaff, signing: str
@@ -229,6 +235,7 @@ async def test_a_token_that_no_key_of_the_provider_signed_is_refused(
     assert await accounts(flagstaff) == []
 
 
+@pytest.mark.both_databases
 async def test_an_address_and_its_verification_come_from_the_same_source(
     provider: IdentityProvider, sign_in: SignIn, flagstaff: Flagstaff
 ) -> None:
@@ -245,6 +252,7 @@ async def test_an_address_and_its_verification_come_from_the_same_source(
     assert (await sign_in()).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_keys_that_the_provider_has_changed_are_fetched_again(
     provider: IdentityProvider, sign_in: SignIn, clock: Clock
 ) -> None:
@@ -255,6 +263,7 @@ async def test_keys_that_the_provider_has_changed_are_fetched_again(
     assert (await sign_in()).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_an_answer_is_accepted_once(client: Caller, provider: IdentityProvider) -> None:
     begun = await begin(client)
     answer = await provider.answer(begun["authorization_url"], "ada")
@@ -265,6 +274,7 @@ async def test_an_answer_is_accepted_once(client: Caller, provider: IdentityProv
     assert (await complete(client, begun, answer)).json()["detail"] == ENDED
 
 
+@pytest.mark.both_databases
 async def test_an_answer_belongs_to_the_browser_that_has_begun(client: Caller, provider: IdentityProvider) -> None:
     begun, other = await begin(client), await begin(client)
     answer = await provider.answer(begun["authorization_url"], "ada")
@@ -273,6 +283,7 @@ async def test_an_answer_belongs_to_the_browser_that_has_begun(client: Caller, p
     assert (await complete(client, begun, answer)).status_code == 401, "the first try ends it"
 
 
+@pytest.mark.both_databases
 async def test_a_code_of_another_sign_in_is_refused(client: Caller, provider: IdentityProvider) -> None:
     mine, hers = await begin(client), await begin(client)
     answer = await provider.answer(mine["authorization_url"], "ada")
@@ -281,6 +292,7 @@ async def test_a_code_of_another_sign_in_is_refused(client: Caller, provider: Id
     assert (refused.status_code, refused.json()["detail"]) == (401, INVALID)
 
 
+@pytest.mark.both_databases
 async def test_an_answer_of_another_issuer_is_refused(client: Caller, provider: IdentityProvider) -> None:
     for issuer in ("https://evil.example", None):
         begun = await begin(client)
@@ -290,6 +302,7 @@ async def test_an_answer_of_another_issuer_is_refused(client: Caller, provider: 
         assert (refused.status_code, refused.json()["detail"]) == (401, INVALID)
 
 
+@pytest.mark.both_databases
 async def test_an_answer_expires_after_exactly_ten_minutes(
     client: Caller, provider: IdentityProvider, clock: Clock, flagstaff: Flagstaff
 ) -> None:
@@ -307,7 +320,6 @@ async def test_an_answer_expires_after_exactly_ten_minutes(
         assert (await connection.execute(sa.select(tables.sign_ins))).all() == []
 
 
-@pytest.mark.one_database
 async def test_while_the_provider_is_away_or_talks_too_much_the_answer_says_so_and_nothing_hangs(
     client: Caller, provider: IdentityProvider, flagstaff: Flagstaff
 ) -> None:
@@ -322,7 +334,6 @@ async def test_while_the_provider_is_away_or_talks_too_much_the_answer_says_so_a
         provider.start()
 
 
-@pytest.mark.one_database
 async def test_a_provider_that_does_not_answer_is_given_up(
     client: Caller, provider: IdentityProvider, flagstaff: Flagstaff
 ) -> None:
@@ -331,6 +342,7 @@ async def test_a_provider_that_does_not_answer_is_given_up(
     assert (await client.post("/auth/sso/acme/begin", json={})).status_code == 503
 
 
+@pytest.mark.both_databases
 async def test_who_has_no_password_confirms_a_token_by_signing_in(
     client: Caller, sign_in: SignIn, clock: Clock, ada: Caller
 ) -> None:
@@ -345,6 +357,7 @@ async def test_who_has_no_password_confirms_a_token_by_signing_in(
     assert list(field_errors(await ada.post("/api/me/tokens", json=body))) == ["current_password"]
 
 
+@pytest.mark.both_databases
 async def test_an_existing_account_is_opened_and_every_other_way_into_it_ends(
     client: Caller, flagstaff: Flagstaff, sign_in: SignIn, list_changes: ListChanges
 ) -> None:
@@ -365,6 +378,7 @@ async def test_an_existing_account_is_opened_and_every_other_way_into_it_ends(
     assert (await log_in(client, "ada@acme.com")).status_code == 401
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("values", [{}], ids=["no domains"])
 async def test_a_provider_without_domains_opens_no_existing_account_and_creates_others(
     client: Caller, flagstaff: Flagstaff, sign_in: SignIn, provider: IdentityProvider
@@ -381,10 +395,12 @@ class TestWhileRegistrationIsClosed:
     def environ(self, environ: dict[str, str]) -> dict[str, str]:
         return {**environ, "FLAGSTAFF_REGISTRATION": "closed"}
 
+    @pytest.mark.both_databases
     @pytest.mark.parametrize("values", [{}], ids=["no domains"])
     async def test_a_provider_without_domains_creates_no_accounts(self, sign_in: SignIn) -> None:
         assert (await sign_in()).status_code == 403
 
+    @pytest.mark.both_databases
     async def test_one_with_domains_does(self, sign_in: SignIn) -> None:
         assert (await sign_in()).status_code == 200
 
@@ -410,6 +426,7 @@ async def test_a_domain_that_is_another_one_in_the_names_of_hosts_is_another_one
 
 @pytest.mark.parametrize("values", [{"domains": ["acme.com"], "password_login": False}], ids=["password off"])
 class TestWithoutPasswords:
+    @pytest.mark.both_databases
     async def test_accounts_of_the_domain_cannot_use_a_password(
         self, client: Caller, sign_in: SignIn, read_mails: ReadMails
     ) -> None:
@@ -449,7 +466,6 @@ class TestWithoutPasswords:
             assert answer.json()["provider"] == "acme"
         assert await accounts(flagstaff) == []
 
-    @pytest.mark.one_database
     async def test_an_endless_address_takes_no_time(self, client: Caller) -> None:
         async with asyncio.timeout(2):
             answer = await client.post(
@@ -462,6 +478,7 @@ class TestWithoutPasswords:
         assert (await client.post("/auth/register", json=credentials)).status_code == 201
         assert (await log_in(client, "eve@evil.example")).status_code == 200
 
+    @pytest.mark.both_databases
     async def test_the_provider_counts_as_the_second_factor_that_a_project_demands(
         self, client: Caller, sign_in: SignIn, ada: Caller, clock: Clock, flagstaff: Flagstaff
     ) -> None:

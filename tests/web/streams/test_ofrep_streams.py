@@ -57,6 +57,7 @@ async def test_only_clients_that_ask_are_offered_a_stream(client: Caller, sdk_ke
     assert list(offer["endpoint"]) == ["requestUri"]
 
 
+@pytest.mark.both_databases
 async def test_an_answer_with_a_new_token_has_another_tag(client: Caller, sdk_key: str, clock: Clock) -> None:
     tag = (await ask(client, sdk_key)).headers["etag"]
     assert (await ask(client, sdk_key, if_none_match=tag)).status_code == 304
@@ -64,6 +65,7 @@ async def test_an_answer_with_a_new_token_has_another_tag(client: Caller, sdk_ke
     assert (await ask(client, sdk_key, if_none_match=tag)).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_a_stream_tells_to_fetch_again_at_once_and_after_each_change(
     client: Caller, ada: Caller, streamer: Streamer, environment: Json, sdk_key: str
 ) -> None:
@@ -103,6 +105,7 @@ async def test_a_stream_ends_when_its_key_is_revoked_and_opens_no_more(
     assert (await streamer.client.get(path)).status_code == 401
 
 
+@pytest.mark.both_databases
 async def test_streams_end_when_the_service_stops_and_no_others_open(
     flagstaff: Flagstaff, client: Caller, streamer: Streamer, sdk_key: str
 ) -> None:

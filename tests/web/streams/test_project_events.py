@@ -50,6 +50,7 @@ async def test_a_token_opens_a_stream_only_with_the_permission(
         assert answer.status_code == status
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("way", ["removed", "revoked", "logged out", "session ended", "reset", "deactivated"])
 async def test_a_stream_ends_within_a_second_after_its_follower_may_not_follow_any_more(
     flagstaff: Flagstaff,
@@ -105,6 +106,7 @@ async def test_a_project_without_environments_has_no_stream(streamer: Streamer, 
         assert (await streamer.client.get(f"/api/projects/{each}/events", headers=authorization)).status_code == 404
 
 
+@pytest.mark.both_databases
 async def test_while_the_service_stops_no_stream_opens(
     flagstaff: Flagstaff, streamer: Streamer, ada: Caller, project: Json
 ) -> None:

@@ -18,7 +18,6 @@ NONE = {"totp_since": None, "passkeys": [], "recovery_codes_left": 0, "meets_dem
 REMOVAL = {"current_password": PASSWORD}
 
 
-@pytest.mark.one_database
 async def test_without_a_token_all_is_refused(client: Caller) -> None:
     assert (await client.get(TWO_FACTOR)).status_code == 401
     for path in ("totp", "totp/confirm", "totp/disable", "recovery-codes"):
@@ -93,6 +92,7 @@ async def test_a_code_confirms_the_app_and_gives_ten_different_recovery_codes(
     assert change["after"].keys() == {"id", "email", "created_at", "is_administrator", "deactivated_at"}
 
 
+@pytest.mark.both_databases
 async def test_a_second_app_is_a_conflict(ada: Caller, clock: Clock) -> None:
     app = await enrol(ada, clock)
 
@@ -100,6 +100,7 @@ async def test_a_second_app_is_a_conflict(ada: Caller, clock: Clock) -> None:
     assert (await ada.post(f"{TWO_FACTOR}/totp/confirm", json={"code": app.next_code()})).status_code == 409
 
 
+@pytest.mark.both_databases
 async def test_of_many_confirmations_at_once_one_succeeds(ada: Caller, clock: Clock) -> None:
     app = await begin(ada, clock)
     answers = await asyncio.gather(
@@ -120,6 +121,7 @@ async def test_disabling_takes_the_password_and_a_code(ada: Caller, clock: Clock
     await challenge(client)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("by", ["code", "recovery_code"])
 async def test_a_disabled_app_is_not_asked_for_and_its_recovery_codes_end(
     ada: Caller, clock: Clock, client: Caller, list_changes: ListChanges, by: str
@@ -138,6 +140,7 @@ async def test_a_disabled_app_is_not_asked_for_and_its_recovery_codes_end(
     assert (await ada.post(f"{TWO_FACTOR}/totp/disable", json={**REMOVAL, "code": app.next_code()})).status_code == 409
 
 
+@pytest.mark.both_databases
 async def test_recovery_codes_are_renewed_with_the_password_and_the_previous_ones_end(
     ada: Caller, clock: Clock, client: Caller, list_changes: ListChanges
 ) -> None:
@@ -153,11 +156,13 @@ async def test_recovery_codes_are_renewed_with_the_password_and_the_previous_one
     assert (await answer_challenge(client, given, recovery_code=renewed[0])).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_without_a_second_factor_there_are_no_recovery_codes(ada: Caller) -> None:
     answer = await ada.post(f"{TWO_FACTOR}/recovery-codes", json={"current_password": PASSWORD})
     assert answer.status_code == 409
 
 
+@pytest.mark.both_databases
 async def test_the_operator_removes_the_second_factors_of_an_account(
     ada: Caller, clock: Clock, client: Caller, flagstaff: Flagstaff, list_changes: ListChanges
 ) -> None:

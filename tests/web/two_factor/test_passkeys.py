@@ -66,7 +66,6 @@ async def passkeys(caller: Caller) -> list[Json]:
     return listed
 
 
-@pytest.mark.one_database
 async def test_without_a_token_none_can_be_registered_or_removed(client: Caller) -> None:
     for path in (PASSKEYS, f"{PASSKEYS}/options", f"{PASSKEYS}/x/remove"):
         assert (await client.post(path, json={})).status_code == 401
@@ -80,6 +79,7 @@ async def test_a_wrong_password_is_refused(ada: Caller, authenticator: Authentic
     assert len(await passkeys(ada)) == 1
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "environ",
     [{"FLAGSTAFF_PUBLIC_URL": url} for url in ("http://127.0.0.1:8000", "https://[::1]", "http://flags.example.com")],
@@ -103,7 +103,6 @@ GARBAGE: list[Any] = [
 ]
 
 
-@pytest.mark.one_database
 async def test_what_is_no_credential_is_refused(ada: Caller, client: Caller) -> None:
     for garbage in (1, "x", None, []):
         assert field_errors(await log_in_with(client, garbage)).keys() == {"credential"}
@@ -161,6 +160,7 @@ async def test_a_registration_of_another_account_or_an_old_or_used_one_is_refuse
     assert field_errors(await ada.post(PASSKEYS, json={"name": "x", "credential": late})) == unknown
 
 
+@pytest.mark.both_databases
 async def test_a_passkey_belongs_to_one_account(ada: Caller, eve: Caller, authenticator: Authenticator) -> None:
     await register(ada, authenticator)
     answer = await eve.post(PASSKEYS, json={"name": "x", "credential": authenticator.create(await begin(eve))})
@@ -263,6 +263,7 @@ async def test_a_counter_that_does_not_advance_is_refused(
     assert field_errors(answer) == {"credential": REFUSED}
 
 
+@pytest.mark.both_databases
 async def test_a_challenge_is_answered_once_and_for_five_minutes_and_only_for_its_purpose(
     ada: Caller, client: Caller, authenticator: Authenticator, clock: Clock
 ) -> None:
@@ -287,6 +288,7 @@ async def test_an_unknown_passkey_or_one_for_another_account_is_refused(
         assert (answer.status_code, answer.json()["detail"]) == (401, NOT_REGISTERED)
 
 
+@pytest.mark.both_databases
 async def test_a_removed_passkey_is_asked_for_and_accepted_no_more(
     ada: Caller, eve: Caller, client: Caller, authenticator: Authenticator, list_changes: ListChanges
 ) -> None:
@@ -305,6 +307,7 @@ async def test_a_removed_passkey_is_asked_for_and_accepted_no_more(
     assert answer.json()["detail"] == NOT_REGISTERED
 
 
+@pytest.mark.both_databases
 async def test_an_app_stays_when_the_passkey_goes_and_the_other_way_round(
     ada: Caller, client: Caller, authenticator: Authenticator, clock: Clock
 ) -> None:

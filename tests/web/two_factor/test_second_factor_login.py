@@ -44,7 +44,6 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.one_database
 async def test_a_body_of_another_shape_is_refused(client: Caller) -> None:
     for body, errors in MALFORMED:
         assert field_errors(await client.post("/auth/login/second-factor", json=body)) == errors, body
@@ -63,7 +62,6 @@ async def test_without_a_second_factor_a_login_gives_a_token_and_nothing_else(cl
     assert answer.json().keys() == {"token"}
 
 
-@pytest.mark.one_database
 async def test_a_wrong_password_does_not_tell_that_there_is_a_second_factor(client: Caller, app: App) -> None:
     answer = await log_in(client, password="wrong password")
 
@@ -112,6 +110,7 @@ async def test_after_a_wrong_code_the_challenge_can_be_used_again_and_then_never
     assert (again.status_code, again.json()["detail"]) == (401, ENDED)
 
 
+@pytest.mark.both_databases
 async def test_a_challenge_ends_after_exactly_five_minutes(client: Caller, app: App, clock: Clock) -> None:
     given = await challenge(client)
     clock.advance(minutes=5)
@@ -143,6 +142,7 @@ async def test_the_code_that_confirmed_the_app_is_no_code_for_a_login(client: Ca
     assert field_errors(await answer_challenge(client, await challenge(client), code=app.code())) == {"code": WRONG}
 
 
+@pytest.mark.both_databases
 async def test_of_many_uses_of_a_code_at_once_one_succeeds(client: Caller, app: App) -> None:
     code = app.next_code()
     challenges = [await challenge(client) for _ in range(6)]
@@ -152,6 +152,7 @@ async def test_of_many_uses_of_a_code_at_once_one_succeeds(client: Caller, app: 
     assert sorted(answer.status_code for answer in answers) == [200] + 5 * [400]
 
 
+@pytest.mark.both_databases
 async def test_of_many_uses_of_a_challenge_at_once_one_succeeds(client: Caller, app: App) -> None:
     given = await challenge(client)
 
@@ -194,6 +195,7 @@ async def test_beyond_ten_wrong_codes_in_an_hour_even_a_right_one_must_wait(
     assert (await answer_challenge(client, await challenge(client), code=app.code())).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_guesses_at_the_same_time_all_count(client: Caller, app: App) -> None:
     given = await challenge(client)
 
@@ -217,6 +219,7 @@ async def test_guesses_count_after_a_restart_and_on_other_instances(
         await other.stop()
 
 
+@pytest.mark.both_databases
 async def test_a_code_that_one_instance_accepted_is_refused_by_another(
     client: Caller, app: App, settings: Settings, clock: Clock, passwords: Passwords
 ) -> None:
@@ -260,6 +263,7 @@ async def test_the_right_password_is_no_failed_login_while_the_code_is_missing(c
         await challenge(client)
 
 
+@pytest.mark.both_databases
 async def test_a_secret_of_another_secret_key_accepts_no_code_but_recovery_codes_work(
     client: Caller, app: App, flagstaff: Flagstaff
 ) -> None:
@@ -272,6 +276,7 @@ async def test_a_secret_of_another_secret_key_accepts_no_code_but_recovery_codes
     assert (await answer_challenge(client, given, recovery_code=app.recovery_codes[0])).status_code == 200
 
 
+@pytest.mark.both_databases
 async def test_neither_the_secret_nor_a_code_is_in_the_database(app: App, flagstaff: Flagstaff) -> None:
     async with flagstaff.database.read() as connection:
         stored = [
@@ -282,6 +287,7 @@ async def test_neither_the_secret_nor_a_code_is_in_the_database(app: App, flagst
         assert not any(secret in each for each in stored)
 
 
+@pytest.mark.both_databases
 async def test_what_has_expired_is_deleted(client: Caller, app: App, clock: Clock, flagstaff: Flagstaff) -> None:
     await answer_challenge(client, await challenge(client), code=app.wrong_code())
     clock.advance(hours=1)

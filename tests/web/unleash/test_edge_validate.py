@@ -8,12 +8,12 @@ from tests.support.sdk_keys import KeyMaker
 PATH = "/unleash/edge/validate"
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("body", [{}, [], {"tokens": "x"}, {"tokens": [1]}, {"tokens": ["x"] * 101}])
 async def test_other_bodies_are_refused(client: Caller, body: object) -> None:
     assert (await client.post(PATH, json=body)).status_code == 400
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("path", [PATH, "/unleash/api/edge/validate"])
 async def test_valid_keys_are_named_with_what_they_are_for(
     client: Caller, keys: KeyMaker, environment: Json, project: Json, path: str

@@ -15,7 +15,6 @@ from tests.web.unleash.conftest import CLIENT, Ask
 PATH = f"{CLIENT}/features"
 
 
-@pytest.mark.one_database
 async def test_a_wrong_key_is_refused_in_the_form_that_clients_read(client: Caller, environment: Json) -> None:
     for headers in ({}, {"authorization": "nonsense"}, {"authorization": f"{'0' * 32}:production.{'x' * 43}"}):
         response = await client.get(PATH, headers=headers)
@@ -24,6 +23,7 @@ async def test_a_wrong_key_is_refused_in_the_form_that_clients_read(client: Call
         assert "features" not in response.json()
 
 
+@pytest.mark.both_databases
 async def test_a_revoked_key_is_refused_at_once(fetch: Ask, keys: KeyMaker, project: Json) -> None:
     assert (await fetch()).status_code == 200
     await keys.revoke_all(project)
@@ -37,7 +37,6 @@ async def test_an_expired_key_is_refused(client: Caller, keys: KeyMaker, environ
     assert (await client.get(PATH, headers={"authorization": key})).status_code == 401
 
 
-@pytest.mark.one_database
 async def test_the_key_of_a_project_is_refused_with_a_hint(client: Caller, project: Json) -> None:
     response = await client.get(PATH, headers={"authorization": project["sdk_key"]})
     assert response.status_code == 401
@@ -52,7 +51,6 @@ async def test_a_browser_key_is_refused_with_its_kind_and_environment(
     assert {"browser", "production"} <= set(response.json()["message"].replace(".", " ").split())
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("path", ["/unleash/api", "/unleash/api/client/feature", "/unleash/api/admin/projects"])
 async def test_other_paths_are_not_found(client: Caller, path: str) -> None:
     response = await client.get(path)
@@ -60,14 +58,12 @@ async def test_other_paths_are_not_found(client: Caller, path: str) -> None:
     assert response.json()["name"] == "NotFoundError"
 
 
-@pytest.mark.one_database
 async def test_other_methods_are_refused(client: Caller) -> None:
     response = await client.post(PATH, json={})
     assert response.status_code == 405
     assert response.headers["allow"] == "GET"
 
 
-@pytest.mark.one_database
 async def test_a_query_of_any_number_of_fields_is_refused(fetch: Ask) -> None:
     assert (await fetch("&".join(f"a{number}=1" for number in range(200)))).status_code == 400
 
@@ -141,6 +137,7 @@ async def test_every_change_is_in_the_next_answer(fetch: Ask, ada: Caller, envir
     assert (await fetch()).json()["features"] == []
 
 
+@pytest.mark.both_databases
 async def test_what_a_client_holds_is_noted(
     fetch: Ask, flagstaff: Flagstaff, monkeypatch: pytest.MonkeyPatch, ada: Caller, environment: Json
 ) -> None:

@@ -97,6 +97,7 @@ async def test_an_invalid_chart_is_refused(
     assert field in field_errors(response)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "metric",
     [
@@ -123,6 +124,7 @@ async def test_what_cannot_be_kept_is_counted_and_the_rest_of_its_report_is_kept
     assert await dropped(ada, environment) == 1
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("given", [None, 7, "orders", {"name": "orders"}])
 async def test_what_is_no_list_does_not_stop_the_counts_of_flags(
     flagstaff: Flagstaff, ada: Caller, report: Ask, environment: Json, given: Any
@@ -136,6 +138,7 @@ async def test_what_is_no_list_does_not_stop_the_counts_of_flags(
     assert await listed(ada, environment) == []
 
 
+@pytest.mark.both_databases
 async def test_a_counter_is_shown_by_the_minute_and_by_variant(
     flagstaff: Flagstaff, ada: Caller, report: Ask, environment: Json, clock: Clock
 ) -> None:
@@ -166,6 +169,7 @@ async def test_a_counter_is_shown_by_the_minute_and_by_variant(
     assert enabled["lines"] == [{"value": None, "points": [3.0, None, 7.0]}]
 
 
+@pytest.mark.both_databases
 async def test_a_histogram_has_a_mean_and_quantiles(
     flagstaff: Flagstaff, ada: Caller, report: Ask, environment: Json
 ) -> None:
@@ -179,6 +183,7 @@ async def test_a_histogram_has_a_mean_and_quantiles(
     assert found == pytest.approx({"mean": 0.255, "p50": 0.1, "p90": 0.75, "p99": 1.0, "per_minute": 200.0})
 
 
+@pytest.mark.both_databases
 async def test_a_quantile_lies_above_the_empty_buckets_below_it(
     flagstaff: Flagstaff, ada: Caller, report: Ask, environment: Json
 ) -> None:
@@ -189,6 +194,7 @@ async def test_a_quantile_lies_above_the_empty_buckets_below_it(
     assert shown["lines"][0]["points"] == [0.75]
 
 
+@pytest.mark.both_databases
 async def test_a_window_that_is_sent_twice_counts_once(
     flagstaff: Flagstaff, ada: Caller, report: Ask, environment: Json
 ) -> None:
@@ -198,6 +204,7 @@ async def test_a_window_that_is_sent_twice_counts_once(
     assert (await chart(ada, environment, f"name=orders&{SPAN}"))["lines"][0]["points"] == [3.0]
 
 
+@pytest.mark.both_databases
 async def test_reports_without_a_window_count_each(
     flagstaff: Flagstaff, ada: Caller, report: Ask, environment: Json
 ) -> None:
@@ -207,6 +214,7 @@ async def test_reports_without_a_window_count_each(
     assert (await chart(ada, environment, f"name=orders&{SPAN}"))["lines"][0]["points"] == [6.0]
 
 
+@pytest.mark.both_databases
 async def test_an_edge_reports_for_its_environment_only(
     flagstaff: Flagstaff, ada: Caller, report: Ask, environment: Json
 ) -> None:
@@ -222,6 +230,7 @@ async def test_an_edge_reports_for_its_environment_only(
     assert (await chart(ada, environment, f"name=orders&{SPAN}"))["lines"][0]["points"] == [5.0]
 
 
+@pytest.mark.both_databases
 async def test_an_environment_keeps_a_bounded_number_of_series(
     flagstaff: Flagstaff, ada: Caller, report: Ask, environment: Json
 ) -> None:
@@ -233,6 +242,7 @@ async def test_an_environment_keeps_a_bounded_number_of_series(
     assert await dropped(ada, environment) == 100
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_MAX_REPORTED_COUNTS_PER_HOUR": "3"}])
 async def test_an_hour_keeps_a_bounded_number_of_samples(
     flagstaff: Flagstaff, ada: Caller, report: Ask, environment: Json, clock: Clock
@@ -246,6 +256,7 @@ async def test_an_hour_keeps_a_bounded_number_of_samples(
     assert await dropped(ada, environment) == 2
 
 
+@pytest.mark.both_databases
 async def test_they_are_kept_for_a_week_and_go_with_their_environment(
     flagstaff: Flagstaff, ada: Caller, report: Ask, environment: Json, clock: Clock
 ) -> None:

@@ -67,7 +67,6 @@ async def test_a_wrong_key_is_refused(client: Caller, keys: KeyMaker, environmen
         assert response.status_code == status
 
 
-@pytest.mark.one_database
 @each_path
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b"[" * 10_000])
 async def test_a_body_that_is_no_object_is_refused(report: Ask, path: str, body: bytes) -> None:
@@ -76,7 +75,6 @@ async def test_a_body_that_is_no_object_is_refused(report: Ask, path: str, body:
     assert response.json()["name"] == "BadDataError"
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("path", "change"),
     [
@@ -97,11 +95,11 @@ async def test_a_body_of_another_form_is_refused(report: Ask, path: str, change:
     assert noted == []
 
 
-@pytest.mark.one_database
 async def test_a_body_over_the_limit_is_refused(report: Ask) -> None:
     assert (await report("metrics", {**METRICS, "padding": "x" * 300_000})).status_code == 413
 
 
+@pytest.mark.both_databases
 @each_path
 async def test_success_is_an_empty_202(report: Ask, path: str) -> None:
     response = await report(path, BODIES[path])
@@ -116,6 +114,7 @@ async def test_a_report_says_who_counted_what(report: Ask, noted: list[Report], 
     assert only.counts == {"new-checkout": FlagCounts(3, 1, {"red": 2}), "unknown": FlagCounts(0, 5, {})}
 
 
+@pytest.mark.both_databases
 async def test_a_window_that_is_sent_twice_has_the_same_digest(report: Ask, noted: list[Report]) -> None:
     other = {**METRICS, "bucket": {**METRICS["bucket"], "stop": "2026-11-20T10:02:00Z"}}  # type: ignore[dict-item]
     for body in (METRICS, METRICS, other, {**METRICS, "instanceId": "shop-2"}):
@@ -174,6 +173,7 @@ async def test_the_counts_of_variants_count_too(report: Ask, noted: list[Report]
     assert len(noted) == 2
 
 
+@pytest.mark.both_databases
 async def test_a_report_that_cannot_be_kept_is_to_be_sent_again(report: Ask, flagstaff: Flagstaff) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(flagstaff.applications.collector, "_waiting_counts", WAITING_COUNTS_MAX)
@@ -202,6 +202,7 @@ async def test_unknown_fields_and_names_without_sense_are_accepted(report: Ask) 
     assert (await report("metrics", body)).status_code == 202
 
 
+@pytest.mark.both_databases
 async def test_counts_that_no_client_can_have_counted_still_add_up(
     ada: Caller, environment: Json, flagstaff: Flagstaff, report: Ask
 ) -> None:

@@ -60,6 +60,7 @@ async def test_only_what_is_wanted_is_sent(ada: Caller, project: Json, hook: Hoo
     ]
 
 
+@pytest.mark.both_databases
 async def test_what_is_rolled_back_is_not_sent(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver
 ) -> None:
@@ -74,6 +75,7 @@ async def test_what_is_rolled_back_is_not_sent(
     assert {each["state"] for each in await deliveries(ada, webhook)} == {"delivered"}
 
 
+@pytest.mark.both_databases
 async def test_changes_are_sent_in_their_order_and_none_before_one_that_fails(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver, clock: Clock
 ) -> None:
@@ -100,6 +102,7 @@ async def test_changes_are_sent_in_their_order_and_none_before_one_that_fails(
     ]
 
 
+@pytest.mark.both_databases
 async def test_attempts_are_made_at_the_stated_times_and_the_last_one_switches_the_webhook_off(
     flagstaff: Flagstaff,
     ada: Caller,
@@ -141,6 +144,7 @@ async def test_attempts_are_made_at_the_stated_times_and_the_last_one_switches_t
     assert len(receiver.messages) == rules.ATTEMPTS_MAX
 
 
+@pytest.mark.both_databases
 async def test_one_that_is_switched_on_again_is_sent_what_has_waited(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver
 ) -> None:
@@ -262,6 +266,7 @@ async def test_a_connection_that_is_reset_is_a_failure(
     assert (first.id, first.body) == (second.id, second.body)
 
 
+@pytest.mark.both_databases
 async def test_what_happens_while_a_receiver_fails_for_an_hour_arrives_afterwards_in_order(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver, clock: Clock
 ) -> None:
@@ -299,6 +304,7 @@ async def test_after_a_rotation_both_secrets_sign_for_a_day(
         assert [message.is_signed_with(each["secret"]) for each in (rotated, webhook)] == signed
 
 
+@pytest.mark.both_databases
 async def test_a_secret_that_was_sealed_with_another_key_is_said_at_the_attempt(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver
 ) -> None:
@@ -345,6 +351,7 @@ async def test_the_slow_receivers_of_a_project_leave_turns_to_other_projects(
         assert len(slow.messages) == 4  # attempts that have not ended
 
 
+@pytest.mark.both_databases
 async def test_a_test_message_is_sent_at_once_also_when_others_wait_or_it_is_switched_off(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver
 ) -> None:
@@ -364,6 +371,7 @@ async def test_a_test_message_is_sent_at_once_also_when_others_wait_or_it_is_swi
     assert (await ada.get(hook_path(webhook))).json()["disabled_reason"] is None
 
 
+@pytest.mark.both_databases
 async def test_a_message_is_repeated_with_the_same_id(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver, clock: Clock
 ) -> None:
@@ -403,6 +411,7 @@ async def test_the_record_of_a_message_that_is_repeated_but_not_wanted_any_more_
     assert len(before[0]["attempts"]) == len(receiver.messages) == 1
 
 
+@pytest.mark.both_databases
 async def test_many_changes_at_once_are_many_messages_for_programs_and_one_for_people(
     ada: Caller, project: Json, hook: Hook, receiver: Receiver
 ) -> None:
@@ -430,6 +439,7 @@ async def test_a_long_message_leaves_out_the_states(ada: Caller, project: Json, 
     assert (message.json["data"]["truncated"], message.json["data"]["after"]) == (True, None)
 
 
+@pytest.mark.both_databases
 async def test_beyond_the_bound_the_oldest_messages_are_dropped_and_the_next_one_names_them(
     flagstaff: Flagstaff,
     ada: Caller,
@@ -488,6 +498,7 @@ async def test_messages_are_sent_when_they_are_due_also_after_others_were_droppe
     assert (shown["waiting"], shown["dropped"]) == (0, 3)
 
 
+@pytest.mark.both_databases
 async def test_the_bound_holds_while_the_next_attempt_is_far_away(
     flagstaff: Flagstaff,
     ada: Caller,
@@ -508,6 +519,7 @@ async def test_the_bound_holds_while_the_next_attempt_is_far_away(
     assert (shown["waiting"], shown["dropped"], len(receiver.messages)) == (3, 3, 1)
 
 
+@pytest.mark.both_databases
 async def test_records_are_kept_for_thirty_days(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver, clock: Clock
 ) -> None:
@@ -572,6 +584,7 @@ async def test_the_log_has_neither_urls_nor_secrets(
     assert webhook["secret"] not in logged
 
 
+@pytest.mark.both_databases
 async def test_a_process_that_was_paused_for_longer_than_its_turn_alters_nothing(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver
 ) -> None:

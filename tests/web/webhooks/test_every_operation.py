@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+import pytest
 import sqlalchemy as sa
 
 from flagstaff.api.operations import list_operations
@@ -88,6 +89,7 @@ async def count_messages(flagstaff: Flagstaff, webhook_id: str) -> int:
         return int((await connection.execute(query)).scalar_one())
 
 
+@pytest.mark.both_databases
 async def test_every_operation_on_a_project_that_writes_makes_its_event(
     flagstaff: Flagstaff, sign_up: SignUp, receiver: Receiver
 ) -> None:

@@ -39,6 +39,7 @@ async def ask_for(client: Caller, key: Json, *flags: str) -> None:
         )
 
 
+@pytest.mark.both_databases
 async def test_flags_that_become_stale_are_told_once_and_again_after_they_were_kept(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver, clock: Clock
 ) -> None:
@@ -72,6 +73,7 @@ async def test_flags_that_become_stale_are_told_once_and_again_after_they_were_k
     assert [each["key"] for each in messages[1].json["data"]["notice"]["flags"]] == ["old-a"]
 
 
+@pytest.mark.both_databases
 async def test_flags_that_are_asked_for_but_not_there_are_told_once(
     flagstaff: Flagstaff, client: Caller, ada: Caller, project: Json, hook: Hook, receiver: Receiver, clock: Clock
 ) -> None:
@@ -93,6 +95,7 @@ async def test_flags_that_are_asked_for_but_not_there_are_told_once(
     assert len(receiver.messages) == 1
 
 
+@pytest.mark.both_databases
 async def test_a_webhook_is_told_only_of_flags_with_its_tags_and_in_its_environments(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver, clock: Clock
 ) -> None:
@@ -120,6 +123,7 @@ async def test_a_webhook_is_told_only_of_flags_with_its_tags_and_in_its_environm
     assert len(receiver.messages) == 1
 
 
+@pytest.mark.both_databases
 async def test_what_was_told_of_a_deleted_project_is_forgotten(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, clock: Clock
 ) -> None:
@@ -136,6 +140,7 @@ async def test_what_was_told_of_a_deleted_project_is_forgotten(
             assert (await connection.execute(query)).all() == []
 
 
+@pytest.mark.both_databases
 async def test_instances_that_lag_and_a_history_that_falls_behind_are_told_to_the_instances_webhooks(
     flagstaff: Flagstaff, sign_up: SignUp, receiver: Receiver
 ) -> None:
@@ -173,6 +178,7 @@ async def test_instances_that_lag_and_a_history_that_falls_behind_are_told_to_th
     ]
 
 
+@pytest.mark.both_databases
 async def test_notices_are_kept_for_thirty_days(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver, clock: Clock
 ) -> None:
@@ -189,6 +195,7 @@ async def test_notices_are_kept_for_thirty_days(
             assert len((await connection.execute(TOLD_OF_FLAGS)).all()) == count
 
 
+@pytest.mark.both_databases
 async def test_more_flags_than_a_message_has_are_more_messages(
     flagstaff: Flagstaff,
     ada: Caller,
@@ -214,6 +221,7 @@ async def test_more_flags_than_a_message_has_are_more_messages(
     assert [each.details["count"] for each in told] == [2, 2]
 
 
+@pytest.mark.both_databases
 async def test_of_missing_flags_the_most_wanted_are_told_if_flags_can_have_their_keys(
     flagstaff: Flagstaff,
     client: Caller,
@@ -233,6 +241,7 @@ async def test_of_missing_flags_the_most_wanted_are_told_if_flags_can_have_their
     assert [each["key"] for each in message.json["data"]["notice"]["flags"]] == ["wanted"]
 
 
+@pytest.mark.both_databases
 async def test_so_many_environments_as_no_statement_could_name_are_examined(
     flagstaff: Flagstaff,
     client: Caller,

@@ -42,6 +42,7 @@ async def test_only_who_may_make_a_webhook_sees_what_it_would_have_been_sent(
         assert (await caller.post(f"{hooks_path(project)}/preview", json=WANTED)).status_code == status
 
 
+@pytest.mark.both_databases
 async def test_it_has_the_last_days_changes_that_are_wanted_newest_first(
     flagstaff: Flagstaff, ada: Caller, project: Json, clock: Clock
 ) -> None:
@@ -63,6 +64,7 @@ async def test_it_has_the_last_days_changes_that_are_wanted_newest_first(
     assert (await preview(ada, project, environments=["staging"]))["count"] == 0
 
 
+@pytest.mark.both_databases
 async def test_a_chat_would_have_got_one_message_for_many_changes_at_once(ada: Caller, project: Json) -> None:
     environment = await ada.get_environment(project)
     flags = [await ada.create_flag(environment, key=f"flag-{name}") for name in "abc"]
@@ -74,6 +76,7 @@ async def test_a_chat_would_have_got_one_message_for_many_changes_at_once(ada: C
     assert "changed 3 resources at once" in found["messages"][0]["body"]
 
 
+@pytest.mark.both_databases
 async def test_of_many_changes_the_newest_are_examined_and_the_first_messages_shown(
     ada: Caller, project: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,6 +90,7 @@ async def test_of_many_changes_the_newest_are_examined_and_the_first_messages_sh
     assert (found["examined"], found["count"], len(found["messages"])) == (5, 5, 2)
 
 
+@pytest.mark.both_databases
 async def test_the_body_of_a_message_is_what_was_sent(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver
 ) -> None:

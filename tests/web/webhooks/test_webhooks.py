@@ -57,6 +57,7 @@ MALFORMED: list[tuple[Json, dict[str, str]]] = [
 ]
 
 
+@pytest.mark.both_databases
 async def test_a_malformed_webhook_is_refused_at_its_field(ada: Caller, project: Json) -> None:
     for body, errors in MALFORMED:
         answer = await ada.post(hooks_path(project), json=body)
@@ -112,6 +113,7 @@ async def test_a_webhook_of_another_project_is_none_of_this(ada: Caller, project
     assert (await ada.post(f"{hook_path(webhook)}/deliveries/7/repeat")).status_code == 404
 
 
+@pytest.mark.both_databases
 async def test_the_secret_is_shown_once_and_stored_sealed(
     flagstaff: Flagstaff, ada: Caller, project: Json, receiver: Receiver, hook: Hook
 ) -> None:
@@ -129,6 +131,7 @@ async def test_the_secret_is_shown_once_and_stored_sealed(
     assert rotated["updated_at"] > webhook["updated_at"]
 
 
+@pytest.mark.both_databases
 async def test_fields_are_updated_with_the_tag_that_was_read(ada: Caller, project: Json, hook: Hook) -> None:
     webhook = await hook()
     tag = (await ada.get(hook_path(webhook))).headers["etag"]
@@ -166,6 +169,7 @@ async def test_the_audit_trail_has_what_was_done_but_neither_url_nor_secret(
     assert webhook["secret"] not in str(changes)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "environ", [{"FLAGSTAFF_WEBHOOK_NETWORKS": "127.0.0.0/8", "FLAGSTAFF_MAX_WEBHOOKS_PER_PROJECT": "2"}]
 )
