@@ -23,7 +23,7 @@ def test_the_same_seed_gives_the_same_toggles_and_another_does_not() -> None:
 
 
 def test_a_single_instance_takes_as_long_as_was_measured() -> None:
-    simulated = [each.response for each in Fleet(Setting(1, shared_cores=2), DELAYS, 1).run(300)]
+    simulated = [each.response for each in Fleet(Setting(1, shared_cores=2), DELAYS, 1).run(3000)]
     assert percentile(sorted(simulated), 50) == pytest.approx(percentile(DELAYS.toggle, 50), rel=0.1)
 
 
