@@ -78,7 +78,7 @@ async def test_a_long_history_stays_where_it_is_and_its_table_is_not_searched(
         async with database.write_history() as connection:
             driver = (await connection.get_raw_connection()).driver_connection
             assert driver is not None
-            await driver.execute("SET LOCAL client_min_messages = debug1")
+            await connection.execute(sa.text("SET LOCAL client_min_messages = debug1"))
             driver.add_log_listener(note)
             await step(connection, days)
             driver.remove_log_listener(note)

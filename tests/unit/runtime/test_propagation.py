@@ -1,6 +1,6 @@
 """The condition that a write waits for: its own change, or the state that it found, unless that is already served."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -8,6 +8,7 @@ import pytest
 
 from flagstaff.audit.changes import Committed
 from flagstaff.audit.propagation import Propagation
+from flagstaff.database.revisions import Wanted
 from flagstaff.values.errors import Code, Error, unconfirmed
 from tests.support.snapshots import World
 
@@ -17,12 +18,12 @@ class Questions:
     """The instances that are asked. A test decides what they answer."""
 
     period: int = 0
-    asked: list[Collection[UUID]] = field(default_factory=list)
+    asked: list[set[UUID]] = field(default_factory=list)
     noted: int = 0
     confirms: bool = True
 
-    async def confirm(self, project_ids: Collection[UUID]) -> None:
-        self.asked.append(project_ids)
+    async def confirm(self, wanted: Mapping[UUID, Wanted]) -> None:
+        self.asked.append(set(wanted))
         if not self.confirms:
             raise unconfirmed("Not every instance has confirmed it.")
 
@@ -105,7 +106,7 @@ async def test_a_write_that_ends_late_does_not_bring_an_older_revision_back(
     assert len(others.asked) == 2
 
 
-async def test_what_cannot_be_loaded_is_not_confirmed_here_either(
+async def test_what_cannot_be_loaded_is_not_confirmed_although_the_others_serve_it(
     world: World, others: Questions, propagation: Propagation
 ) -> None:
     await world.served()
@@ -114,7 +115,7 @@ async def test_what_cannot_be_loaded_is_not_confirmed_here_either(
     with pytest.raises(Error) as refusal:
         await propagation.propagate(found(world, 1))
     assert (refusal.value.code, refusal.value.retry_after_seconds) == (Code.UNAVAILABLE, None)
-    assert others.asked == []
+    assert others.asked == [{world.project.id}]
 
 
 async def test_a_load_that_takes_too_long_is_not_waited_for_and_goes_on(world: World, others: Questions) -> None:
@@ -126,7 +127,7 @@ async def test_a_load_that_takes_too_long_is_not_waited_for_and_goes_on(world: W
         with pytest.raises(Error, match=r"has not loaded it within 0\.01 seconds") as refusal:
             await propagation.propagate(found(world, 1))
         assert (refusal.value.code, refusal.value.retry_after_seconds) == (Code.UNAVAILABLE, None)
-    assert (await world.served(), others.asked) == (False, [])
+    assert (await world.served(), others.asked) == (False, [{world.project.id}] * 2)
     world.let_go.set()
     await make_propagation(world, others, load_seconds=5).propagate(found(world, 1))
     assert (await world.served(), world.loads) == (True, ["project", "production"])
