@@ -26,7 +26,7 @@ export default function FirstSteps({ path, flags }: Props) {
   const { data: evaluation } = useQuery({
     ...firstEvaluationQuery(path),
     enabled: !isHidden && reason === null,
-    refetchInterval: ({ state }) => (state.data ? false : SIGNS_MILLISECONDS),
+    refetchInterval: ({ state }) => (state.data?.items.length ? false : SIGNS_MILLISECONDS),
   });
   const [wasWaiting, setWaiting] = useState(false);
   if (evaluation === null && !wasWaiting) setWaiting(true);
