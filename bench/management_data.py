@@ -10,6 +10,7 @@ from uuid import UUID
 
 import msgspec
 
+from bench.page_data import find_production
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.audit.change_rows_store import row_of
 from flagstaff.audit.changes import Actor, Scope, change_of
@@ -230,9 +231,7 @@ async def _evaluate(settings: Settings, sdk_key: str, environment_id: UUID, coun
     flagstaff = Flagstaff(settings)
     await flagstaff.start()
     try:
-        access = await flagstaff.serving.sdk_keys.find(sdk_key)
-        assert access is not None
-        environment = access.project.environments["production"]
+        environment = await find_production(flagstaff, sdk_key)
         recorded = [evaluate(environment, f"user-{user}", None)[1] for user in range(_USERS)]
     finally:
         await flagstaff.stop()

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.flags.flags_store import create_flag
 from flagstaff.settings import Settings
 from tests.support.api import Caller, Json
@@ -67,14 +68,19 @@ async def _add_flags(flagstaff: Flagstaff, environment: Json, count: int) -> Non
             await create_flag(transaction.connection, flag)
 
 
+async def find_production(flagstaff: Flagstaff, sdk_key: str) -> EnvironmentSnapshot:
+    """The environment `production` of a project, as a service that has been started would evaluate it."""
+    access = await flagstaff.serving.sdk_keys.find(sdk_key)
+    assert access is not None
+    return access.project.environments["production"]
+
+
 async def _evaluate(settings: Settings, sdk_key: str) -> None:
     """Record evaluations of the last day."""
     flagstaff = Flagstaff(settings)
     await flagstaff.start()
     try:
-        access = await flagstaff.serving.sdk_keys.find(sdk_key)
-        assert access is not None
-        environment = access.project.environments["production"]
+        environment = await find_production(flagstaff, sdk_key)
         now, records = datetime.now(UTC), list[Record]()
         for number in range(_EVALUATIONS):
             at = now - timedelta(minutes=number * 2)

@@ -168,30 +168,27 @@ class Database:
                     "server, put the file back or restore a backup, and start it again."
                 )
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[AsyncConnection]:
+    def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A connection that reads the configuration in one consistent state.
 
         Inside `shared_transaction` it is that transaction's, and sees what was written in it.
         """
-        with self.health.watching(CONFIGURATION), translated_errors():
-            if shared := _joined():
-                yield shared.connection
-                return
-            async with self._begin(self._reader) as connection:
-                yield connection
+        return self._reading(self._reader)
 
-    @asynccontextmanager
-    async def query(self) -> AsyncIterator[AsyncConnection]:
+    def query(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A connection for a single statement, which sees one consistent state of the configuration by itself.
 
         A transaction around it would take two more round trips. Inside `shared_transaction` it is that of `read`.
         """
+        return self._reading(self._querier)
+
+    @asynccontextmanager
+    async def _reading(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
         with self.health.watching(CONFIGURATION), translated_errors():
             if shared := _joined():
                 yield shared.connection
                 return
-            async with self._begin(self._querier) as connection:
+            async with self._begin(engine) as connection:
                 yield connection
 
     @asynccontextmanager

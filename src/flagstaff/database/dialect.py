@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -328,13 +329,11 @@ def upsert(table: sa.Table, conflict: Callable[[Any], Any]) -> Callable[[AsyncCo
 
 def _insert(name: str) -> Callable[[sa.Table], Any]:
     """The INSERT of a database that can have ON CONFLICT."""
-    if name == "postgresql":
-        from sqlalchemy.dialects.postgresql import insert  # noqa: PLC0415 -- see above
+    if name == "sqlite":
+        return sqlite.insert
+    from sqlalchemy.dialects import postgresql  # noqa: PLC0415 -- see above
 
-        return insert
-    from sqlalchemy.dialects.sqlite import insert as insert_into_sqlite  # noqa: PLC0415 -- as for the other
-
-    return insert_into_sqlite
+    return postgresql.insert
 
 
 def contains_bytes(

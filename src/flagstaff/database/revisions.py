@@ -23,7 +23,7 @@ class LiveOn(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What the other instances must serve of a project: at least a revision, or if None, whatever is committed.
+    """The state of a project that others must serve: at least a revision or, if it is None, whatever is committed.
 
     `is_announced` says that they have been told of the change, and load it without being asked.
     """

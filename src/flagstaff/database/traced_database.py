@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from flagstaff.database.database import Database, Transaction
 
@@ -31,17 +31,9 @@ class TracedDatabase(Database):
             _listen(engine.sync_engine, "postgresql" if self.is_postgresql else "sqlite", tracing)
 
     @asynccontextmanager
-    async def read(self) -> AsyncIterator[AsyncConnection]:
-        """A connection that reads the configuration, as a span."""
+    async def _reading(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
         with self._tracing.part("read"):
-            async with super().read() as connection:
-                yield connection
-
-    @asynccontextmanager
-    async def query(self) -> AsyncIterator[AsyncConnection]:
-        """A connection for one statement on the configuration, as a span."""
-        with self._tracing.part("read"):
-            async with super().query() as connection:
+            async with super()._reading(engine) as connection:
                 yield connection
 
     @asynccontextmanager

@@ -131,7 +131,7 @@ def following_needs(
     targeting: Targeting, needs: Iterable[tuple[int, tuple[Need, ...]]], decisions: Decisions
 ) -> Generator[None, None, Decisions]:
     """Decide prerequisites in small steps, after everything else was decided with a `targeting` without them."""
-    decided = decisions.decided
+    decided = decisions.decided  # as in `decide`, where neither a step nor a call for each flag may be paid for
     for position, needed in needs:
         for need in needed:
             if not _holds(need, decided, decisions.variants, targeting.slots):

@@ -50,7 +50,7 @@ class _ReadSegments:
 
 @dataclass(frozen=True, slots=True)
 class _Surroundings:
-    """What a snapshot takes from an environment and its project besides flags: keys by hash, and metrics by key."""
+    """The part of a snapshot that is not of flags: the environment, its keys by hash, and the metrics by key."""
 
     environment: Environment
     sdk_keys: Mapping[bytes, KeyInForce]

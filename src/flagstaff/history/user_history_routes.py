@@ -1,7 +1,7 @@
 """HTTP of one user's history: one evaluation, and the changes of answers."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
@@ -14,7 +14,7 @@ from flagstaff.api.operations import reads
 from flagstaff.api.schemas import NOT_A_CURSOR, Moment, Since, Text, Until, Uuid
 from flagstaff.evaluation.history.answer_changes import AnswerChange
 from flagstaff.evaluation.history.filters import EvaluationFilter
-from flagstaff.evaluation.history.records import RecordedEvaluation, freeing_layouts
+from flagstaff.evaluation.history.records import freeing_layouts
 from flagstaff.history.history_routes import (
     ENVIRONMENT,
     EvaluationEncoder,
@@ -107,7 +107,7 @@ async def list_answer_changes(
         raise invalid_field("user_id", "is required, unless user_email is given")
     wanted = EvaluationFilter(query.user_id, query.user_email, None, query.since, query.until)
     page = await history.list_answer_changes(actor, project_id, env_id, wanted, limit=query.limit, reached=query.cursor)
-    return json_stream(_encode(page))
+    return json_stream(_encode(page), _freeing(page))
 
 
 @router.get(
@@ -121,13 +121,7 @@ async def get_evaluation(
 ) -> Response:
     """One evaluation as it was recorded, with the result and reason for each flag."""
     found = [await history.get_evaluation(actor, project_id, env_id, evaluation_id)]
-    return json_stream(_encode_one(found))
-
-
-def _encode_one(found: list[RecordedEvaluation]) -> Iterator[bytes]:
-    yield from EvaluationEncoder()(found[0])
-    for _ in freeing_layouts(found):
-        yield b""
+    return json_stream(EvaluationEncoder()(found[0]), freeing_layouts(found))
 
 
 def _encode(page: AnswerChangesPage) -> Iterator[bytes]:
@@ -142,10 +136,12 @@ def _encode(page: AnswerChangesPage) -> Iterator[bytes]:
         "next_cursor": reached and b"".join((*reached.compared, reached.before)).hex(),
     }
     yield (b"" if page.items else before) + b"]," + encode_json(rest)[1:]
+
+
+def _freeing(page: AnswerChangesPage) -> Generator[None, None, None]:
     evaluations = [each for change in page.items for each in (change.earlier, change.later)]
     page.items.clear()
-    for _ in freeing_layouts(evaluations):
-        yield b""
+    yield from freeing_layouts(evaluations)
 
 
 def _view(change: AnswerChange) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -72,34 +73,30 @@ async def _batch_by_batch(batches: AsyncIterator[Iterable[Any]]) -> AsyncIterato
     yield b"]"
 
 
-def json_stream(pieces: Iterator[bytes]) -> Response:
+def json_stream(pieces: Iterable[bytes], freeing: Iterable[None] = ()) -> Response:
     """A JSON response that is encoded in small pieces as it is sent, so that evaluations can run in between.
 
-    Each piece must take well under a millisecond.
+    Each piece must take well under a millisecond. `freeing` frees what they were made of in small steps, at the end.
     """
-    return StreamingResponse(_gathered(pieces), media_type="application/json", headers=_HEADERS)
+    steps = chain(pieces, (b"" for _ in freeing))
+    return StreamingResponse(_gathered(steps), media_type="application/json", headers=_HEADERS)
 
 
 def json_page(items: Iterable[Iterable[bytes]], next_cursor: str | None, freeing: Iterable[None] = ()) -> Response:
-    """A page of a long list as a `json_stream`. Each item is given as its JSON in small pieces.
-
-    `freeing` frees what the items were made of in small steps, at the end.
-    """
-    return json_stream(_page(items, next_cursor, freeing))
+    """A page of a long list as a `json_stream`. Each item is given as its JSON in small pieces."""
+    return json_stream(_page(items, next_cursor), freeing)
 
 
-def _page(items: Iterable[Iterable[bytes]], next_cursor: str | None, freeing: Iterable[None]) -> Iterator[bytes]:
+def _page(items: Iterable[Iterable[bytes]], next_cursor: str | None) -> Iterator[bytes]:
     yield b'{"items":['
     for place, pieces in enumerate(items):
         if place:
             yield b","
         yield from pieces
     yield b'],"next_cursor":' + encode_json(next_cursor) + b"}"
-    for _ in freeing:
-        yield b""
 
 
-async def _gathered(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+async def _gathered(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
     gathered, turns = bytearray(), Turns()
     for piece in pieces:
         gathered += piece

@@ -86,7 +86,7 @@ async def list_answers(
         after=body.after or "",
         limit=body.limit,
     )
-    return json_stream(_encode(answers))
+    return json_stream(_encode(answers), answers.explained.freeing)
 
 
 def _encode(answers: Answers) -> Iterator[bytes]:
@@ -108,5 +108,3 @@ def _encode(answers: Answers) -> Iterator[bytes]:
         else:
             yield b""
     yield b"]," + encode_json({"next_after": answers.next_after})[1:]
-    for _ in explained.freeing:
-        yield b""

@@ -90,7 +90,7 @@ async def explain(
         flag_keys=body.flag_keys,
         draft=await in_pieces(read_draft(body.flag)) if body.flag is not None else None,
     )
-    return json_stream(_encode(explained))
+    return json_stream(_encode(explained), explained.freeing)
 
 
 async def read_user(request: Request) -> GivenUser:
@@ -143,8 +143,6 @@ def _encode(explained: Explained) -> Iterator[bytes]:
     for place, each in enumerate(segments.values()):
         yield (b"," if place else b"") + encode_json(_view_segment(each))
     yield b'],"more_flags":' + encode_json(more_flags) + b"}"
-    for _ in explained.freeing:
-        yield b""
 
 
 def _view_flag(trace: FlagTrace, new_rules: Collection[UUID]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ Environments = dict[UUID, Environment]
 
 
 class _Taken(NamedTuple):
-    """What is held for a member, and the id of the count of the mail."""
+    """The messages that are held for a member, and the id of the count of the mail."""
 
     waiting: Sequence[Waiting]
     mail_id: UUID

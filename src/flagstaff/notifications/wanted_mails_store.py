@@ -58,7 +58,7 @@ async def save_wanted(
 
 
 def _chosen(values: Iterable[bool | None]) -> dict[Kind, bool]:
-    """What a row says. Whoever has stopped all mails, perhaps in a release with fewer kinds, wants no others either."""
+    """The content of a row. A member who has stopped all mails, perhaps in an older release, wants no new kind."""
     row = dict(zip(Kind, values, strict=True))
     stated = [value for value in row.values() if value is not None]
     wants_none = bool(stated) and not any(stated)

@@ -18,7 +18,7 @@ to `ON`, version 2 also `NO_RULE`, version 3 the rules that decide a flag, versi
 version 5 the attributes that rules look at.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
@@ -184,17 +184,17 @@ class Layout:
 
     def find_flag(self, key: str) -> FoundFlag | None:
         """The flag with this key."""
-        for position, flag in enumerate(self.recorded):
-            if flag.key == key:
-                return position, flag
-        return next(((None, flag) for flag in self.constant if flag.key == key), None)
+        return self._find(lambda flag: flag.key == key)
 
     def find_flag_by_id(self, flag_id: UUID) -> FoundFlag | None:
         """The flag with this id."""
+        return self._find(lambda flag: flag.id == flag_id)
+
+    def _find(self, is_wanted: Callable[[LayoutFlag], bool]) -> FoundFlag | None:
         for position, flag in enumerate(self.recorded):
-            if flag.id == flag_id:
+            if is_wanted(flag):
                 return position, flag
-        return next(((None, flag) for flag in self.constant if flag.id == flag_id), None)
+        return next(((None, flag) for flag in self.constant if is_wanted(flag)), None)
 
     def outcomes(self, recorded: bytes) -> list[tuple[LayoutFlag, Outcome]]:
         """Every flag with its outcome in one evaluation, given that evaluation's bytes."""
