@@ -702,34 +702,51 @@ async def test_the_previous_release_gets_an_answer_to_each_of_its_questions(
     assert sorted(previous.answered) == sorted(2 * numbers), "from both instances"
 
 
-@pytest.fixture
-async def heard(shared: Store) -> AsyncIterator[Callable[[str], Awaitable[list[str]]]]:
-    """Listen to a channel; what is returned is added to as messages come."""
-    connection = await asyncpg.connect(shared.database_url)
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """It hears channels in a session of its own, so a message can come later than at the instance it is for."""
 
-    async def listen(channel: str) -> list[str]:
-        messages: list[str] = []
-        await connection.add_listener(channel, lambda *arguments: messages.append(str(arguments[-1])))
+    connection: asyncpg.Connection
+
+    async def listen(self, channel: str) -> asyncio.Queue[str]:
+        """Return a queue that gets each message sent to the channel from now on."""
+        messages: asyncio.Queue[str] = asyncio.Queue()
+        await self.connection.add_listener(channel, lambda *arguments: messages.put_nowait(str(arguments[-1])))
         return messages
 
-    yield listen
+    async def drain(self, channel: str, messages: asyncio.Queue[str]) -> list[str]:
+        """Return all messages sent so far. PostgreSQL delivers in the order of the commits, so a last one ends them."""
+        await self.connection.execute("SELECT pg_notify($1, 'end')", channel)
+        drained = []
+        async with asyncio.timeout(10):
+            while (message := await messages.get()) != "end":
+                drained.append(message)
+        return drained
+
+
+@pytest.fixture
+async def listener(shared: Store) -> AsyncIterator[Listener]:
+    """A session that listens."""
+    connection = await asyncpg.connect(shared.database_url)
+    yield Listener(connection)
     await connection.close()
 
 
 async def test_a_change_is_acknowledged_to_the_instance_that_made_it_and_to_no_other(
-    scene: Scene, start: Start, heard: Callable[[str], Awaitable[list[str]]]
+    scene: Scene, start: Start, listener: Listener
 ) -> None:
     third = await start("third")
+    own_channel = f"flagstaff_{third.foundation.database.instance}"
     async with Caller(third.edge.asgi, token=scene.ada.token) as at_third:
         assert (await at_third.evaluate(scene.sdk_key)).status_code == 200
-        everyone, own = await heard("flagstaff"), await heard(f"flagstaff_{third.foundation.database.instance}")
+        everyone, own = await listener.listen("flagstaff"), await listener.listen(own_channel)
         revisions = []
         for _ in range(3):
             answer = await scene.send_toggle(at_third, None)
             assert answer.headers["flagstaff-live-on"] == "3/3"
             revisions.append(answer.headers["flagstaff-revision"])
-    assert [message.split()[0] for message in everyone] == ["change"] * 3
-    acknowledged = [message.split() for message in own]
+    assert [message.split()[0] for message in await listener.drain("flagstaff", everyone)] == ["change"] * 3
+    acknowledged = [message.split() for message in await listener.drain(own_channel, own)]
     assert {words[0] for words in acknowledged} == {"served"}
     assert len({words[1] for words in acknowledged}) == 2, "from both others"
     assert sorted(words[4] for words in acknowledged) == sorted(2 * revisions)

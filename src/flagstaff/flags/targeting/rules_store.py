@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
-from flagstaff.database.database import write_many
+from flagstaff.database.database import some_at_a_time, write_many
 from flagstaff.database.resources import Resource
 from flagstaff.database.windows import Listing
 from flagstaff.flags.flags import Rule, RuleType
@@ -215,6 +215,6 @@ async def delete_rule(connection: AsyncConnection, rule_id: UUID) -> None:
 
 
 async def delete_rules(connection: AsyncConnection, rule_ids: Collection[UUID]) -> None:
-    """Delete rules."""
-    if rule_ids:
-        await connection.execute(_delete_some, {"rules": list(rule_ids)})
+    """Delete rules, some at a time, so that evaluations are answered in between."""
+    for some in some_at_a_time(rule_ids):
+        await connection.execute(_delete_some, {"rules": some})
