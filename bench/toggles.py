@@ -1,8 +1,8 @@
 """How long a toggle takes: on SQLite, and at one of several instances on a PostgreSQL of its own.
 
-`python -m bench.toggles` prints the median of each run of some toggles, best first. With `--beside FOLDER`, servers
-from the sources in another checkout take turns with these. With `--statements`, it prints instead what one toggle has
-PostgreSQL do.
+`python -m bench.toggles` prints the median of each run of some toggles, best first. With `--workers 4`, each instance
+has so many workers. With `--beside FOLDER`, servers from the sources in another checkout take turns with these. With
+`--statements`, it prints instead what one toggle has PostgreSQL do.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller
 from tests.support.server import COMMAND, ServerProcess
 from tests.support.stores import Store, execute, make_postgresql_template, postgresql_store
+from tests.support.workers import a_caller_of_each, worker_pids
 
 WARM_UP = 20
 CONNECTIONS = 1000  # for 32 instances, with room
@@ -65,16 +66,22 @@ class Fleet:
 
     def processor_seconds(self) -> float:
         """The processor time that all servers have used, with PostgreSQL's processes that are there now."""
-        processes = [server.pid for server in self.servers] + (self.postgres.processes if self.postgres else [])
+        processes = self.postgres.processes if self.postgres else []
+        for server in self.servers:
+            processes += [server.pid, *worker_pids(server)]
         return sum(map(_processor_seconds, processes))
 
 
 @asynccontextmanager
 async def fleet(
-    folder: Path, instances: int, postgres: PostgresServer | None, sources: Path | None = None
+    folder: Path, instances: int, postgres: PostgresServer | None, sources: Path | None = None, of_each: int = 1
 ) -> AsyncIterator[Fleet]:
-    """Servers on a new database, from the sources in a checkout, or these; on SQLite without a PostgreSQL."""
-    environ = {**_ENVIRON, "PYTHONPATH": str(sources / "src")} if sources else _ENVIRON
+    """Servers on a new database, from the sources in a checkout, or these; on SQLite without a PostgreSQL.
+
+    Each has `of_each` workers.
+    """
+    environ = {**_ENVIRON, "FLAGSTAFF_WORKERS": str(of_each)}
+    environ |= {"PYTHONPATH": str(sources / "src")} if sources else {}
     async with AsyncExitStack() as stack:
         url = None
         if postgres:
@@ -90,7 +97,7 @@ async def fleet(
         for some in range(0, instances, _STARTED_AT_ONCE):
             await asyncio.gather(*(each.start() for each in servers[some : some + _STARTED_AT_ONCE]))
         caller = await stack.enter_async_context(RemoteCaller(servers[0].url))
-        made = Fleet(postgres, url, servers, *await _prepare(caller, servers))
+        made = Fleet(postgres, url, servers, *await _prepare(caller, servers, of_each))
         await made.time_toggles(WARM_UP)
         yield made
 
@@ -104,17 +111,16 @@ def _processor_seconds(process: int) -> float:
     return sum(int(each.split()[0]) for each in tasks) / 1e9
 
 
-async def _prepare(caller: RemoteCaller, servers: Sequence[ServerProcess]) -> tuple[Json, bytes]:
+async def _prepare(caller: RemoteCaller, servers: Sequence[ServerProcess], of_each: int) -> tuple[Json, bytes]:
     await caller.sign_up()
     project = await caller.create_project()
     environment = await caller.get_environment(project)
     flags = f"{environment_path(environment)}/flags"
     made = [(await caller.post(flags, json={"name": f"Flag {n}", "key": f"flag-{n}"})).json() for n in range(20)]
-    evaluate = request("POST", "/sdk/v1/evaluate", {"environment": environment["key"]}, sdk_key=project["sdk_key"])
     for server in servers:
-        connection = await Connection.open(server.port)
-        assert await connection.exchange(evaluate) == 200
-        connection.close()
+        async with a_caller_of_each(server, of_each) as callers:
+            for each in callers:
+                assert (await each.evaluate(project["sdk_key"], environment["key"])).status_code == 200
     token = caller.headers["authorization"].removeprefix("Bearer ")
     return environment, request("POST", f"{flags}/{made[0]['id']}/toggle", token=token)
 
@@ -146,7 +152,13 @@ async def _measure(asked: argparse.Namespace) -> None:
             async with AsyncExitStack() as stack:
                 fleets = {
                     checkout: await stack.enter_async_context(
-                        fleet(Path(folder) / f"{count}-{number}", count or 1, postgres if count else None, checkout)
+                        fleet(
+                            Path(folder) / f"{count}-{number}",
+                            count or 1,
+                            postgres if count else None,
+                            checkout,
+                            asked.workers,
+                        )
                     )
                     for number, checkout in enumerate(checkouts)
                 }
@@ -176,6 +188,7 @@ def main() -> None:
     """Measure what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--instances", type=int, action="append", help="on PostgreSQL; 0 is SQLite (default: 0, 1, 3)")
+    parser.add_argument("--workers", type=int, default=1, help="of each instance")
     parser.add_argument("--toggles", type=int, default=40, help="in a run")
     parser.add_argument("--rounds", type=int, default=5, help="runs")
     parser.add_argument("--beside", type=Path, help="another checkout, to take turns with")

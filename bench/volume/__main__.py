@@ -42,6 +42,7 @@ SETTINGS = {
 def serve(asked: argparse.Namespace) -> None:
     """Run PostgreSQL until a signal; then delete its data."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    asked.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
     with PostgresServer(asked.folder, SETTINGS) as server:
         print(server.url(), flush=True)
         signal.pause()

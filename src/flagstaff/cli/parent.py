@@ -15,7 +15,7 @@ import structlog
 
 from flagstaff.cli.forks import fork
 from flagstaff.cli.listeners import Listeners
-from flagstaff.cli.parent_channel import FAILED, RELOAD, STARTED, TELL, Channel, describe, read_failure
+from flagstaff.cli.parent_channel import FAILED, RELOAD, STARTED, TELL, Channel, describe, read_failure, read_told
 from flagstaff.cli.pulse import LOOK_SECONDS, Pulse
 from flagstaff.cli.server import AT_ONCE, WITHOUT_DRAIN
 from flagstaff.cluster.worker import WorkerBoard
@@ -192,11 +192,13 @@ class Parent:
             elif line.startswith(FAILED):
                 process.failure = read_failure(line.removeprefix(FAILED))
             elif line.startswith(TELL):
-                self._tell_others(process, line.removeprefix(TELL))
+                self._tell(process, *read_told(line.removeprefix(TELL)))
 
-    def _tell_others(self, process: _Process, line: str) -> None:
-        for other in self._processes():
-            if other is not process:
+    def _tell(self, process: _Process, to: int | None, line: str) -> None:
+        """Pass on what a worker tells the one in a slot, or all others."""
+        for slot in self._slots:
+            other = slot.process
+            if other is not None and other is not process and to in {None, slot.number}:
                 self._send(other, line)
 
     def _send(self, process: _Process, *lines: str) -> None:
@@ -275,7 +277,7 @@ class Parent:
             )
             self._stop(drains=False)
             return
-        self._tell_others(process, RELOAD)  # it may have made a change that it could not tell
+        self._tell(process, None, RELOAD)  # it may have made a change that it could not tell
         self._replace_later(slot, process, status)
 
     def _replace_later(self, slot: _Slot, process: _Process, status: int) -> None:

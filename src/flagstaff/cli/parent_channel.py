@@ -8,7 +8,7 @@ from flagstaff.values.errors import Code, Error
 
 STARTED = "started"
 FAILED = "failed "  # and what `describe` returns
-TELL = "tell "  # and a message for all other workers
+TELL = "tell "  # and what `read_told` reads
 RELOAD = "reload"  # the answer to messages that were lost
 
 _AT_ONCE_BYTES = 64 * 1024
@@ -25,6 +25,12 @@ def read_failure(text: str) -> Error:
     """The error that was described."""
     code, message = json.loads(text)
     return Error(Code[code], message)
+
+
+def read_told(text: str) -> tuple[int | None, str]:
+    """The slot of the worker that a message is for, or None for all others, and the message."""
+    to, _, message = text.partition(" ")
+    return None if to == "-" else int(to), message
 
 
 class Channel:

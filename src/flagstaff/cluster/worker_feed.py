@@ -1,6 +1,7 @@
-"""Carries messages between the workers on one SQLite database: their parent passes each message on to all others.
+"""Carries messages between the workers on one SQLite database: their parent passes them on.
 
-The parent does so one message after the other, so that all workers receive them in one order, as from PostgreSQL.
+A message for all others is passed on to all before the next one, so that they receive such messages in one order, as
+from PostgreSQL. A message for one worker is passed on to that one.
 Leases are in memory that the workers and the parent share. When a worker ends, the parent tells the others to reload,
 because it may have committed a change that it could not tell, and notes that it holds no lease.
 """
@@ -80,10 +81,11 @@ class WorkerFeed:
         return message
 
     async def send(self, messages: Iterable[Message]) -> None:
-        """Send messages to every other worker, which are few; raises Error UNAVAILABLE when the parent has ended."""
+        """Send messages to those that they are for; raises Error UNAVAILABLE when the parent has ended."""
         async with self._sending:  # so that messages keep their order while the parent is slow to read
+            slots = {worker: slot for slot, worker, _, _ in self._board.read_leases()}
             for message in messages:
-                line = f"tell {message.text}\n".encode()
+                line = f"tell {slots.get(message.to or '', '-')} {message.text}\n".encode()
                 while not self._has_sent(line):  # noqa: ASYNC110 - only the kernel knows when there is room
                     await asyncio.sleep(_PAUSE_SECONDS)
 
