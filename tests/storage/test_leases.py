@@ -113,7 +113,7 @@ class Holder:
     is_sure: bool = False
 
     def renew(self, there: float, back: float) -> None:
-        """Renew the lease: the request reaches the table after a delay, and the answer takes longer still."""
+        """Renew the lease: the request reaches the table after a delay, and the response returns after another one."""
         began_at = self.watch.now
         self.watch.now += there
         self.renewals += 1

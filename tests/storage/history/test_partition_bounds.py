@@ -102,7 +102,7 @@ async def test_a_proof_may_take_longer_than_other_statements(
     try:
         async with other.transaction():
             await other.execute("LOCK TABLE history.segments_default IN SHARE UPDATE EXCLUSIVE MODE")
-            with pytest.raises(partitions.BusyError):  # the error is about the lock, and no outage of the database
+            with pytest.raises(partitions.BusyError):  # the error is about the lock, not about an outage
                 async with database.write_history() as connection:
                     await partitions.prove_bound(connection, DAYS)
     finally:

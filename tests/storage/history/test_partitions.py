@@ -87,7 +87,7 @@ async def test_a_long_history_stays_where_it_is_and_its_table_is_not_searched(
     assert f"updated partition {unsearched}" in said
     assert await days_of(database) == days
     await upkeep.prepare_days()
-    # The bound that proved it is gone.
+    # The bound, which made the search unnecessary, has been removed.
     await write(database, make_batch(environment_id, LAYOUT, make_record(99 * DAY)))
     assert set(await rows_by_partition(database)) == {"default"}
     assert len(await read(database, environment_id)) == 37
