@@ -1,4 +1,7 @@
-/** Explains what a user gets and why, and for how many users a change would matter. Neither records nor stores anything. */
+/**
+ * Explains what a user gets and why, and for how many users a change would change the result. Nothing is recorded or
+ * stored.
+ */
 
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type Asked, contextOf } from "../lib/asked";
@@ -23,7 +26,7 @@ export type Impact = Schemas["ImpactOut"];
 const EXPLAIN = "/api/projects/{project_id}/environments/{env_id}/explain";
 export const IMPACT = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/impact";
 
-/** Explains one flag; a draft stands in for the saved one. */
+/** Explains one flag: a draft, or else the saved flag. */
 export function useExplain(path: EnvironmentPath, flagKey: string) {
   return useMutation({
     mutationFn: async ({ asked, draft }: { asked: Asked; draft: FlagDraft | null }) => {

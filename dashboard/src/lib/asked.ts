@@ -1,4 +1,4 @@
-/** The user that the simulator asks about, as it is edited and as it is sent. */
+/** The user in the simulator, as it is edited and as it is sent. */
 
 import { type FieldProblem, Problem } from "../api/problem";
 import { t } from "../texts";
@@ -47,7 +47,7 @@ export function nameOf({ userId, userEmail, attributes }: Asked): string {
   return [userId, userEmail, ...given].filter(Boolean).join(", ") || t.simulator.forNobody;
 }
 
-/** Another type starts with a value that it can have. */
+/** Another type starts with a valid value. */
 export function withAttributeType(attribute: Attribute, type: AttributeType): Attribute {
   return { ...attribute, type, text: type === "boolean" ? "true" : attribute.text };
 }

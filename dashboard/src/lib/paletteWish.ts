@@ -28,12 +28,12 @@ export function onKeysWish(listener: () => void): () => void {
 
 let typed = "";
 
-/** Keeps what is typed from now on, because the field for it is not there yet. */
+/** Keeps the text that is typed from now on, because its field does not exist yet. */
 export function keepTyped(): void {
   window.addEventListener("keydown", keep, true); // before the keys of the page
 }
 
-/** What was typed meanwhile. From now on, it is not kept any more. */
+/** Returns the text that was typed in the meantime, and stops keeping it. */
 export function takeTyped(): string {
   window.removeEventListener("keydown", keep, true);
   const taken = typed;
@@ -44,7 +44,7 @@ export function takeTyped(): string {
 function keep(event: KeyboardEvent): void {
   if (event.metaKey || event.ctrlKey || event.altKey) return;
   if (event.key.length > 1 && event.key !== "Backspace") return;
-  event.preventDefault(); // what has the focus until then must not take it
+  event.preventDefault(); // the element that has the focus until then must not receive it
   typed = event.key === "Backspace" ? typed.slice(0, -1) : typed + event.key;
 }
 

@@ -19,7 +19,7 @@ import type { Here } from "./palettePlaces";
 const SHOWN_AT_ONCE = 12;
 const TYPING_MILLISECONDS = 120;
 
-/** Null if the query means something else than to turn a flag on or off. */
+/** Null if the query is not about turning a flag on or off. */
 export function useSwitches({ projectId, environmentId }: Here, query: string): Group<Action>[] | null {
   const cache = useQueryClient();
   const id = projectId ?? "";
@@ -32,7 +32,7 @@ export function useSwitches({ projectId, environmentId }: Here, query: string): 
   const [asked] = useDebouncedValue(text, TYPING_MILLISECONDS);
   const { data } = useQuery({ ...foundFlagsQuery(id, asked ?? ""), enabled: asked !== null && wish !== null });
   if (wish === null) return null;
-  // What was found for an earlier text must not be acted upon.
+  // Results for an earlier text must not be used.
   const found = asked === text && data ? switchable(wish, data, environmentId) : [];
   const actions = found.slice(0, SHOWN_AT_ONCE).flatMap((each) => actionOf(each));
   return actions.length > 0 ? [{ group: palette.actions, actions }] : [];

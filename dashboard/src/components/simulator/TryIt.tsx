@@ -34,7 +34,7 @@ export function TryIt({ path, flag, rules, makeDraft, onRefused = (error) => err
   const { mutateAsync, data: trace, variables, isSuccess, isIdle, reset } = useExplain(path, flag.key);
   // Without the times of changes: those made here are shown before they are stored, and get their times later.
   const saved = JSON.stringify([flag, ...rules].map((each) => ({ ...each, updated_at: null })));
-  useEffect(reset, [reset, saved]); // an answer of the flag as it was would mislead
+  useEffect(reset, [reset, saved]); // a result of the previous state of the flag would mislead
   const submit = async (asked: Asked) => {
     remember(asked);
     try {
@@ -113,7 +113,7 @@ function Result({ trace, user }: { trace: Explanation; user: string }) {
 
 const NOT_CUSTOM: ReadonlySet<string> = new Set([...BUILT_IN, DEFAULT_STICKINESS]);
 
-/** The custom attributes that the flag's own rules and its buckets look at. */
+/** The custom attributes that the flag's own rules and buckets use. */
 function attributesOf(rules: readonly Rule[], stickiness: string): string[] {
   const used = rules.flatMap((rule) => rule.conditions.map((condition) => condition.attribute));
   return [...new Set([...used, stickiness])].filter((name) => !NOT_CUSTOM.has(name)).toSorted();
