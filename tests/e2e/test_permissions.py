@@ -181,7 +181,7 @@ async def test_what_a_role_does_not_show_is_said_in_words_and_the_settings_canno
     await join(ada, project, eve, sqlite, VIEWER)
     await open_page(eve.page, f"/projects/{project['id']}/sdk-keys")
     await eve.sees("This requires the permission keys:read in the whole project")
-    await eve.sees("Your role does not show this key, which requires the permission keys:read")
+    await eve.sees("Your role does not allow you to see this key. This requires the permission keys:read")
     await open_page(eve.page, f"/projects/{project['id']}/settings")
     await expect(eve.page.get_by_role("textbox", name="Name")).to_have_attribute("readonly", "")
     await eve.page.get_by_role("textbox", name="Name").press("Enter")
