@@ -145,10 +145,10 @@ TESTS: dict[str, list[str]] = {
     ],
     "history": [
         (
-            "services/test_upkeep.py::"
+            "services/test_retention.py::"
             "test_by_default_the_oldest_goes_before_the_disk_is_full_and_only_as_much_as_is_needed"
         ),
-        "services/test_upkeep.py::test_a_history_over_its_bytes_loses_the_oldest_in_every_environment",
+        "services/test_retention.py::test_a_history_over_its_bytes_loses_the_oldest_in_every_environment",
     ],
     "history-days": [
         "services/test_history.py::test_older_evaluations_are_deleted_in_small_steps_with_all_that_only_they_needed"
