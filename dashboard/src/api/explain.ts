@@ -4,7 +4,7 @@
  */
 
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { type Asked, contextOf } from "../lib/asked";
+import { type SimulatedUser, contextOf } from "../lib/simulatedUser";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
@@ -29,7 +29,7 @@ export const IMPACT = "/api/projects/{project_id}/environments/{env_id}/flags/{f
 /** Explains one flag: a draft, or else the saved flag. */
 export function useExplain(path: EnvironmentPath, flagKey: string) {
   return useMutation({
-    mutationFn: async ({ asked, draft }: { asked: Asked; draft: FlagDraft | null }) => {
+    mutationFn: async ({ asked, draft }: { asked: SimulatedUser; draft: FlagDraft | null }) => {
       const body = { context: contextOf(asked), flag_keys: [flagKey], flag: draft };
       const { flags, segments } = await ask(client.POST(EXPLAIN, { params: { path }, body }));
       return flags[0] && { ...flags[0], segments };
@@ -55,7 +55,7 @@ export function useLastAsked(path: EnvironmentPath) {
   const cache = useQueryClient();
   const key = keyOf(EXPLAIN, { project_id: path.project_id });
   return {
-    last: cache.getQueryData<Asked>(key),
-    remember: (asked: Asked) => cache.setQueryData(key, asked),
+    last: cache.getQueryData<SimulatedUser>(key),
+    remember: (asked: SimulatedUser) => cache.setQueryData(key, asked),
   };
 }

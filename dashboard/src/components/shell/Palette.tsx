@@ -6,7 +6,7 @@ import { createSpotlight, Spotlight } from "@mantine/spotlight";
 import "@mantine/spotlight/styles.css";
 import { useEffect, useState } from "react";
 import { foundActions } from "./paletteFilter";
-import { keepTyped, onPaletteWish, takeTyped } from "../../lib/paletteWish";
+import { keepTyped, onPaletteRequest, takeTyped } from "../../lib/paletteRequests";
 import { palette } from "../../texts/palette";
 import { IconSearch } from "../shared/icons";
 import { useActs } from "./paletteActs";
@@ -21,7 +21,7 @@ const [store, { open, toggle }] = createSpotlight();
 export default function Palette(here: Here) {
   useEffect(() => {
     open(); // it is only loaded when it was requested
-    return onPaletteWish(() => {
+    return onPaletteRequest(() => {
       if (!store.getState().opened) keepTyped();
       toggle();
     });

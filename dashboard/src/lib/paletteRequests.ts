@@ -4,24 +4,24 @@ const listeners = new Set<() => void>();
 
 export const isMac = /Mac OS X|iPhone|iPad/.test(navigator.userAgent);
 
-export function wishForPalette(): void {
+export function requestPalette(): void {
   for (const listener of listeners) listener();
 }
 
 /** Calls back on every request. Returns a function that stops this. */
-export function onPaletteWish(listener: () => void): () => void {
+export function onPaletteRequest(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
 const keysListeners = new Set<() => void>();
 
-export function wishForKeys(): void {
+export function requestKeys(): void {
   for (const listener of keysListeners) listener();
 }
 
 /** Calls back on every request for the list of keys. Returns a function that stops this. */
-export function onKeysWish(listener: () => void): () => void {
+export function onKeysRequest(listener: () => void): () => void {
   keysListeners.add(listener);
   return () => keysListeners.delete(listener);
 }
@@ -53,10 +53,10 @@ const FIELDS = "input, textarea, select, [contenteditable], [role=dialog], [role
 window.addEventListener("keydown", (event) => {
   if (event.key === "?" && !event.defaultPrevented && !(event.target as HTMLElement).closest(FIELDS)) {
     event.preventDefault();
-    wishForKeys();
+    requestKeys();
   }
   if (event.key.toLowerCase() === "k" && (event.metaKey || event.ctrlKey) && !event.altKey && !event.shiftKey) {
     event.preventDefault();
-    wishForPalette();
+    requestPalette();
   }
 });

@@ -21,7 +21,7 @@ interface Props {
   readonly flagKey: string;
 }
 
-export function Said({ project, environment, evaluation, flagKey }: Props) {
+export function RecordedSummary({ project, environment, evaluation, flagKey }: Props) {
   const { user_id: id, user_email: email, evaluated_at: at, attributes } = evaluation;
   const who = id ?? email ?? texts.unknownUser;
   const outcome = Object.hasOwn(evaluation.flags, flagKey) ? evaluation.flags[flagKey] : undefined;

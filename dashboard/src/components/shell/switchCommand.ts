@@ -6,7 +6,7 @@ import type { FlagInBrief } from "../../api/projectFlags";
 
 type Place = Pick<Environment, "id" | "name" | "key">;
 
-export interface SwitchWish {
+export interface SwitchCommand {
   readonly enabled: boolean;
   /** A part of the flag's key or name; empty for the flag of the page. */
   readonly flag: string;
@@ -17,7 +17,7 @@ export interface SwitchWish {
 const WISH = /^\s*(?:turn\s+(on|off)|(enable)|disable)(?:\s+(.*))?$/i;
 
 /** Null if the query is about something else. */
-export function readSwitchWish(query: string, environments: readonly Place[]): SwitchWish | null {
+export function readSwitchCommand(query: string, environments: readonly Place[]): SwitchCommand | null {
   const found = WISH.exec(query);
   if (!found) return null;
   const [, state, enable, rest = ""] = found;
@@ -41,14 +41,14 @@ export interface Switchable {
 }
 
 /**
- * The flags that the wish would change: first those of the environment of the page, then in the environments' order.
+ * The flags that the command would change: first those of the environment of the page, then in the environments' order.
  */
-export function switchable(wish: SwitchWish, found: readonly ProjectFlag[], here: string | null): Switchable[] {
-  const order = wish.environments.map(({ id }) => id).toSorted((a, b) => Number(b === here) - Number(a === here));
+export function switchable(command: SwitchCommand, found: readonly ProjectFlag[], here: string | null): Switchable[] {
+  const order = command.environments.map(({ id }) => id).toSorted((a, b) => Number(b === here) - Number(a === here));
   return order.flatMap((id) =>
     found.flatMap(({ key, flags }) =>
       flags
-        .filter((flag) => flag.environment_id === id && flag.archived_at === null && flag.enabled !== wish.enabled)
+        .filter((flag) => flag.environment_id === id && flag.archived_at === null && flag.enabled !== command.enabled)
         .map((flag) => ({ key, flag, environmentId: id })),
     ),
   );
