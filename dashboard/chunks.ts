@@ -17,7 +17,7 @@ const SOURCES = `${import.meta.dirname.replaceAll("\\", "/")}/src/`;
 const MAIN = `${SOURCES}main.tsx`;
 const LIST = `${SOURCES}routes/Flags.tsx`;
 const FLAG = `${SOURCES}routes/FlagPage.tsx`;
-/** What else uses parts of a flag's page, without it: other pages, and what they load later. */
+/** Other uses of parts of a flag's page: other pages, and what they load later. */
 const BESIDE_FLAG = [
   ...readdirSync(`${SOURCES}routes`, { recursive: true })
     .map((name) => `${SOURCES}routes/${String(name).replaceAll("\\", "/")}`)
@@ -27,7 +27,9 @@ const BESIDE_FLAG = [
 ];
 /** Tables, and lists in pages and in parts, which most pages have. */
 const LISTS = /[\\/]src[\\/](api[\\/](parts|shown)|components[\\/]shared[\\/](DataTable|Pages))\.tsx?$/;
-/** The library's core, and the fields and forms of both. Other libraries follow those of our modules that import them. */
+/**
+ * The library's core, and the fields and forms of both. Other libraries follow those of our modules that import them.
+ */
 const LIBRARY =
   /[\\/]@mantine[\\/](form|hooks[\\/]esm[\\/]use-resize-observer|core[\\/]esm[\\/](core|components[\\/](FloatingIndicator|Input|InputBase|NativeSelect|SegmentedControl|TextInput)))[\\/]/;
 /** What many pages and dialogs use, but others of them do not. */
@@ -52,7 +54,7 @@ function needsOf(id: string, chunking: Chunking, needed = new Set<string>(), lat
 /** Everything that is loaded later than `main`. */
 function entriesOf(chunking: Chunking): ReadonlySet<string> {
   const entries = new Set(needsOf(MAIN, chunking).later);
-  for (const entry of entries) for (const each of needsOf(entry, chunking).later) entries.add(each); // it grows meanwhile
+  for (const entry of entries) for (const each of needsOf(entry, chunking).later) entries.add(each); // which grows meanwhile
   return entries;
 }
 

@@ -23,9 +23,9 @@ TESTS: dict[str, list[str]] = {
         "processes/test_connection_limits.py::test_a_flood_from_one_address_leaves_room_for_others_and_for_their_mail"
     ],
     "idle-connections": [
-        "web/evaluate/test_ways_in.py::test_an_idle_connection_is_closed",
-        "web/evaluate/test_ways_in.py::test_a_head_that_does_not_end_is_refused",
-        "web/evaluate/test_ways_in.py::test_a_body_that_does_not_end_is_refused",
+        "web/evaluate/test_fast_path.py::test_an_idle_connection_is_closed",
+        "web/evaluate/test_fast_path.py::test_a_head_that_does_not_end_is_refused",
+        "web/evaluate/test_fast_path.py::test_a_body_that_does_not_end_is_refused",
     ],
     "pipelined-requests": [
         (
@@ -90,7 +90,7 @@ TESTS: dict[str, list[str]] = {
     "remembered-addresses": ["unit/runtime/test_limiter.py::test_a_flood_from_a_million_addresses_stays_small"],
     "browser-requests": [
         "web/test_sdk_limits.py::test_the_requests_with_browser_keys_are_limited_by_the_address_of_the_end_user",
-        "web/evaluate/test_ofrep_ways_in.py::test_the_limit_on_browser_keys_holds_by_both_ways_together",
+        "web/evaluate/test_ofrep_fast_path.py::test_the_limit_on_browser_keys_holds_by_both_ways_together",
     ],
     "requests-with-a-key": [
         "web/evaluate/test_environment_keys.py::test_each_key_has_its_own_limit_besides_the_one_of_the_address"
@@ -145,10 +145,10 @@ TESTS: dict[str, list[str]] = {
     ],
     "history": [
         (
-            "services/test_upkeep.py::"
+            "services/test_retention.py::"
             "test_by_default_the_oldest_goes_before_the_disk_is_full_and_only_as_much_as_is_needed"
         ),
-        "services/test_upkeep.py::test_a_history_over_its_bytes_loses_the_oldest_in_every_environment",
+        "services/test_retention.py::test_a_history_over_its_bytes_loses_the_oldest_in_every_environment",
     ],
     "history-days": [
         "services/test_history.py::test_older_evaluations_are_deleted_in_small_steps_with_all_that_only_they_needed"

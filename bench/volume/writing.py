@@ -1,4 +1,4 @@
-"""Fills the history as a server does: batch after batch, with the upkeep in between."""
+"""Fills the history as a server does: batch after batch, with the retention in between."""
 
 import asyncio
 import time
@@ -45,7 +45,7 @@ class Fill:
 
     @property
     def retention(self) -> HistoryRetention:
-        """The upkeep, whose clocks are those of the evaluations."""
+        """The retention, whose clocks are those of the evaluations."""
 
         async def read_clock(_: Any) -> datetime:
             return self.now()

@@ -56,7 +56,7 @@ export function App() {
   );
 }
 
-/** Whether a page of a session is open and shows something, which someone may be working on. */
+/** Whether a page of a session is open and shows content that someone may be working on. */
 function showsPage(cache: QueryClient, { state }: ReturnType<typeof createAppRouter>): boolean {
   const isOpen = state.matches.length > 1 && state.matches.every(({ status }) => status === "success");
   const isSignedIn = state.matches.some(({ routeId }) => routeId === "/signed-in");
@@ -68,7 +68,7 @@ function showsPage(cache: QueryClient, { state }: ReturnType<typeof createAppRou
 }
 
 function createCache(): QueryClient {
-  // Whoever is refused, for a role that has changed, sees at once what else it no longer allows.
+  // After a refusal because of a changed role, everything else that the role no longer allows is shown at once.
   const onError = (error: Error) => {
     if (!isProblem(error, "forbidden") && !isProblem(error, "not_found")) return;
     void cache.invalidateQueries({ queryKey: keyOf(PROJECT) });
@@ -81,13 +81,14 @@ function createCache(): QueryClient {
     }),
     mutationCache: new MutationCache({
       onError: (error) => {
-        takeChanges(); // what a call has changed that failed later is not undone with what the next one changes
+        takeChanges(); // changes of a call that failed later are not undone together with those of the next call
         onError(error);
       },
       onSuccess: (data, _variables, _context, { meta }) => offerUndo(cache, meta, data),
     }),
     defaultOptions: {
-      // Also while the device is offline: the server may be on it, and what has failed says so instead of waiting.
+      // Also while the device is offline: the server may run on it, and a failed call reports the failure instead of
+      // waiting.
       mutations: { networkMode: "always" },
       queries: {
         networkMode: "always",
@@ -99,7 +100,7 @@ function createCache(): QueryClient {
   return cache;
 }
 
-/** Says what a call has done, if it says so itself, and offers to undo what can be undone. */
+/** Shows what a call has done, if the call defines a message, and offers to undo it if possible. */
 function offerUndo(cache: QueryClient, meta: Record<string, unknown> | undefined, data: unknown): void {
   const made = takeChanges();
   if (!meta?.done || made === null) return;

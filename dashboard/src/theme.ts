@@ -105,7 +105,7 @@ export const theme = createTheme({
         yOffset: "12vh",
         radius: "lg",
         padding: "lg",
-        transitionProps: { transition: "fade", duration: 150 }, // a button that moves while it is pressed gets no click
+        transitionProps: { transition: "fade", duration: 150 }, // a button that moves while pressed gets no click
         closeButtonProps: { "aria-label": t.close },
         styles: { title: { fontSize: "1.0625rem", fontWeight: 620 } },
         attributes: { header: { role: "none" } }, // a page must not have a second banner

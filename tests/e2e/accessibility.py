@@ -1,4 +1,4 @@
-"""Checks of pages: axe finds nothing, and nothing is wider than the window. The values are hard to show well."""
+"""Checks of pages: axe finds no violation, and nothing is wider than the window. The sample values are hard to fit."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,8 @@ VARIANTS = [
     {"key": "blue", "weight": 900, "value": {"colour": "#00f", "label": "Buy now"}},
     {"key": "green", "weight": 100, "value": {"colour": "#0a0", "label": "Order", "note": UNBROKEN * 2}},
 ]
-# All that axe finds. It describes what is in order as well, and passing that on takes four times as long as the check.
+# Only violations: axe would also return every rule that passes, and passing these on takes four times as long as the
+# check.
 VIOLATIONS = """async (rules) =>
   (await axe.run(document, { runOnly: rules, resultTypes: ["violations"] })).violations"""
 # The outermost elements that extend beyond the right edge of the window.
@@ -35,7 +36,7 @@ async def open_and_check(person: Person, path: str, heading: str) -> None:
 
 
 async def check_in_both_schemes(person: Person, place: str) -> None:
-    """Check the current page in the light scheme, and in the dark one what depends on its colours."""
+    """Check the current page in the light scheme, and its colours in the dark scheme as well."""
     await check(person, place)
     await _show_in(person, "dark")
     await check(person, f"{place}, dark", rules=OF_COLOURS)
@@ -43,9 +44,9 @@ async def check_in_both_schemes(person: Person, place: str) -> None:
 
 
 async def check(person: Person, place: str, *, rules: Sequence[str] = RULES) -> None:
-    """Check the current page with axe, once it has loaded all that it shows. `rules` are ids or tags of axe's rules.
+    """Check the current page with axe when it has loaded everything. `rules` are ids or tags of axe's rules.
 
-    It is scrolled to its top, because axe measures only the part of a control that the header does not cover.
+    The page is scrolled to its top, because axe measures only the part of a control that the header does not cover.
     """
     await load_all(person.page)
     await person.page.evaluate("scrollTo(0, 0)")
@@ -73,6 +74,6 @@ async def stays_within(person: Person, path: str | None = None) -> None:
 
 
 async def _show_in(person: Person, scheme: Literal["light", "dark"]) -> None:
-    """Change what the person's system prefers, which the page follows."""
+    """Set the colour scheme that the person's system prefers and the page follows."""
     await person.page.emulate_media(color_scheme=scheme)
     await expect(person.page.locator("html")).to_have_attribute("data-mantine-color-scheme", scheme)

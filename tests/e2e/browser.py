@@ -1,6 +1,6 @@
 """The browser for these tests: Debian's headless shell, installed if possible (as root, with apt), or another Chromium.
 
-The headless shell has no windows or menus. A page that is opened in it takes half of the processor time.
+The headless shell has no windows or menus. It opens a page in half the processor time.
 """
 
 from tests.support import debian
@@ -20,5 +20,5 @@ _OTHERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def find_or_install() -> str | None:
-    """The path of a Chromium; None if there is none and it cannot be installed."""
+    """Return the path of a Chromium, or None if there is none and it cannot be installed."""
     return debian.find_or_install([_HEADLESS_SHELL], _HEADLESS_SHELL) or debian.find(_OTHERS)

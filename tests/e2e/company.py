@@ -1,4 +1,4 @@
-"""Realistic data of a company: projects, flags and a day of evaluations, for screenshots and for looking at."""
+"""Realistic data of a company: projects, flags and a day of evaluations, for screenshots and for trying things out."""
 
 import asyncio
 import random
@@ -85,7 +85,7 @@ async def found(settings: Settings, *, flags: int = 0) -> None:
 
 
 async def _repeat(ada: Caller, environment: Json) -> None:
-    """The flags of another environment: some as in production, some on for more people, some not at all."""
+    """Create flags in another environment: some as in production, and some that are on for more people."""
     for place, values in enumerate(_FLAGS):
         if place % 4 == 1 and environment["key"] == "canary":
             continue
@@ -141,7 +141,7 @@ async def _live_through_a_day(flagstaff: Flagstaff, shop: Json) -> None:
 
 
 async def grow_old(store: Store, project: Json, days: int) -> None:
-    """Let a project's flags have been created and changed so many days ago."""
+    """Move the creation and the changes of a project's flags this many days into the past."""
     at = datetime.now(UTC) - timedelta(days=days)
     changes, flags, environments = tables.changes, tables.flags, tables.environments
     project_id = UUID(project["id"])

@@ -26,7 +26,7 @@ from tests.support.stores import Store, sqlite_store
 HERE = Path(__file__).parent
 # Some calls to a browser have no time limit. Without one, a browser that hangs would end the whole run.
 LONGEST_TEST_SECONDS = 270
-# All tests call from one address, more often per minute than people do.
+# All tests call from one address, and more often than people do.
 UNLIMITED = {
     "FLAGSTAFF_REGISTER_RATE_LIMIT": "off",
     "FLAGSTAFF_LOGIN_RATE_LIMIT": "off",
@@ -44,7 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _in_time(test: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-    """The same test, which fails with the place that it has reached when it takes too long."""
+    """Return the same test, which fails when it takes too long and reports where it was."""
 
     @functools.wraps(test)
     async def run(*args: object, **fixtures: object) -> None:
@@ -78,7 +78,7 @@ async def browser(chromium: str) -> AsyncIterator[Browser]:
 
 @pytest.fixture(scope="session")
 def contexts(browser: Browser) -> Contexts:
-    """The contexts of the browser."""
+    """The browser's contexts."""
     return Contexts(browser)
 
 
@@ -98,14 +98,14 @@ async def server(chromium: str, sqlite: Store, contexts: Contexts) -> AsyncItera
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def people(contexts: Contexts, server: ServerProcess) -> AsyncIterator[AsyncExitStack]:
-    """All people with an open dashboard. At the end, none of their pages may have thrown or violated its policy."""
+    """All people with an open dashboard. The test fails if one of their pages threw an error or violated its policy."""
     async with AsyncExitStack() as stack:
         yield stack
 
 
 @pytest.fixture
 def options() -> dict[str, Any]:
-    """Those of the visitor's browser. A module whose tests need others overrides this fixture."""
+    """The options of the visitor's browser. A module whose tests need others overrides this fixture."""
     return {}
 
 

@@ -1,6 +1,6 @@
-"""Browser contexts, of which those for one server are used again.
+"""Browser contexts. Those for one server are used again.
 
-A context keeps the files of the dashboard. In a new one, loading a page takes half as much processor time again.
+A context keeps the dashboard's files. In a new context, loading a page takes 50% more processor time.
 """
 
 from collections.abc import Mapping
@@ -10,20 +10,20 @@ from playwright.async_api import Browser, Page
 
 
 class Contexts:
-    """The contexts of a browser. Each has one person at a time, who finds no page, cookie or data of others in it."""
+    """The contexts of a browser. One person at a time uses a context, and finds no pages or data of others in it."""
 
     def __init__(self, browser: Browser) -> None:
-        """Make contexts of this browser, none of which is used again until `keep_for`."""
+        """Create contexts of this browser. None is used again until `keep_for` is called."""
         self.browser = browser
         self._kept_for: str | None = None
         self._spare: dict[str, list[Page]] = {}
 
     def keep_for(self, url: str) -> None:
-        """Use the contexts for the server at this URL again, as long as it runs."""
+        """Use the contexts for the server at this URL again while it runs."""
         self._kept_for = url
 
     async def open(self, url: str, options: Mapping[str, Any], *, is_new: bool) -> Page:
-        """An empty page in a context with these options that nobody uses, and if it is new, nobody has used."""
+        """Return an empty page in a free context with these options. A `new` context has not been used before."""
         spare = self._spare.get(_key(url, options))
         if spare and not is_new:
             return spare.pop()
@@ -31,7 +31,7 @@ class Contexts:
         return await context.new_page()
 
     async def close(self, page: Page, url: str, options: Mapping[str, Any], *, is_changed: bool) -> None:
-        """Close all pages of a context, which is used again unless it is changed in a way that would remain."""
+        """Close all pages of a context. It is used again unless it was changed in a way that would remain."""
         context = page.context
         if is_changed or url != self._kept_for:
             await context.close()

@@ -1,4 +1,4 @@
-"""The controls of every page of a project that need a permission: found, used, and compared with what is sent."""
+"""Finds and uses the controls of a project's pages that need a permission, and compares them with what is sent."""
 
 import asyncio
 import re
@@ -19,7 +19,7 @@ CONTROLS = """() => [...document.querySelectorAll("main [data-needs]")].map((eac
   reason: each.getAttribute("aria-description"),
   name: each.getAttribute("aria-label") ?? each.textContent,
 }))"""
-# Presses every control of the page, also those that appear meanwhile, and returns the dialogs and menus that opened.
+# Presses every control of the page, including those that appear meanwhile. Returns the dialogs and menus that opened.
 PRESS_ALL = """async (leftOut) => {
   const opened = [];
   new MutationObserver((changes) => changes.forEach(({ addedNodes }) => addedNodes.forEach((node) => {
@@ -43,7 +43,7 @@ PRESS_ALL = """async (leftOut) => {
 
 
 def pages(project: Json) -> list[tuple[str, str | None]]:
-    """Each page of a project, with the key of its environment."""
+    """Return each page of a project, with the key of its environment."""
     whole: list[tuple[str, str | None]] = [
         (f"/projects/{project['id']}/{page}", None)
         for page in (
@@ -69,7 +69,7 @@ def pages(project: Json) -> list[tuple[str, str | None]]:
 
 
 def flags_page(project: Json) -> str:
-    """The list of flags of the project's production."""
+    """Return the path of the list of the flags in production."""
     return environment_page({"project_id": project["id"], "id": project["flags"][0]["environment_id"]})
 
 
@@ -93,7 +93,7 @@ async def _controls(page: Page) -> list[Any]:
 
 
 def required_by(request: Request) -> str:
-    """The permission that the operation of a request requires."""
+    """Return the permission that the operation of a request requires."""
     path = request.url.partition("/api/")[2].partition("?")[0]
     for template, operations in described()["paths"].items():
         pattern = re.sub(r"\\{\w+\\}", "[^/]+", re.escape(template.removeprefix("/api/")))

@@ -3,8 +3,8 @@
 from playwright.async_api import Locator, Page, expect
 
 MOST_STOPS = 90
-# The fault of the current focus, or null if there is none. Fields show the focus by their frame.
-# Checked after the page has been redrawn.
+# Returns what is wrong with the current focus after the page has been redrawn, or null. Fields are not checked for an
+# outline, because they show the focus by their frame.
 FAULT_OF_FOCUS = """() => new Promise((resolve) => {
   requestAnimationFrame(() => requestAnimationFrame(() => resolve(fault())));
   const fault = () => {

@@ -49,7 +49,7 @@ class Person:
     api: ApiCaller
 
     def __init__(self, contexts: Contexts, url: str, *, is_first_visit: bool = False, **options: Any) -> None:
-        """`options` are those of a browser context, such as `color_scheme`. People prefer reduced motion without them.
+        """`options` are those of a browser context, such as `color_scheme`. By default, people prefer reduced motion.
 
         On a first visit, the browser has no files of the dashboard.
         """
@@ -81,7 +81,7 @@ class Person:
 
     @property
     def clock(self) -> Any:
-        """The clock of this browser, which is used by nobody after this person."""
+        """The clock of this browser. The browser context is not used again afterwards."""
         self._is_changed = True
         return self.page.clock
 
@@ -89,12 +89,12 @@ class Person:
         self._faults.append(str(error.error))
 
     def _note(self, message: ConsoleMessage) -> None:
-        # A refused call is not an error of the page; every other complaint of the browser is.
+        # A refused call is not an error of the page; every other error on the console is.
         if message.type == "error" and "Failed to load resource" not in message.text:
             self._faults.append(message.text)
 
     async def without_events(self) -> None:
-        """Keep pages from opening the stream of what others change, during which the network is never idle."""
+        """Keep pages from opening the stream of changes, because the network is never idle while it is open."""
         await self.page.route("**/events", lambda route: route.abort())
 
     async def sign_up(self) -> None:
@@ -107,7 +107,7 @@ class Person:
         await self.use_token(self.token)
 
     async def use_token(self, token: str) -> None:
-        """Sign this browser in with a token, as far as the browser knows."""
+        """Store a token as this browser's session, without asking the server."""
         await self.page.goto("/favicon.svg")
         await self.page.evaluate(
             "session => localStorage.setItem('flagstaff.session', JSON.stringify(session))",
@@ -115,10 +115,10 @@ class Person:
         )
 
     async def turn_to(self, path: str) -> None:
-        """Open a page in the loaded dashboard, as a link does, which takes a third of the time of loading it.
+        """Open a page in the loaded dashboard, as a link does. This takes a third of the time of loading it.
 
-        Data that the dashboard has may be older than what the API was sent since, and the token of a link is read only
-        when the dashboard is loaded. In between is a page that has no controls, so that none of the page before can be
+        The dashboard may still show data from before the latest calls of the API, and it reads the token of a link only
+        when it is loaded. A page without controls is opened in between, so that no control of the previous page can be
         mistaken for one of this page.
         """
         between = self.page.get_by_role("heading", name="Page not found", exact=True)
@@ -129,7 +129,7 @@ class Person:
         await expect(self.page.get_by_role("heading", level=1)).to_be_visible()
 
     async def stored_session(self) -> str | None:
-        """The session in local storage."""
+        """Return the session in local storage."""
         stored: str | None = await self.page.evaluate("localStorage.getItem('flagstaff.session')")
         return stored
 
@@ -148,7 +148,7 @@ class Person:
         await self.confirm_turning_on()
 
     async def confirm_turning_on(self) -> None:
-        """Confirm the question before a flag is turned on in a critical environment, such as production."""
+        """Confirm the question that precedes turning on a flag in a critical environment, such as production."""
         await self.page.get_by_role("dialog").get_by_role("button", name="Turn on", exact=True).click()
 
     async def sees(self, text: str) -> None:
@@ -161,7 +161,7 @@ class Person:
 
 
 async def load_all(page: Page) -> None:
-    """Scroll through the current page, on which parts below the window load later, until it has loaded all of them."""
+    """Scroll through the current page until it has loaded everything. Parts below the window load later."""
     unloaded = page.locator(".mantine-Skeleton-root")
     async with asyncio.timeout(15):
         while await unloaded.count():
@@ -207,10 +207,10 @@ def _find(pattern: str, text: str) -> str:
 
 
 def environment_page(environment: Json) -> str:
-    """The path of an environment's flags."""
+    """Return the path of an environment's flags."""
     return f"/projects/{environment['project_id']}/environments/{environment['id']}"
 
 
 def flag_page(flag: Json) -> str:
-    """The path of a flag."""
+    """Return the path of a flag."""
     return f"/projects/{flag['project_id']}/environments/{flag['environment_id']}/flags/{flag['id']}"

@@ -12,13 +12,13 @@ WAIT_SECONDS = 30
 
 
 async def create_metric(ada: Person, project: Json, **values: Any) -> Json:
-    """A new metric, of failed checkouts."""
+    """Create a metric of failed checkouts."""
     body = {"name": "Checkout failed", "key": "checkout-failed", "kind": "binary", "better": "down", **values}
     return created(await ada.api.post(f"{project_path(project)}/metrics", json=body))
 
 
 async def create_release(ada: Person, flag: Json, **values: Any) -> Json:
-    """A new release, which gives the flag to half of the users at once, and to all of them in an hour."""
+    """Create a release that turns the flag on for half of the users at once, and for all of them in an hour."""
     body = {
         "name": "Slow start",
         "steps": [
@@ -31,7 +31,7 @@ async def create_release(ada: Person, flag: Json, **values: Any) -> Json:
 
 
 async def wait_for_release(ada: Person, flag: Json, release: Json, is_wanted: Callable[[Json], bool]) -> Json:
-    """The release, once it is as wanted."""
+    """Wait until a release meets a condition, and return it."""
     path = f"{flag_path(flag)}/releases/{release['id']}"
     async with asyncio.timeout(WAIT_SECONDS):
         while not is_wanted(found := (await ada.api.get(path)).json()):
@@ -40,7 +40,7 @@ async def wait_for_release(ada: Person, flag: Json, release: Json, is_wanted: Ca
 
 
 async def wait_for_results(ada: Person, flag: Json, release: Json, is_wanted: Callable[[Json], bool]) -> Json:
-    """The results of a release, once they are as wanted."""
+    """Wait until the results of a release meet a condition, and return them."""
     path = f"{flag_path(flag)}/releases/{release['id']}/results"
     async with asyncio.timeout(WAIT_SECONDS):
         while not is_wanted(found := (await ada.api.get(path)).json()):

@@ -29,7 +29,7 @@ USERS = "user_id,email\nuser-1007,\nuser-1012,linus@acme.com\nuser-1031,\nuser-1
 
 @dataclass(frozen=True)
 class Picture:
-    """A page, and what is done there before it is pictured."""
+    """A page, and what is done there before the screenshot is taken."""
 
     name: str
     path: str
@@ -69,7 +69,7 @@ async def _take_all(contexts: Contexts, url: str, store: Store) -> None:
 
 
 async def _say_and_ask(client: httpx.AsyncClient, shop: Json, checkout: Json) -> None:
-    """Comments at a flag, and requests of applications, which count as callers after some seconds."""
+    """Comment on a flag, and send requests of applications, which are counted as callers after some seconds."""
     for text in (
         "Support saw errors with saved cards in Safari. 25 % until the fix is out: https://example.com/issues/17",
         f"The fix is live. @{EMAIL}, please go on to 50 % on Monday.",

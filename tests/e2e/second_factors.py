@@ -1,4 +1,4 @@
-"""Second factors of people: authenticator apps, which use the real time, and authenticators of browsers."""
+"""Second factors of people: authenticator apps, which use the real time, and browsers' virtual authenticators."""
 
 import base64
 import time
@@ -35,7 +35,7 @@ AUTHENTICATOR = {
 
 
 def next_code(secret: str) -> str:
-    """A code of the next half minute, which the server accepts too, so that it differs from the one used now."""
+    """Return the code of the next half minute. The server accepts it as well, and it differs from the one used now."""
     return pyotp.TOTP(secret).at(time.time(), counter_offset=1)
 
 
@@ -48,9 +48,9 @@ async def enrol_app(person: Person) -> tuple[str, list[str]]:
 
 
 async def scan(person: Person, code: Locator) -> str:
-    """What an app that scans a QR code on the screen reads. Like many cameras, it reads only dark on light."""
+    """Read a QR code from a screenshot. Like many cameras, the reader needs a dark code on a light background."""
     shot = base64.b64encode(await code.screenshot(animations="disabled")).decode()
-    page = await person.context.new_page()  # an empty one, whose policy allows this
+    page = await person.context.new_page()  # an empty page, whose policy allows the script
     await page.evaluate(JSQR.read_text())
     text: str | None = await page.evaluate(READ_QR_CODE, f"data:image/png;base64,{shot}")
     await page.close()
@@ -59,14 +59,14 @@ async def scan(person: Person, code: Locator) -> str:
 
 
 async def add_authenticator(person: Person) -> None:
-    """Give a browser an authenticator, which confirms everything."""
+    """Give a browser a virtual authenticator, which confirms everything."""
     cdp = await person.context.new_cdp_session(person.page)
     await cdp.send("WebAuthn.enable")
     await cdp.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
 
 
 def dialog_of(person: Person) -> Locator:
-    """The open dialog."""
+    """Return the open dialog."""
     return person.page.get_by_role("dialog")
 
 
@@ -86,14 +86,14 @@ async def add_passkey(person: Person, name: str | None = None) -> None:
 
 
 async def state_of(person: Person) -> Json:
-    """The second factors of the account."""
+    """Return the second factors of the account."""
     state: Json = (await person.api.get(TWO_FACTOR)).raise_for_status().json()
     return state
 
 
 @asynccontextmanager
 async def serving_passkeys(template: Path, folder: Path) -> AsyncIterator[ServerProcess]:
-    """A server that people reach at localhost, because passkeys need a name."""
+    """Run a server that people reach at localhost, because passkeys need a host name."""
     server = ServerProcess(sqlite_store(template, folder / "data"), UNLIMITED)
     server._environ["FLAGSTAFF_PUBLIC_URL"] = f"http://localhost:{server.port}"
     async with server:

@@ -67,7 +67,7 @@ async def test_axe_finds_nothing_on_pages_with_content(person: Person) -> None:
     await open_and_check(person, environment_page(environment), "Flags")
     await open_and_check(person, f"{environment_page(environment)}/changes", "Changes")
     await open_and_check(person, f"/projects/{project['id']}/flags", "Flags in all environments")
-    for number in range(4):  # then the table is wider than the page
+    for number in range(4):  # the table becomes wider than the page
         await person.api.create_environment(project, name=f"Canary {number}", key=f"canary-{number}")
     await page.reload()
     await open_and_check(person, f"/projects/{project['id']}/flags", "Flags in all environments")

@@ -35,7 +35,7 @@ async def server(chromium: str, sqlite_template: Path, data_directory: Path) -> 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def eve(ada: Person, contexts: Contexts, people: AsyncExitStack) -> Person:
-    """Another person with an account, no administrator like ada."""
+    """Another person with an account, who is not an administrator."""
     eve = await people.enter_async_context(Person(contexts, ada.url))
     eve.email = eve.email.replace("ada", "eve")
     await eve.sign_up()
@@ -43,19 +43,19 @@ async def eve(ada: Person, contexts: Contexts, people: AsyncExitStack) -> Person
 
 
 async def account_of(ada: Person, person: Person) -> Json:
-    """A person's account, as administrators see it."""
+    """Return a person's account, as administrators see it."""
     listed = (await ada.api.get("/api/admin/accounts")).json()
     (found,) = [each for each in listed if each["email"] == person.email]
     return found
 
 
 async def account_page(ada: Person, person: Person) -> str:
-    """The path of the page of a person's account."""
+    """Return the path of the page about a person's account."""
     return f"{ACCOUNTS}/{(await account_of(ada, person))['id']}"
 
 
 def states(person: Person) -> Locator:
-    """What distinguishes the shown account."""
+    """Return the badges of the shown account."""
     return person.page.get_by_role("list", name="State").get_by_role("listitem")
 
 
@@ -113,7 +113,7 @@ async def test_an_account_is_found_deactivated_and_reactivated(ada: Person, eve:
     await expect(states(ada)).to_have_text(["Deactivated"])
     await ada.sees("This account has no open session.")
     assert (await eve.api.get("/api/me")).status_code == 401
-    await expect(dialog).to_be_hidden()  # its button has the new name, too, until it is gone
+    await expect(dialog).to_be_hidden()  # until then, its button has the new name as well
     await ada.press("Reactivate")
     await dialog.get_by_role("button", name="Reactivate").click()
     await expect(states(ada)).to_have_count(0)
@@ -128,7 +128,7 @@ async def test_an_account_is_promoted_and_its_session_ended_by_keyboard(ada: Per
     await expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     await keyboard.use(dialog.get_by_role("button", name="Make administrator"))
     await expect(states(ada)).to_have_text(["Administrator"])
-    await expect(dialog).to_be_hidden()  # its button has the new name, too, until it is gone
+    await expect(dialog).to_be_hidden()  # until then, its button has the new name as well
     await expect(ada.page.get_by_role("button", name="Remove as administrator")).to_be_focused()
     assert (await eve.api.get("/api/admin/accounts")).status_code == 200
     await keyboard.use(ada.page.get_by_role("button", name="End the session"))
@@ -243,7 +243,7 @@ async def test_axe_finds_nothing_and_no_page_is_wider_than_the_narrowest_phone(a
 
 
 def instance(name: str, lease: Json, **differs: object) -> Json:
-    """An instance as the API describes it."""
+    """Return an instance as the API describes it."""
     load = {
         "evaluations_per_second": 1234.5,
         "cpu": 0.42,

@@ -1,4 +1,4 @@
-"""One flag in all environments: the strip on its page, following it to another one, and the flags side by side."""
+"""One flag in all environments: the strip on its page, its page in another environment, and the flags side by side."""
 
 import re
 from typing import Any
@@ -12,7 +12,7 @@ from tests.support.api import Json
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def project(ada: Person) -> Json:
-    """A project with a flag in both environments, which differ, another in both, and one in production only."""
+    """A project with a flag that differs between its environments, one that does not, and one in production only."""
     project = await ada.api.create_project()
     for key in ("production", "staging"):
         environment = project[key] = await ada.api.get_environment(project, key)
@@ -42,7 +42,7 @@ async def is_on(ada: Person, flag: Json) -> bool:
 
 
 async def follow(ada: Person, here: str, there: str) -> None:
-    """Choose another environment in the header."""
+    """Choose this environment in the header."""
     await ada.press(f"Environment {here}, switch environment")
     await ada.page.get_by_role("menuitem", name=there).click()
 

@@ -1,4 +1,4 @@
-"""The page of an environment's applications: who has the present state, what they report, what is asked for."""
+"""The page of an environment's applications: which have the present state, what they report and what they request."""
 
 import asyncio
 
@@ -22,17 +22,17 @@ METRICS = {
 
 
 def page_of(environment: Json) -> str:
-    """The page's path."""
+    """Return the path of the page."""
     return f"{environment_page(environment)}/applications"
 
 
 def table(ada: Person, name: str) -> Locator:
-    """A table of the page, without its head."""
+    """Return the rows of a table, without its head."""
     return ada.page.get_by_role("region", name=name).locator("tbody tr")
 
 
 async def speak(ada: Person, key: str) -> None:
-    """Ask for all flags and report counts, as an SDK of Unleash does, and ask for a flag that does not exist."""
+    """Request all flags and report counts, as an SDK of Unleash does, and request a flag that does not exist."""
     headers = {
         "authorization": key,
         "unleash-appname": "shop",
@@ -50,7 +50,7 @@ async def speak(ada: Person, key: str) -> None:
 
 
 async def until_stored(ada: Person, environment: Json) -> None:
-    """Wait until all of that can be asked for, which takes a second or two."""
+    """Wait until the API returns all of that, which takes a second or two."""
     path = f"/api{environment_page(environment)}"
     async with asyncio.timeout(15):
         while not (

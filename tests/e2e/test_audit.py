@@ -1,4 +1,4 @@
-"""The audit of a project, restoring its changes, and undoing what was just done."""
+"""The audit trail of a project, restoring changes, and undoing the latest action."""
 
 import csv
 import io
@@ -57,7 +57,7 @@ async def test_a_restore_says_for_how_many_users_it_turns_a_flag_on(ada: Person,
     await dialog.get_by_role("button", name="Restore").click()
     await expect(dialog).to_have_count(0)
     assert (await state_of(ada, flag))["enabled"] is True
-    await restore.click()  # of the restore, which turns the flag off again
+    await restore.click()  # this restores the restore, which turns the flag off again
     await expect(dialog.get_by_role("button", name="Restore")).to_be_enabled()
     await expect(dialog.get_by_role("note")).to_have_count(0)
 
@@ -171,7 +171,7 @@ async def test_a_change_is_restored_after_its_effect_is_shown(ada: Person, flag:
     await ada.api.put(flag_path(flag), json={"description": "Two steps."})
     await ada.page.goto(f"{flag_page(flag)}?tab=changes")
     restore = ada.page.get_by_role("button", name="Restore: ")
-    await expect(restore).to_have_count(2)  # not the creation
+    await expect(restore).to_have_count(2)  # the creation has no such button
     await restore.nth(1).click()
     dialog = ada.page.get_by_role("dialog", name="Restore Newer checkout in Production?")
     await expect(dialog).to_contain_text("Before 50% → After 25%")
@@ -199,7 +199,7 @@ async def test_several_changes_are_restored_together_and_those_that_cannot_be_ar
     await page.goto(f"{environment_page(place)}/changes")
     await ada.press("Choose several")
     boxes = page.get_by_role("checkbox")
-    await expect(boxes).to_have_count(5)  # creations are not restored
+    await expect(boxes).to_have_count(5)  # creations cannot be restored
     for number in (0, 2, 3):
         await boxes.nth(number).check()
     await ada.press("Restore 3…")

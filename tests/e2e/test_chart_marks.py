@@ -1,4 +1,4 @@
-"""Marks on charts where something was changed, and the way from a change to the chart around it."""
+"""Marks on charts at the times of changes, and links from a change to the chart of the time around it."""
 
 import re
 

@@ -43,14 +43,14 @@ def bars(ada: Person) -> Locator:
 
 
 def table(ada: Person) -> Locator:
-    """The numbers of the chart, as screen readers have them."""
+    """Return the table of the chart's numbers for screen readers."""
     return chart(ada).get_by_role("table", name="Results over time")
 
 
 async def test_dragging_over_a_part_zooms_into_it_and_reset_leads_back(ada: Person, flag: Json) -> None:
     await ada.page.goto(history(flag))
     await expect(bars(ada)).to_be_visible()
-    await load_all(ada.page)  # which moves the chart
+    await load_all(ada.page)  # otherwise the chart would still move
     box = await bars(ada).bounding_box()
     assert box is not None
     middle = box["y"] + box["height"] / 2
@@ -79,7 +79,7 @@ async def test_the_keyboard_reads_bars_and_zooms_into_a_choice(ada: Person, flag
     when = await row.get_by_role("rowheader").text_content()
     words = await row.get_by_role("cell").text_content()
     await ada.page.keyboard.press("End")
-    if await bars(ada).get_attribute("aria-valuetext") != f"{when}: {words}":  # an hour has begun meanwhile
+    if await bars(ada).get_attribute("aria-valuetext") != f"{when}: {words}":  # another hour has begun in the meantime
         await ada.page.keyboard.press("ArrowLeft")
     await expect(bars(ada)).to_have_attribute("aria-valuetext", f"{when}: {words}")
     await ada.page.keyboard.press("Shift+ArrowLeft")

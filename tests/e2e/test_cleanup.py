@@ -1,4 +1,4 @@
-"""The flags that may be removed: why, what that alters, and the text of a pull request."""
+"""The flags that may be removed: the reasons, the effects, and the text for a pull request."""
 
 import asyncio
 

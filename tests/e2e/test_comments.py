@@ -11,7 +11,7 @@ from tests.e2e.people import Person, environment_page, flag_page, invite
 from tests.support.api import Json, created, flag_path
 from tests.support.stores import Store
 
-LOOK = "00:10"  # between two looks of a page
+LOOK = "00:10"  # longer than between two requests of a page for what has changed
 HOSTILE = "<img src=x onerror=alert(1)> **bold** https://example.com/a. `code`"
 
 

@@ -9,7 +9,7 @@ from tests.support.api import Json, environment_path, flag_path
 
 
 class Places:
-    """A project's two environments, of which staging has more."""
+    """A project's two environments. Staging has more flags."""
 
     def __init__(self, project: Json, staging: Json, production: Json) -> None:
         self.project, self.staging, self.production = project, staging, production
@@ -23,7 +23,7 @@ class Places:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def places(ada: Person) -> Places:
-    """A flag that differs, one only in staging, which needs another one, and one only in production."""
+    """A flag that differs, one in staging only that needs another one, and one in production only."""
     project = await ada.api.create_project()
     staging, production = [await ada.api.get_environment(project, key) for key in ("staging", "production")]
     here = await ada.api.create_flag(staging, rollout_percentage=25, tags=["a"])
@@ -104,7 +104,7 @@ async def test_the_page_is_found_in_the_palette_and_in_the_settings_and_swaps(ad
     await page.get_by_role("link", name="Compare environments").click()
     await ada.sees_heading("Compare environments")
     await expect(page.get_by_role("region", name="Only in Staging")).to_contain_text("Needing")
-    # What is copied by accident must not reach production.
+    # The default target is not production, so that a copy by accident does not reach it.
     await expect(page.get_by_role("combobox", name="To")).to_have_value("Staging")
     await expect(page.get_by_label("Choose Old")).to_be_visible()
     await expect(page.get_by_label("Choose Needing")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""Unsaved edits survive the end of the session and a reload, and signing in again happens in place."""
+"""Unsaved edits survive the end of the session and a reload, and people sign in again without leaving the page."""
 
 from playwright.async_api import Locator, expect
 

@@ -18,7 +18,7 @@ WEIGHTS = [{"key": key, "weight": weight, "value": key} for key, weight in (("a"
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def tab(ada: Person, contexts: Contexts, people: AsyncExitStack) -> Person:
-    """Another browser of ada's, in which nothing that happens elsewhere shows by itself."""
+    """Another browser of ada's, which does not learn of changes made elsewhere."""
     other = await people.enter_async_context(Person(contexts, ada.url))
     other.email = ada.email
     await other.use_token(ada.token)
@@ -28,7 +28,7 @@ async def tab(ada: Person, contexts: Contexts, people: AsyncExitStack) -> Person
 
 
 def meanwhile(person: Person) -> Locator:
-    """What a dialog says of the changes of others."""
+    """Return the part of a dialog about others' changes."""
     return person.page.get_by_role("group", name=CHANGED)
 
 
@@ -207,7 +207,7 @@ async def test_a_flag_that_is_switched_quickly_does_not_stop_itself(ada: Person)
         await switch.press("Space")
         await expect(switch).to_be_checked(checked=state)
     changes = f"/api/projects/{flag['project_id']}/changes"
-    async with asyncio.timeout(15):  # what is shown is not yet made
+    async with asyncio.timeout(15):  # the page shows changes before the server has made them
         while len([each for each in (await ada.api.get(changes)).json()["items"] if each["flag_id"]]) < 1 + 5:
             await asyncio.sleep(POLL_SECONDS)
     assert (await ada.api.get(flag_path(flag))).json()["enabled"]

@@ -16,7 +16,7 @@ async def shows(person: Person, *names: str) -> None:
 
 
 async def has_order(person: Person, project: Json, *keys: str) -> None:
-    """Wait until what is shown has been saved."""
+    """Wait until the server has saved this order."""
     await person.page.wait_for_load_state("networkidle")
     listed = (await person.api.get(f"/api/projects/{project['id']}/environments")).json()
     assert [each["key"] for each in listed] == list(keys)
@@ -59,7 +59,7 @@ async def test_an_environment_is_dragged_to_its_place(ada: Person) -> None:
     project = await open_settings(ada)
     await rows(ada).nth(0).get_by_title("Drag to reorder").hover()
     await ada.page.mouse.down()
-    for place in (1, 2, 2):  # a browser tells where something is dragged whenever the mouse moves
+    for place in (1, 2, 2):  # a browser reports the place of a dragged row whenever the mouse moves
         await rows(ada).nth(place).hover()
     await shows(ada, "Staging", "Canary", "Production")
     await ada.page.mouse.up()

@@ -1,4 +1,4 @@
-"""Calls that empty pages show as examples, run by a shell as they are copied."""
+"""The example calls on empty pages, copied and run in a shell."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from tests.e2e.people import Person
 
 
 async def run_copied_call(person: Person) -> None:
-    """Run what the page's only copy button copies."""
+    """Run the call that the page's only copy button copies."""
     await person.press("Copy with my token")
     await person.sees("Copied")
     command = await person.page.evaluate("navigator.clipboard.readText()")

@@ -11,7 +11,7 @@ from tests.e2e.people import PASSWORD, Person, send_shown_call
 
 @pytest.fixture
 def options() -> dict[str, Any]:
-    """Those of a browser that shows motion, such as dialogs that fade in."""
+    """The options of a browser that shows motion, such as dialogs that fade in."""
     return {"reduced_motion": "no-preference"}
 
 

@@ -19,7 +19,7 @@ MIDDLES = """(elements) => elements.map((element) => {
   return Math.round((top + bottom) / 2);
 })"""
 NAMES = ("Gift cards", "Express payment", "New checkout")
-NAME = re.compile("^(?!.*: latest changes$)")  # the other link of a row leads to the flag's changes
+NAME = re.compile("^(?!.*: latest changes$)")  # each row also has a link to the flag's changes
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -75,7 +75,7 @@ async def test_a_switch_changes_before_the_server_responds_and_stays_changed(ada
     listed = (await ada.api.get(f"/api{environment_page(environment)}/flags")).json()
     (flag,) = (each for each in listed if each["key"] == "new-checkout")
     changes = f"/api{environment_page(environment)}/changes?flag_id={flag['id']}"
-    async with asyncio.timeout(30):  # what is shown is not yet made
+    async with asyncio.timeout(30):  # the page shows changes before the server has made them
         while len((await ada.api.get(changes)).json()["items"]) < 1 + 3:
             await asyncio.sleep(0.02)
     assert (await ada.api.get(flag_path(flag))).json()["enabled"] is True
@@ -88,7 +88,7 @@ async def test_a_flag_that_someone_else_switched_is_not_flipped_back(ada: Person
     await expect(switch).not_to_be_checked()
     flag = (await ada.api.get(f"/api{environment_page(environment)}/flags")).json()[0]
     await ada.api.post(f"/api{environment_page(environment)}/flags/{flag['id']}/toggle")
-    await switch.click()  # it still shows off, so this turns it on
+    await switch.click()  # the switch still shows off, so this click turns the flag on
     await expect(switch).to_be_checked()
     await ada.page.wait_for_load_state("networkidle")
     assert (await ada.api.get(f"/api{environment_page(environment)}/flags/{flag['id']}")).json()["enabled"] is True
@@ -267,7 +267,7 @@ async def test_five_thousand_flags_scroll_and_filter_with_few_rows_in_the_docume
 
 
 async def are_in_one_row(controls: list[Locator]) -> None:
-    """Wait until all of them are there, and compare where they are at one moment: what is loaded above moves them."""
+    """Wait for these controls, and compare their positions at one time, because content loaded above moves them."""
     for each in controls:
         await expect(each).to_be_visible()
     elements = [await each.element_handle() for each in controls]
@@ -309,7 +309,7 @@ async def test_fourteen_flags_are_seen_without_scrolling(ada: Person, sqlite: St
     assert sum(bottom <= 900 for bottom in bottoms[1:]) >= 14
 
 
-# How many rows there were at most while the page scrolled over all of them, and the lowest number of a flag at the end.
+# Scrolls through the page. Returns the largest number of rows at a time, and the lowest number of a flag at the end.
 SCROLL = """() => new Promise((resolve) => {
   let most = 0;
   const names = () => [...document.querySelectorAll("[role=row] a:not([aria-label])")];
@@ -326,7 +326,7 @@ SCROLL = """() => new Promise((resolve) => {
 
 
 def names(page: Page) -> Locator:
-    """The names of the visible flags."""
+    """Return the names of the visible flags."""
     return page.get_by_role("row").get_by_role("link", name=NAME)
 
 

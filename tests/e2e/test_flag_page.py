@@ -14,7 +14,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 @pytest.fixture
 def options() -> dict[str, Any]:
-    """Those of a browser that shows motion, such as dialogs that fade in."""
+    """The options of a browser that shows motion, such as dialogs that fade in."""
     return {"reduced_motion": "no-preference"}
 
 

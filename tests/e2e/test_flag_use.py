@@ -1,4 +1,4 @@
-"""“Use in code” on a flag's page: programs with the real key and address, and the wait for the first evaluation."""
+"""“Use in code” on a flag's page: programs with the real key and URL, and the wait for the first evaluation."""
 
 import pytest_asyncio
 from playwright.async_api import Locator, expect
@@ -35,17 +35,17 @@ async def flag(ada: Person) -> Json:
 
 
 def program(ada: Person) -> Locator:
-    """The shown program."""
+    """Return the shown program."""
     return ada.page.get_by_role("region", name="Program in")
 
 
 def signs(ada: Person) -> Locator:
-    """What is said of the flag's use."""
+    """Return the part of the page about the flag's use."""
     return ada.page.get_by_role("region", name="Has it been used?")
 
 
 async def choose(ada: Person, language: str, way: str | None = None) -> None:
-    """Choose a language, and a way to ask."""
+    """Choose a language, and a protocol if there are several."""
     await ada.page.get_by_role("tab", name=NAMES[language], exact=True).click()
     if way is not None:
         await ada.page.get_by_text(WAYS[way], exact=True).click()
@@ -106,7 +106,7 @@ async def test_a_key_is_created_filled_in_copied_and_gone_with_the_page(ada: Per
     await choose(ada, "python", "unleash")
     await expect(program(ada)).to_contain_text(key)
     await choose(ada, "browser")
-    await expect(program(ada)).to_contain_text(PLACEHOLDER)  # it must not be a server's
+    await expect(program(ada)).to_contain_text(PLACEHOLDER)  # a server's key must not be shown in a browser's program
     await ada.press("Create a key and fill it in")
     await expect(program(ada)).not_to_contain_text(PLACEHOLDER)
     kinds = [(each["kind"], each["environment"]) for each in (await ada.api.get(keys_path(project))).json()]
@@ -150,11 +150,11 @@ async def test_an_application_that_evaluates_flags_itself_is_shown_when_it_fetch
 
 async def test_the_wait_ends_after_some_minutes_and_goes_on_when_asked(ada: Person, flag: Json) -> None:
     await ada.clock.install()
-    await ada.without_events()  # a new stream loads everything again, and after such a jump it is a new one
+    await ada.without_events()  # a jump in time opens a new stream, which loads everything again
     await open_use(ada, flag)
     status = signs(ada).get_by_role("status")
     await expect(status).to_have_text("Waiting for your first evaluation…")
-    async with ada.page.expect_response("**/changes?limit=20"):  # the first look does so, too
+    async with ada.page.expect_response("**/changes?limit=20"):  # the first poll requests this as well
         await ada.clock.fast_forward("00:06")
     asked: list[str] = []
     ada.page.on("request", lambda request: asked.append(request.url))
@@ -173,7 +173,7 @@ async def test_the_wait_ends_after_some_minutes_and_goes_on_when_asked(ada: Pers
 
 
 async def hear_of_requests(person: Person) -> None:
-    """Wait until we have been told of every request that the page has sent: they are told in order."""
+    """Wait until every request that the page has sent has been reported. Requests are reported in order."""
     async with person.page.expect_request("**/health"):
         await person.page.evaluate("fetch('/health')")
 

@@ -1,4 +1,4 @@
-"""The evaluation history of flags: who, by variant and rule, with attributes, and how many users."""
+"""The evaluation history of flags: by user, variant and rule, with attributes, and the number of distinct users."""
 
 import re
 
@@ -22,7 +22,7 @@ async def environment(ada: Person) -> Json:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def flag(ada: Person, environment: Json) -> Json:
-    """A flag that gives red to paying users, and is off for others; one of each has evaluated it."""
+    """A flag that returns red for paying users and is off for others, evaluated for one user of each kind."""
     flag = await ada.api.create_flag(environment, variants=[BLUE, RED], fallthrough="off")
     await ada.api.create_rule(flag, rule_type="attributes", rule_value=None, conditions=[PLAN], variant="red")
     await evaluate_and_record(ada, environment, PRO, FREE)
@@ -30,7 +30,7 @@ async def flag(ada: Person, environment: Json) -> Json:
 
 
 def rows(ada: Person) -> Locator:
-    """The evaluations that are listed."""
+    """Return the listed evaluations."""
     return ada.page.get_by_role("main").get_by_role("row").filter(has=ada.page.get_by_role("cell"))
 
 

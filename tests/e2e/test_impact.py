@@ -68,7 +68,7 @@ async def test_the_users_of_a_rule_are_counted_before_it_is_saved(ada: Person, e
 
 async def test_users_whose_attributes_were_not_recorded_are_counted_apart(ada: Person, environment: Json) -> None:
     flag = await ada.api.create_flag(environment, fallthrough="off")
-    await evaluate_and_record(ada, environment, *USERS)  # no rule looks at their plan
+    await evaluate_and_record(ada, environment, *USERS)  # no rule uses their plan, so it is not recorded
     dialog = await open_dialog(ada, flag, "Add rule")
     await dialog.get_by_label("Match by").select_option("attributes")
     await dialog.get_by_label("Attribute").fill("plan")

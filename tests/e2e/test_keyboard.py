@@ -93,7 +93,7 @@ async def turn_on(page: Page, keyboard: Keyboard, switch: Locator) -> None:
 
 
 async def evaluate_and_open_history(page: Page, keyboard: Keyboard) -> None:
-    """On a flag's page, send the call that it shows, and go to the history."""
+    """Send the call that a flag's page shows, and go to the history."""
     await keyboard.go_to(page.get_by_role("tab", name="Overview"))
     await keyboard.press("End", "Enter")
     await expect(page.get_by_role("tab", name="Use in code")).to_be_focused()
@@ -138,7 +138,7 @@ async def test_a_dialog_opened_from_a_menu_returns_the_focus_to_the_menus_button
         await expect(page.get_by_role("menuitem", name="Edit")).to_be_focused()
         await keyboard.press("Escape")
         await expect(opener).to_be_focused()
-        for key in ("Enter", "ArrowDown"):  # to edit, and to delete
+        for key in ("Enter", "ArrowDown"):  # the first item edits, the second one deletes
             await keyboard.press("Enter")
             await expect(page.get_by_role("menuitem", name="Edit")).to_be_focused()
             await keyboard.press(*([key] if key == "Enter" else [key, "Enter"]))
@@ -318,7 +318,7 @@ async def test_the_account_menu_has_the_appearance_and_signs_out(ada: Person, ke
     await expect(page.get_by_role("menuitemradio", name="Light")).to_be_focused()
     await keyboard.press("End")
     await expect(page.get_by_role("menuitem", name="Sign out")).to_be_focused()
-    # Mantine's focus trap does this when the menu opens, twice, and the second time may come this late.
+    # When a menu opens, Mantine's focus trap does this twice, and the second time may come this late.
     await page.get_by_role("menu").locator("[data-autofocus]").focus()
     await expect(page.get_by_role("menuitem", name="Sign out")).to_be_focused()
     await keyboard.press("Enter")

@@ -1,4 +1,4 @@
-"""What others change shows without a reload, by the stream of events or, without it, by asking again."""
+"""Pages show others' changes without a reload, through the stream of events or, without it, by polling."""
 
 from playwright.async_api import expect
 

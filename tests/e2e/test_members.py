@@ -1,4 +1,4 @@
-"""The members of a project: inviting, roles, removing, leaving, handing over, and what is not one's own to do."""
+"""The members of a project: inviting, roles, removing, leaving, handing over, and what a role does not allow."""
 
 import pytest_asyncio
 from playwright.async_api import Locator, expect
@@ -21,17 +21,17 @@ async def join(ada: Person, project: Json, eve: Person, sqlite: Store, **roles: 
 
 
 def members_page(project: Json) -> str:
-    """The path of a project's members."""
+    """Return the path of a project's members."""
     return f"/projects/{project['id']}/members"
 
 
 def row(person: Person, email: str, listed: str = "Members") -> Locator:
-    """A member or an invitation."""
+    """Return the row of a member or an invitation."""
     return person.page.get_by_role("list", name=listed, exact=True).get_by_role("listitem").filter(has_text=email)
 
 
 async def roles(ada: Person, project: Json) -> dict[str, str]:
-    """The role of each member."""
+    """Return the role of each member."""
     members = (await ada.api.get(f"/api{members_page(project)}")).json()
     return {each["email"]: each["role"] for each in members}
 

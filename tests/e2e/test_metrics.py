@@ -1,4 +1,4 @@
-"""Metrics in the dashboard: made, explained, changed and deleted, and the unknown ones that events named."""
+"""Metrics in the dashboard: creating, explaining, changing and deleting them, and unknown ones that events name."""
 
 import asyncio
 
@@ -13,12 +13,12 @@ WAIT_SECONDS = 30
 
 
 def page_of(project: Json) -> str:
-    """The path of the page."""
+    """Return the path of the page."""
     return f"/projects/{project['id']}/metrics"
 
 
 def metric(ada: Person, name: str) -> Locator:
-    """A metric in the list."""
+    """Return a metric's row in the list."""
     return ada.page.get_by_role("list", name="Metrics", exact=True).get_by_role("listitem").filter(has_text=name)
 
 

@@ -72,7 +72,7 @@ async def test_no_page_scrolls_sideways_on_the_narrowest_phone(person: Person) -
     await person.press("New segment")
     await stays_within(person)
     await person.turn_to(flag_page(flag))
-    # What still loads moves the button, and a menu whose button leaves the window is hidden.
+    # Content that loads later would move the button, and a menu whose button leaves the window is hidden.
     await load_all(person.page)
     await person.press("Add attribute")
     await person.press(f"Actions for: {UNBROKEN}")

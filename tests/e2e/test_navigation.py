@@ -15,7 +15,7 @@ def navigation(person: Person) -> Locator:
 
 
 def group(person: Person, name: str) -> Locator:
-    """The links of a level."""
+    """Return the links of a level."""
     return navigation(person).get_by_role("group", name=name, exact=True).get_by_role("link")
 
 
@@ -74,5 +74,5 @@ async def test_on_a_phone_the_navigation_is_a_menu_for_the_keyboard_and_the_fing
     await ada.sees_heading("Project settings")
     await expect(navigation(ada)).to_be_hidden()
     await stays_within(ada)
-    for name in (UNBROKEN, f"Environment {UNBROKEN}"):  # where one is, is always seen
+    for name in (UNBROKEN, f"Environment {UNBROKEN}"):  # the current project and environment are always visible
         await expect(page.get_by_role("banner").get_by_role("button", name=name).first).to_be_in_viewport()

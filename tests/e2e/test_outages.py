@@ -16,8 +16,8 @@ from tests.support.sdk_keys import create_key
 from tests.support.server import ServerProcess
 from tests.support.stores import sqlite_store
 
-SILENCE = "00:14"  # longer than between two signs of life of the stream, and between two looks for them
-ATTEMPTS = 3  # of a request, before a page says that it cannot be shown
+SILENCE = "00:14"  # longer than the time between two keep-alives of the stream, and between two checks for them
+ATTEMPTS = 3  # how often a request is sent before a page says that it cannot be shown
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -28,7 +28,7 @@ async def server(chromium: str, sqlite_template: Path, tmp_path: Path) -> AsyncI
 
 
 def banner(ada: Person) -> Locator:
-    """What says that the server cannot be reached, for screen readers, too."""
+    """Return the message that the server cannot be reached, which screen readers announce as well."""
     return ada.page.get_by_role("banner").get_by_role("status").filter(has_text="Not connected since")
 
 
@@ -145,9 +145,9 @@ async def test_what_others_changed_during_an_outage_shows_after_it_by_itself(
 async def test_a_page_with_an_error_opens_by_itself_when_the_server_is_back(ada: Person, server: ServerProcess) -> None:
     flag = await ada.api.create_flag()
     await ada.page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
-    await expect(ada.page.get_by_role("button", name="Views")).to_be_visible()  # whose code comes last
+    await expect(ada.page.get_by_role("button", name="Views")).to_be_visible()  # its code is loaded last
     await server.kill()
-    await ada.page.get_by_role("link", name="History").first.click()  # its code is missing
+    await ada.page.get_by_role("link", name="History").first.click()  # the code of this page has not been loaded
     await ada.sees("The server cannot be reached.")
     await server.start()
     await ada.sees_heading("Evaluation history")
@@ -176,7 +176,7 @@ async def test_a_page_that_is_opened_while_the_server_is_away_says_so_and_opens_
     flag = await ada.api.create_flag()
     await ada.page.goto(environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]}))
     await ada.sees_heading("Flags")
-    await expect(ada.page.get_by_role("button", name="Views")).to_be_visible()  # whose code comes last
+    await expect(ada.page.get_by_role("button", name="Views")).to_be_visible()  # its code is loaded last
     opened = ada.page.url
     await server.kill()
 

@@ -1,4 +1,4 @@
-"""A project's home: what goes on in each environment, with links to the pages that have more."""
+"""A project's home: a summary of each environment, with links to the pages with more."""
 
 from playwright.async_api import Locator, Request, expect
 
@@ -7,7 +7,7 @@ from tests.e2e.people import Person, environment_page, evaluate_and_record
 from tests.e2e.releases import create_release, wait_for_release
 from tests.support.api import Json
 
-MOST_REQUESTS = 3 + 1 + 3 * 4  # of the frame, of the changes, and of three environments
+MOST_REQUESTS = 3 + 1 + 3 * 4  # for the frame, the changes, and three environments
 
 
 def card(person: Person, environment: str) -> Locator:
@@ -61,7 +61,7 @@ async def test_the_home_shows_what_goes_on_in_each_environment_with_few_requests
             asked.append(request.url)
 
     ada.page.on("request", note)
-    await ada.without_events()  # after an event, what it concerns is loaded again
+    await ada.without_events()  # after an event, the page loads the data that it concerns again
     await open_home(ada, project)
     here = card(ada, "Production")
     await expect(here).to_contain_text("2 results in 24 hours")

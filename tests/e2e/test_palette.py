@@ -15,13 +15,13 @@ from tests.support.api import Json, flag_path
 
 @pytest.fixture
 def options() -> dict[str, Any]:
-    """Those of a browser that shows motion, such as dialogs that fade in."""
+    """The options of a browser that shows motion, such as dialogs that fade in."""
     return {"reduced_motion": "no-preference"}
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def staging(ada: Person) -> Json:
-    """A project's staging, which has a flag that production has as well."""
+    """The staging environment of a project, with a flag that production has as well."""
     project = await ada.api.create_project()
     staging = await ada.api.get_environment(project, "staging")
     await ada.api.create_flag(staging, enabled=False)
@@ -36,12 +36,12 @@ async def production_flag(ada: Person, staging: Json) -> Json:
 
 
 def field(person: Person) -> Locator:
-    """The field of the palette."""
+    """Return the field of the palette."""
     return person.page.get_by_label("Command palette").last
 
 
 def selected(person: Person) -> Locator:
-    """The selected result."""
+    """Return the selected result."""
     return person.page.locator("[data-action][data-selected]")
 
 
@@ -66,7 +66,7 @@ async def test_the_first_result_is_always_selected(ada: Person, staging: Json) -
     await expect(selected(ada)).to_contain_text("New checkout")
     await ada.page.keyboard.press("Enter")
     await ada.sees_heading("New checkout")
-    await open_palette(ada)  # also when it opens again
+    await open_palette(ada)  # the same after it is opened again
     await expect(first).to_have_attribute("data-selected", "true")
 
 

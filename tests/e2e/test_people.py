@@ -1,4 +1,4 @@
-"""A user of the applications: what they get now, what changed, and a recorded answer that can be shared."""
+"""A user of the applications: their results now, what changed, and the link to a recorded result."""
 
 import re
 
@@ -15,7 +15,7 @@ ADA = {"user_id": "user-42", "user_email": "ada@acme.com", "custom_attributes": 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def flag(ada: Person) -> Json:
-    """A flag for gold users in production, which one of them has got, and not any more after it was turned off."""
+    """A flag for gold users in production. One of them evaluated it before and after it was turned off."""
     project = await ada.api.create_project()
     environment = await ada.api.get_environment(project)
     flag = await ada.api.create_flag(environment, fallthrough="off")

@@ -1,4 +1,4 @@
-"""Controls that a role does not allow: disabled with the reason on every page, as the table of permissions says."""
+"""Controls that a role does not allow are disabled on every page and say why, as the table of permissions says."""
 
 from uuid import uuid4
 
@@ -19,7 +19,7 @@ from tests.support.stores import Store
 VIEWER: Json = {"role": "viewer"}
 EDITOR_OF_STAGING: Json = {"role": "viewer", "environments": {"staging": "editor"}}
 ADMIN: Json = {"role": "admin"}
-# What only reads, though it is a POST, and what everyone may do.
+# POST operations that only read, and what everyone may do.
 READING = ("/explain", "/answers", "/impact")
 OF_EVERYONE = "Leave the project"
 FAVOURITES = "/favourites/"
@@ -29,7 +29,7 @@ FOR_EVERYONE = ("Filters", "No saved views yet.", "Comments on a change", "Get e
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def project(ada: Person) -> Json:
-    """A project of ada's that has something of everything, in two environments."""
+    """A project of ada's with resources of every kind in two environments."""
     project = await ada.api.create_project(name="Web shop")
     await ada.api.create_segment(project)
     project["flags"] = []
@@ -87,7 +87,7 @@ async def test_no_control_of_a_viewer_writes_or_opens_a_form(
     ada: Person, eve: Person, project: Json, sqlite: Store
 ) -> None:
     await join(ada, project, eve, sqlite, VIEWER)
-    await eve.context.grant_permissions(["clipboard-write"])  # which a headless shell does not give by itself
+    await eve.context.grant_permissions(["clipboard-write"])  # the headless shell does not grant this by itself
     written: list[str] = []
 
     def note(request: Request) -> None:
@@ -120,7 +120,7 @@ async def test_each_control_names_the_permission_that_the_server_requires(ada: P
     sent: list[str] = []
 
     async def stop(route: Route) -> None:
-        if route.request.method == "GET" or route.request.url.endswith("/answers"):  # which a page asks by itself
+        if route.request.method == "GET" or route.request.url.endswith("/answers"):  # a page sends this by itself
             await route.fallback()
             return
         sent.append(required_by(route.request))
@@ -168,7 +168,7 @@ async def test_a_role_that_is_lost_while_a_form_is_open_ends_in_a_message(
     await expect(button).to_be_focused()
     await expect(button).to_have_attribute("aria-disabled", "true")
     (await ada.api.put(f"{members}/{eve_id}", json={"role": "editor"})).raise_for_status()
-    await eve.without_events()  # which would tell the page before the click
+    await eve.without_events()  # an event would tell the page before the click
     await open_page(eve.page, path)
     (await ada.api.delete(f"{members}/{eve_id}")).raise_for_status()
     await eve.page.get_by_role("switch").first.click()
@@ -181,7 +181,7 @@ async def test_what_a_role_does_not_show_is_said_in_words_and_the_settings_canno
     await join(ada, project, eve, sqlite, VIEWER)
     await open_page(eve.page, f"/projects/{project['id']}/sdk-keys")
     await eve.sees("This requires the permission keys:read in the whole project")
-    await eve.sees("Your role does not show this key, which requires the permission keys:read")
+    await eve.sees("Your role does not allow you to see this key. This requires the permission keys:read")
     await open_page(eve.page, f"/projects/{project['id']}/settings")
     await expect(eve.page.get_by_role("textbox", name="Name")).to_have_attribute("readonly", "")
     await eve.page.get_by_role("textbox", name="Name").press("Enter")

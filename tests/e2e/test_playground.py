@@ -1,4 +1,4 @@
-"""The playground: users are pasted, and the answers of flags in several environments are shown, compared and saved."""
+"""The playground: pasting users, and showing, comparing and saving the results of flags in several environments."""
 
 import csv
 import io
@@ -14,13 +14,13 @@ from tests.support.api import Json
 VARIANTS = [{"key": key, "weight": 1, "value": key} for key in ("red", "blue")]
 GOLD = {"attribute": "plan", "operator": "in", "values": ["gold"]}
 TABLE = 'user_id,email,plan\nada,,"gold"\nbob,bob@example.com,free\n,=grace@example.com,\n'
-# The address, which ends up in logs, and what the browser keeps.
+# The URL, which is written to logs, and what the browser stores.
 TOLD = "location.href + JSON.stringify(sessionStorage) + JSON.stringify(localStorage)"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def project(ada: Person) -> Json:
-    """A project whose staging is on for gold only, and has a flag more."""
+    """A project with a flag that is on for gold users only in staging, and another flag in staging only."""
     project: Json = await ada.api.create_project()
     staging, production = [await ada.api.get_environment(project, key) for key in ("staging", "production")]
     ruled = await ada.api.create_flag(staging, fallthrough="off")
@@ -33,7 +33,7 @@ async def project(ada: Person) -> Json:
 
 
 async def ask(page: Page, text: str) -> None:
-    """Paste users, and ask for the answers."""
+    """Paste users, and request their results."""
     await page.get_by_label("Users", exact=True).fill(text)
     await page.get_by_role("button", name="Show results").click()
 

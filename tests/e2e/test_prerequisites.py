@@ -16,18 +16,18 @@ async def environment(ada: Person) -> Json:
 
 
 async def create_flag(ada: Person, environment: Json, key: str, *needed: str, **values: object) -> Json:
-    """A flag that needs others."""
+    """Create a flag that needs others."""
     prerequisites = [{"flag_key": each} for each in needed]
     return await ada.api.create_flag(environment, key=key, name=key.capitalize(), prerequisites=prerequisites, **values)
 
 
 def prerequisite(ada: Person, number: int) -> Locator:
-    """A prerequisite in the open dialog."""
+    """Return a prerequisite in the open dialog."""
     return ada.page.get_by_role("dialog").get_by_role("group", name=f"Prerequisite {number}")
 
 
 def graph(ada: Person) -> Locator:
-    """The graph on the flag's page."""
+    """Return the graph on the flag's page."""
     return ada.page.get_by_role("region", name="Flags that this flag needs, and flags that need it")
 
 

@@ -12,12 +12,12 @@ from tests.support.sdk_keys import create_key
 
 
 def words(ada: Person) -> Locator:
-    """What the page says about them."""
+    """Return what the page says about these applications."""
     return ada.page.get_by_role("region", name="Who has received this state")
 
 
 async def poll(ada: Person, key: str, instance: str) -> None:
-    """Ask for all flags, as an SDK of Unleash does."""
+    """Request all flags, as an SDK of Unleash does."""
     headers = {
         "authorization": key,
         "unleash-appname": "shop",
@@ -32,7 +32,7 @@ async def poll(ada: Person, key: str, instance: str) -> None:
 
 
 async def until_known(ada: Person, flag: Json, count: int) -> None:
-    """Wait until so many instances have been stored, which takes a second."""
+    """Wait until this many instances have been stored, which takes a second."""
     path = environment_path({"project_id": flag["project_id"], "id": flag["environment_id"]})
     async with asyncio.timeout(10):
         while (await ada.api.get(f"{path}/connections")).json()["total"] != count:

@@ -1,4 +1,4 @@
-"""Releases of a flag in the dashboard: where they stand, what was found, and what can be done."""
+"""Releases of a flag in the dashboard: their progress, their results and their actions."""
 
 import pytest_asyncio
 from playwright.async_api import Locator, expect
@@ -35,17 +35,17 @@ async def flag(ada: Person, project: Json) -> Json:
 
 
 def page_of(flag: Json) -> str:
-    """The path of a flag's releases."""
+    """Return the path of a flag's releases."""
     return f"{flag_page(flag)}?tab=releases"
 
 
 def release(ada: Person, name: str = "Slow start") -> Locator:
-    """The open release."""
+    """Return the open release."""
     return ada.page.get_by_role("article", name=name)
 
 
 async def narrow(ada: Person) -> None:
-    """Look at the page with a phone."""
+    """Show the page as on a phone."""
     await ada.page.set_viewport_size({"width": 360, "height": 740})
     await stays_within(ada)
 

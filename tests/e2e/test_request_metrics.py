@@ -29,7 +29,7 @@ SECONDS: Json = {
 
 
 async def report(ada: Person, flag: Json, *metrics: Json) -> None:
-    """Report what was measured, as an SDK of Unleash does, and wait until it can be asked for."""
+    """Report measurements, as an SDK of Unleash does, and wait until the API returns them."""
     key = (await create_key(ada.api, {"id": flag["project_id"]}))["key"]
     async with open_client(base_url=ada.url, timeout=30) as client:
         answer = await client.post(
@@ -45,7 +45,7 @@ async def report(ada: Person, flag: Json, *metrics: Json) -> None:
 
 
 def place_of(flag: Json) -> Json:
-    """The environment of a flag."""
+    """Return the environment of a flag."""
     return {"project_id": flag["project_id"], "id": flag["environment_id"]}
 
 
@@ -72,9 +72,9 @@ async def test_what_applications_measure_is_shown_by_variant(ada: Person) -> Non
     await ada.page.get_by_role("combobox", name="Measure").click()
     await ada.page.get_by_role("option", name="95th percentile").click()
     await expect(chart.get_by_role("table")).to_contain_text("0.475")
-    await ada.page.reload()  # the address has what was chosen
+    await ada.page.reload()  # the URL contains the choices
     await expect(chart.get_by_role("table")).to_contain_text("0.475")
-    await load_all(ada.page)  # which moves the chart
+    await load_all(ada.page)  # otherwise the chart would still move
     plot = await chart.locator("svg").first.bounding_box()
     assert plot is not None
     await ada.page.mouse.move(plot["x"] + plot["width"] * 0.5, plot["y"] + 20)

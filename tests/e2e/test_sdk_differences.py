@@ -1,4 +1,4 @@
-"""The flag page says what SDKs that evaluate the flag in the application answer differently, and why."""
+"""The flag page says how the results of SDKs that evaluate the flag in the application differ, and why."""
 
 from playwright.async_api import Locator, expect
 
@@ -9,7 +9,7 @@ REGULAR_EXPRESSION = {"attribute": "plan", "operator": "matches", "values": ["^g
 
 
 def differences(ada: Person) -> Locator:
-    """The part of the page."""
+    """Return the part of the page about differences."""
     return ada.page.get_by_role("region", name="Differences in local SDKs")
 
 

@@ -1,4 +1,4 @@
-"""SDK keys in the dashboard: made, shown once, used, listed and revoked."""
+"""SDK keys in the dashboard: creating them, showing them once, using, listing and revoking them."""
 
 import asyncio
 import shlex
@@ -16,7 +16,7 @@ from tests.support.api import Json
 from tests.support.clients import open_client
 from tests.support.sdk_keys import create_key, keys_path
 
-LOOK = "00:05"  # between two looks of a page for the use of keys
+LOOK = "00:05"  # between two requests of a page for the use of keys
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -26,17 +26,17 @@ async def project(ada: Person) -> Json:
 
 
 def page_of(project: Json) -> str:
-    """The path of the page of a project's SDK keys."""
+    """Return the path of the page of a project's SDK keys."""
     return f"/projects/{project['id']}/sdk-keys"
 
 
 def row(person: Person, name: str) -> Locator:
-    """A key in the list."""
+    """Return a key's row in the list."""
     return person.page.get_by_role("list", name="SDK keys").get_by_role("listitem").filter(has_text=name)
 
 
 async def send(command: str) -> httpx.Response:
-    """Send a shown call of curl."""
+    """Send a shown curl call."""
     _, _, url, *options = shlex.split(command.replace("\\\n", " "))
     given = dict(zip(options[::2], options[1::2], strict=True))
     headers = dict(options[place + 1].split(": ") for place, each in enumerate(options) if each == "-H")
@@ -78,7 +78,7 @@ async def test_a_key_is_made_by_keyboard_shown_once_used_and_revoked(ada: Person
     key = await dialog.get_by_role("region", name="The new SDK key").inner_text()
     assert str(project_in(key)) == project["id"]
     assert ":staging." in key
-    await page.keyboard.press("Escape")  # it is not lost by accident
+    await page.keyboard.press("Escape")  # it does not close by accident, because the key is shown only once
     answer = await send(await dialog.get_by_role("region", name="Try it").inner_text())
     assert (answer.status_code, answer.json()) == (200, {"flags": {}})
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -135,7 +135,7 @@ async def test_a_key_is_rotated_while_its_use_is_watched_and_then_revoked(ada: P
     await dialog.get_by_role("button", name="Close, revoke later").press("Enter")
     await expect(dialog).to_have_count(0)
 
-    await page.reload()  # it is not forgotten
+    await page.reload()  # the replacement is still shown
     replacing = row(ada, "Replaces Checkout")
     await expect(replacing).to_contain_text("Checkout, new")
     await expect(replacing).to_contain_text("was used just now by shop/1.0 from 127.0.0.0/24 (Evaluate).")
@@ -153,7 +153,7 @@ async def test_a_key_is_rotated_while_its_use_is_watched_and_then_revoked(ada: P
 
 
 async def use(person: Person, key: str, user_agent: str) -> None:
-    """Ask for flags."""
+    """Request flags with a key."""
     body = {"environment": "production", "context": {"user_id": "ada"}}
     headers = {"x-sdk-key": key, "user-agent": user_agent}
     assert (await person.api.post("/sdk/v1/evaluate", json=body, headers=headers)).status_code == 200

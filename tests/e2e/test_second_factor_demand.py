@@ -134,7 +134,7 @@ async def test_a_page_that_is_open_when_the_demand_begins_shows_it_at_the_next_a
     await eve.page.goto(flag_page(flag))
     await expect(eve.page.get_by_role("switch").first).to_be_visible()
     await demand(ada, project)
-    # A link of the navigation: the page may have heard of the demand already, and show it in the flag's place.
+    # A link of the navigation, because the page may know of the demand already and show it in place of the flag.
     await eve.page.get_by_role("navigation").get_by_role("link", name="All changes").click()
     await eve.sees("A second factor is required here")
     await eve.page.get_by_role("link", name="Set up a second factor").click()

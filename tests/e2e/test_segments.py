@@ -1,4 +1,4 @@
-"""Segments: creating, editing, where they are used, and deleting."""
+"""Segments: creating, editing and deleting them, and where they are used."""
 
 import pytest_asyncio
 from playwright.async_api import Locator, expect
@@ -20,12 +20,12 @@ async def project(ada: Person) -> Json:
 
 
 def segments_page(project: Json) -> str:
-    """The path of a project's segments."""
+    """Return the path of a project's segments."""
     return f"/projects/{project['id']}/segments"
 
 
 def segment(ada: Person, name: str) -> Locator:
-    """A segment in the list."""
+    """Return a segment's row in the list."""
     heading = ada.page.get_by_role("heading", name=name, exact=True)
     return ada.page.get_by_role("main").get_by_role("listitem").filter(has=heading)
 

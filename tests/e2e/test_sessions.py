@@ -41,7 +41,7 @@ async def test_a_session_refused_in_one_tab_ends_in_all_and_all_return_to_their_
     await expect(other.get_by_role("heading", name="Evaluation history")).to_be_visible()
     await ada.page.goto(flag_page(flag))
     await ada.sees_heading("New checkout")
-    await ada.page.wait_for_load_state("networkidle")  # an earlier request that is refused would end the session
+    await ada.page.wait_for_load_state("networkidle")  # refusing a running request would end the session
     await ada.page.route("**/api/**", refuse)
     await ada.page.get_by_role("tab", name="Changes").click()
     await ada.sees("Your session has ended.")

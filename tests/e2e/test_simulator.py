@@ -1,4 +1,4 @@
-"""Trying a flag for a user: what the user gets, and every step to it, also with changes that are not saved."""
+"""Trying a flag for a user: the result and every step to it, including with unsaved changes."""
 
 import asyncio
 
@@ -22,12 +22,12 @@ async def environment(ada: Person) -> Json:
 
 
 def simulator(ada: Person) -> Locator:
-    """The simulator on a flag's page."""
+    """Return the simulator on a flag's page."""
     return ada.page.get_by_role("region", name="Try it", exact=True)
 
 
 def unsaved(ada: Person) -> Locator:
-    """The simulator in a dialog."""
+    """Return the simulator in a dialog."""
     return ada.page.get_by_role("dialog").get_by_role("region", name="Try this change")
 
 
@@ -118,7 +118,7 @@ async def test_prerequisites_percentages_segments_and_variants_are_explained(ada
         "25% rollout",
         "Hashed: new-checkout:ada",
     )
-    # The page hears of it, and takes away the answer of the flag as it was.
+    # The page learns of the change, and removes the result of the flag as it was before.
     async with ada.page.expect_response(lambda answer: answer.url.endswith(f"/flags/{flag['id']}")):
         await ada.api.put(f"/api{flag_page(flag)}", json={"rollout_percentage": 100})
     await expect(where.get_by_role("list", name="Why")).to_have_count(0)
@@ -134,10 +134,10 @@ async def test_a_message_that_appears_during_a_press_does_not_take_it(ada: Perso
     await page.emulate_media(reduced_motion="no-preference")
     await page.goto(flag_page(flag))
     button = simulator(ada).get_by_role("button", name="Evaluate")
-    await load_all(page)  # which moves the button
+    await load_all(page)  # otherwise the button would still move
     box = await button.bounding_box()
     assert box is not None
-    # The message appears above the button, and appears for as long as this test takes.
+    # The message appears above the button, and its animation takes longer than this test.
     await page.set_viewport_size({"width": 1280, "height": round(box["y"] + box["height"] + 30)})
     await page.evaluate(
         "document.styleSheets[0].insertRule('.mantine-Notification-root { animation-duration: 60s !important }')"

@@ -1,4 +1,4 @@
-"""Signing in at a real identity provider in a browser, and coming back to the dashboard."""
+"""Signing in at a real identity provider in a browser, and returning to the dashboard."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -37,13 +37,13 @@ def provider(port: int) -> Iterator[IdentityProvider]:
 
 @pytest.fixture(scope="module")
 def store(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """The files of the server, with its mails."""
+    """The server's data directory, which contains its mails."""
     return sqlite_store(sqlite_template, tmp_path_factory.mktemp("sso") / "data")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def server(chromium: str, provider: IdentityProvider, port: int, store: Store) -> AsyncIterator[ServerProcess]:
-    """A server that trusts the provider, and another one that cannot be reached and is the only way for its domain."""
+    """A server with this provider, and with one that cannot be reached and is required for accounts of its domain."""
     acme = {"key": "acme", "name": "Acme", "issuer": provider.issuer, "client_id": "flagstaff", "client_secret": SECRET}
     away = {"key": "away", "name": "Away", "issuer": f"http://127.0.0.1:{free_port()}", "client_id": "flagstaff"}
     providers = [acme, {**away, "domains": ["away.example"], "password_login": False}]

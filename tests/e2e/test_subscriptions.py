@@ -1,4 +1,4 @@
-"""Subscriptions: to a flag, a tag and an environment, by their buttons, and removed in the account."""
+"""Subscriptions to a flag, a tag and an environment: made with their buttons, and removed in the account."""
 
 import asyncio
 

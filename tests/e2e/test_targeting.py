@@ -1,4 +1,4 @@
-"""Rules with conditions: how they are described, edited and tried, and what happens to everyone else."""
+"""Rules with conditions: describing, editing and trying them, and the result for everyone else."""
 
 import re
 
@@ -14,12 +14,12 @@ NETWORKS = ("192.0.2.0/24", "198.51.100.7", "203.0.113.0/33")
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def flag(ada: Person) -> Json:
-    """A flag that is on only for its rules, of which there are none."""
+    """A flag that is on only for users who match a rule, without rules."""
     return await ada.api.create_flag(fallthrough="off")
 
 
 def condition(ada: Person, number: int) -> Locator:
-    """A condition in the open dialog."""
+    """Return a condition in the open dialog."""
     return ada.page.get_by_role("dialog").get_by_role("group", name=f"Condition {number}")
 
 

@@ -1,4 +1,4 @@
-"""Access tokens in the dashboard: made, used, listed and revoked, one's own and those for a project."""
+"""Access tokens in the dashboard, one's own and those for a project: creating, using, listing and revoking them."""
 
 import shlex
 from datetime import UTC, datetime, timedelta
@@ -23,17 +23,17 @@ async def project(ada: Person) -> Json:
 
 
 def tokens_page(project: Json) -> str:
-    """The path of the tokens for a project."""
+    """Return the path of the page of a project's tokens."""
     return f"/projects/{project['id']}/tokens"
 
 
 def row(ada: Person, name: str) -> Locator:
-    """A token in the list."""
+    """Return a token's row in the list."""
     return ada.page.get_by_role("list", name="Access tokens").get_by_role("listitem").filter(has_text=name)
 
 
 async def send(command: str) -> httpx.Response:
-    """Send a shown call of curl."""
+    """Send a shown curl call."""
     _, _, url, _, header = shlex.split(command)
     name, _, value = header.partition(": ")
     async with open_client(timeout=30) as client:
@@ -71,7 +71,7 @@ async def test_what_is_missing_or_past_is_refused_at_its_field(ada: Person, proj
 
 
 def api_of(path: str) -> str:
-    """The path in the API of a page of tokens."""
+    """Return the path in the API of a page's tokens."""
     return "/api/me/tokens" if path == OWN else f"/api{path}"
 
 
@@ -108,7 +108,7 @@ async def test_a_token_is_made_by_keyboard_shown_once_used_and_revoked(ada: Pers
     await expect(dialog.get_by_text("This is the only time that the token Backup is shown.")).to_be_focused()
     secret = await dialog.get_by_role("region", name="The new token").inner_text()
     assert is_token(secret)
-    await page.keyboard.press("Escape")  # it is not lost by accident
+    await page.keyboard.press("Escape")  # it does not close by accident, because the token is shown only once
     await expect(dialog.get_by_role("button", name="Close")).to_have_count(0)
     answer = await send(await dialog.get_by_role("region", name="Try it").inner_text())
     assert answer.json() == []

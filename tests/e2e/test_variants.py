@@ -14,17 +14,17 @@ GREEN = {"key": "green", "weight": 100, "value": "#0a0"}
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def flag(ada: Person) -> Json:
-    """A flag with two variants, of which one is for a tenth of the users."""
+    """A flag with two variants. One is for a tenth of the users."""
     return await ada.api.create_flag(variants=[BLUE, GREEN])
 
 
 def variant(ada: Person, number: int) -> Locator:
-    """A variant in the open dialog."""
+    """Return a variant in the open dialog."""
     return ada.page.get_by_role("dialog").get_by_role("group", name=f"Variant {number}")
 
 
 def shown(ada: Person) -> Locator:
-    """The variants on the flag's page."""
+    """Return the variants on the flag's page."""
     return ada.page.get_by_role("region", name="Variants")
 
 
@@ -36,7 +36,7 @@ async def open_dialog(ada: Person, flag: Json, button: str = "Edit variants") ->
 
 
 async def saved_variants(ada: Person, flag: Json) -> list[dict[str, Any]]:
-    """The variants of a flag."""
+    """Return the variants of a flag."""
     variants: list[dict[str, Any]] = (await ada.api.get(f"/api{flag_page(flag)}")).json()["variants"]
     return variants
 

@@ -1,4 +1,4 @@
-"""Webhooks in the dashboard: made, tested, watched, changed and deleted."""
+"""Webhooks in the dashboard: creating, testing, watching, changing and deleting them."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -36,12 +36,12 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 
 def page_of(project: Json) -> str:
-    """The path of the page."""
+    """Return the path of the page."""
     return f"/projects/{project['id']}/webhooks"
 
 
 def row(person: Person, receiver: Receiver) -> Locator:
-    """The webhook to a receiver in the list."""
+    """Return the row of the webhook to a receiver."""
     webhooks = person.page.get_by_role("list", name="Webhooks", exact=True)
     return webhooks.locator("> li").filter(has_text=f"127.0.0.1:{receiver.port}")
 

@@ -15,14 +15,14 @@ VISITS = 5
 
 @pytest.fixture
 def options() -> dict[str, Any]:
-    """Those of a browser that has no files of the dashboard."""
+    """The options of a browser without files of the dashboard."""
     return {"is_first_visit": True}
 
 
 async def bytes_of_script(ada: Person, path: str, heading: str) -> int:
-    """Open a page for the first time, with few requests, all to this server, and those for files to be kept.
+    """Open a page for the first time, and return how many bytes of script it loads.
 
-    Return how many bytes of script it loads.
+    Check that the page sends few requests, all of them to this server, and that its files may be cached.
     """
     answers: list[Response] = []
 
@@ -34,7 +34,7 @@ async def bytes_of_script(ada: Person, path: str, heading: str) -> int:
     await ada.page.goto(path)
     await ada.sees_heading(heading)
     await ada.page.wait_for_load_state("networkidle")
-    assert len(answers) < MOST_REQUESTS, [answer.url for answer in answers]  # the stream of events is one more
+    assert len(answers) < MOST_REQUESTS, [answer.url for answer in answers]  # one more for the stream of events
     assert all(answer.url.startswith(f"{ada.url}/") for answer in answers)
     for answer in answers:
         if "/assets/" in answer.url:
@@ -73,4 +73,4 @@ async def test_a_first_visit_is_painted_within_a_second(ada: Person) -> None:
             "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
         )
         paints.append(await painted.json_value())
-    assert min(paints) < MOST_MILLISECONDS_TO_PAINT, paints  # the best one, because any page is slow on a busy machine
+    assert min(paints) < MOST_MILLISECONDS_TO_PAINT, paints  # the fastest: any page is slow on a busy machine

@@ -128,9 +128,9 @@ class Equals:
             raise AssertionError(f"instance {instance} did not answer {write.name}") from None
         finally:
             connection.close()
-        self._note(instance, write, turn, started, answer, enabled=enabled)
+        self._record(instance, write, turn, started, answer, enabled=enabled)
 
-    def _note(self, instance: int, write: Write, turn: int, started: int, answer: Answer, *, enabled: bool) -> None:
+    def _record(self, instance: int, write: Write, turn: int, started: int, answer: Answer, *, enabled: bool) -> None:
         outcome = outcome_of(answer)
         asked = enabled if write.is_known else None
         if outcome is Outcome.MADE and not write.is_known:

@@ -40,7 +40,7 @@ class Nemesis(ABC):
         """Return the errors that are present shortly before the end, in words."""
         return []
 
-    async def note_recovery(self, fleet: Fleet) -> None:  # noqa: B027  # most need nothing
+    async def record_recovery(self, fleet: Fleet) -> None:  # noqa: B027  # most need nothing
         """Wait for recovery that the answers do not show; raises TimeoutError."""
 
     @abstractmethod

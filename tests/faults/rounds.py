@@ -101,7 +101,7 @@ class Arena:
                 await nemesis.heal(fleet)
                 healed = time.monotonic_ns()
                 with suppress(TimeoutError):  # `_limited` describes the error
-                    await nemesis.note_recovery(fleet)
+                    await nemesis.record_recovery(fleet)
                 ready_seconds = await self._until_ready()
                 await asyncio.sleep(_STEADY_SECONDS)
             problems += await find_unaware(listeners, highest_revision(history.toggles))

@@ -60,7 +60,7 @@ class ValkeyGone(Nemesis):
             if each != LIMIT
         ]
 
-    async def note_recovery(self, fleet: Fleet) -> None:
+    async def record_recovery(self, fleet: Fleet) -> None:
         await fleet.until_limits_are_shared(_RECOVERED_WITHIN_SECONDS)
         self.recovered_seconds = time.monotonic() - self._healed
 

@@ -20,7 +20,7 @@ NO_BUDGET = {"FLAGSTAFF_MAX_CONDITION_WORK": "100000000"}
 
 def cpu_seconds(server: ServerProcess) -> float:
     """Return the processor time that the server has used."""
-    return time.clock_gettime(~server.pid << 3 | 2)  # the clock of a process: see clock_getcpuclockid(3)
+    return time.clock_gettime(~server.pid << 3 | 2)  # the id of a process's clock: see clock_getcpuclockid(3)
 
 
 async def ask_and_leave(server: ServerProcess, caller: RemoteCaller, path: str, body: Json) -> None:

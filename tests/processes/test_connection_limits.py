@@ -1,4 +1,4 @@
-"""Floods of connections, and of requests on one: other clients are still served, and running work is not lost."""
+"""Floods of connections, and of requests on one connection: other clients are served, and no running work is lost."""
 
 import asyncio
 import resource

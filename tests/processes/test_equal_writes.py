@@ -1,4 +1,4 @@
-"""A write that finds its value already there is answered when every evaluation sees that value: with real processes.
+"""A write of a value that is already stored is answered when every evaluation sees that value, with real processes.
 
 Each round sends the same PUT over two connections at the same time, and evaluates everywhere after each response.
 """
@@ -54,7 +54,7 @@ class Fleet:
         return [each.json()["flags"][self.flag["key"]]["enabled"] for each in answers]
 
     async def stale_answers(self, *, in_bulk: bool) -> int:
-        """Return how many evaluations after a 200 miss its state; each round sends two equal writes at once."""
+        """Return how many evaluations after a 200 miss the written state. Each round sends two equal writes at once."""
         write = self.set_all if in_bulk else self.set_flag
         stale = 0
 

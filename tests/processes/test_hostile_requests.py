@@ -17,7 +17,7 @@ LINE = b"GET /api/me HTTP/1.1"
 KIB = 1024
 PATIENCE_SECONDS = 20
 
-# The status of a signed-in GET whose head also has these lines, after `Host` and `Authorization`.
+# Lines that follow `Host` and `Authorization` in the head of a signed-in GET, and the status of the response.
 ODD_HEADERS: list[tuple[list[bytes], int]] = [
     ([b"Accept: application/xml"], 200),
     ([b"Accept: \xff"], 200),
@@ -131,7 +131,7 @@ async def token(server: ServerProcess) -> bytes:
 
 
 async def ask(server: ServerProcess, *lines: bytes, rest: bytes = b"") -> Answer:
-    """The answer to one request."""
+    """Return the answer to one request."""
     async with await Client.connect(server.port) as client:
         await client.send(b"\r\n".join((*lines, b"", rest)))
         answer = await client.receive()
@@ -143,7 +143,7 @@ async def ask(server: ServerProcess, *lines: bytes, rest: bytes = b"") -> Answer
 
 
 def entries(server: ServerProcess, event: str) -> list[dict[str, Any]]:
-    """The log entries with a name."""
+    """Return the log entries with this name."""
     logged = [json.loads(line) for line in server.log.splitlines() if line.startswith("{")]
     return [entry for entry in logged if entry["event"] == event]
 

@@ -1,4 +1,4 @@
-"""What a server loads: libraries that few instances use would take a seventh of its memory and of its start."""
+"""The modules that a server loads. Libraries that few instances use would add a seventh to its memory and its start."""
 
 import subprocess
 import sys

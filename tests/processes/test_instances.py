@@ -74,7 +74,7 @@ async def pair(outage_store: Store, when_cut_off: str) -> AsyncIterator[Pair]:
 
 
 def evaluation(pair: Pair) -> tuple[str, dict[str, Any]]:
-    """A request to the second instance."""
+    """Return a request to the second instance."""
     headers = {"x-sdk-key": pair.project["sdk_key"]}
     return f"{pair.second.url}/sdk/v1/evaluate", {"json": {"environment": "production"}, "headers": headers}
 

@@ -63,7 +63,7 @@ async def test_a_request_that_was_killed_between_its_commit_and_its_response_is_
                 under_way = asyncio.create_task(caller.post(f"{flag_path(flag)}/toggle", headers=key))
                 await until_off(store)
                 await server.kill()
-                with suppress(httpx.TransportError):  # with SQLite the response may have come before the kill
+                with suppress(httpx.TransportError):  # with SQLite the response may arrive before the kill
                     await under_way
                     assert store.database_url is None
         await server.start()

@@ -116,7 +116,7 @@ async def until(condition: Callable[[], Any]) -> None:
 
 
 async def assert_nothing_is_dropped(caller: RemoteCaller, project: Json, *, users: int) -> None:
-    """Assert that nothing is dropped while the history is unusable, for longer than a refused batch is retried."""
+    """Assert that nothing is dropped while the history is unusable for longer than a refused batch is retried."""
     for number in range(users):
         await evaluate(caller, project, f"during-{number}")
     async with asyncio.timeout(30):  # the roll-up begins after five seconds

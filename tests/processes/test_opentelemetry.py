@@ -96,7 +96,7 @@ def events(server: ServerProcess, event: str) -> list[Json]:
 
 
 def refusal(**given: str) -> str:
-    """The line that a failed start prints."""
+    """Return the line that a failed start prints."""
     outcome = run_flagstaff("serve", environ=given)
     assert outcome.returncode == 1
     assert "Traceback" not in outcome.stderr
@@ -168,7 +168,7 @@ def test_without_the_packages_the_refusal_says_what_to_install(missing: str, wor
     assert not (tmp_path / "data").exists()
 
 
-# OpenTelemetry is off by default.
+# Traces and metrics are off by default.
 
 
 def test_nothing_of_the_sdk_is_imported_unless_it_is_asked_for(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def plain_requests() -> list[bytes]:
 
 
 def answer_to(port: int, request: bytes) -> bytes:
-    """The whole response, without its date."""
+    """Return the whole response, without its date."""
     with socket.create_connection(("127.0.0.1", port), 10) as connection:
         connection.sendall(request)
         answer = b"".join(iter(lambda: connection.recv(65_536), b""))

@@ -52,7 +52,7 @@ class Fleet:
         return key
 
     async def evaluate(self, number: int, user: str) -> Json:
-        """The flags of a user at an instance."""
+        """Return the flags of a user at an instance."""
         answer = await self.callers[number].evaluate(self.sdk_key, context={"user_id": user})
         assert answer.status_code == 200, answer.text
         flags: Json = answer.json()["flags"]
@@ -96,7 +96,7 @@ async def test_schedules_are_applied_once_although_instances_are_killed_at_their
     }
     answer = await ada.post(f"{environment_path(fleet.environment)}/releases", json=body)
     assert answer.status_code == 201, answer.text
-    await asyncio.sleep((at - datetime.now(UTC)).total_seconds())  # the moment itself
+    await asyncio.sleep((at - datetime.now(UTC)).total_seconds())  # the kills come when the step is due
     await fleet.servers[1].kill()
     await fleet.servers[2].kill()
     for release in answer.json():

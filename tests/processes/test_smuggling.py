@@ -1,4 +1,4 @@
-"""Requests to upgrade to another protocol get ordinary answers, and nothing in their bodies is taken for a request."""
+"""Requests to upgrade to another protocol get ordinary responses, and nothing in their bodies is read as a request."""
 
 from collections.abc import AsyncIterator, Iterator
 from itertools import product
@@ -72,7 +72,7 @@ LAST = head(b"GET /health HTTP/1.1", b"X-Request-ID: last", b"Connection: close"
 
 
 async def answers(port: int, sent: bytes) -> list[Answer]:
-    """Return every answer on a connection, up to the one to `LAST`."""
+    """Return every response on a connection, up to the response to `LAST`."""
     received = []
     async with await Client.connect(port) as client:
         await client.send(sent)

@@ -20,7 +20,7 @@ def fresh_store(tmp_path: Path) -> Store:
 
 
 def refusal(**environ: str) -> str:
-    """The line that a failed start prints."""
+    """Return the line that a failed start prints."""
     outcome = run_flagstaff("serve", environ=environ)
     assert outcome.returncode == 1
     assert outcome.stdout == ""

@@ -38,7 +38,7 @@ class Pair:
     stack: AsyncExitStack
 
     async def open(self, server: ServerProcess) -> EventStream:
-        """A stream from a process, whose first event has been read."""
+        """Open a stream from a process, and read its first event."""
         client = await self.stack.enter_async_context(open_client(base_url=server.url))
         headers = {"authorization": self.sdk_key}
         response = await self.stack.enter_async_context(client.stream("GET", STREAMING, headers=headers))

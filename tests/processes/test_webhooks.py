@@ -40,7 +40,7 @@ async def begin(ada: RemoteCaller, receiver: Receiver) -> tuple[Json, Webhook]:
 
 
 async def list_toggles(ada: RemoteCaller, flag: Json) -> list[str]:
-    """The numbers of the toggles, oldest first."""
+    """Return the numbers of the toggles, oldest first."""
     found: list[str] = []
     cursor = None
     while True:

@@ -46,7 +46,7 @@ async def test_workers_allow_a_client_its_limit_once_and_a_replaced_one_goes_on_
 
 
 async def allowed(callers: list[RemoteCaller], address: str, times: int) -> int:
-    """Return how many evaluations of a client are not refused with 429, when the workers get them in turns."""
+    """Return how many evaluations of a client are not refused with 429. The workers get them in turn."""
     headers = {**KEY, "x-forwarded-for": address}
     statuses = [
         (await callers[number % len(callers)].post("/sdk/v1/evaluate", headers=headers)).status_code

@@ -34,7 +34,7 @@ ENVIRON = {
 
 
 def refusal(*arguments: str, **environ: str) -> str:
-    """The line that a failed start prints."""
+    """Return the line that a failed start prints."""
     outcome = run_flagstaff("serve", *arguments, environ=environ)
     assert outcome.returncode == 1
     assert "Traceback" not in outcome.stderr
@@ -109,7 +109,7 @@ async def test_a_paused_worker_is_replaced_within_seconds_and_its_waiting_connec
         await until(lambda: not is_running(paused))
         assert time.monotonic() - began < NOTICED_SECONDS
         answers = await asyncio.gather(*waiting)
-        assert [answer.status_code for answer in answers] == [200] * 20  # about half were in its queue
+        assert [answer.status_code for answer in answers] == [200] * 20  # about half had been in its queue
         assert time.monotonic() - began < NOTICED_SECONDS + REPLACED_SECONDS
     assert re.search(rf'"pid": {paused}, .*"event": "worker_killed"', server.log)
     async with a_caller_of_each(server, WORKERS, token=token) as callers:

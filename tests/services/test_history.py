@@ -32,7 +32,7 @@ def service(database: Database, clock: Clock) -> History:
 
 
 @pytest.fixture
-def upkeep(database: Database, clock: Clock) -> HistoryRetention:
+def retention(database: Database, clock: Clock) -> HistoryRetention:
     return HistoryRetention(database, clock, RETENTION)
 
 
@@ -70,28 +70,28 @@ async def record(service: History, environment_id: UUID, *seconds: float) -> Non
     await service.record(make_batch(environment_id, LAYOUT, *map(make_record, seconds)))
 
 
-async def test_purging_nothing_does_nothing(upkeep: HistoryRetention, database: Database) -> None:
-    await upkeep.purge()
+async def test_purging_nothing_does_nothing(retention: HistoryRetention, database: Database) -> None:
+    await retention.purge()
     assert set((await count_rows(database)).values()) == {0}
 
 
 async def test_what_is_young_enough_stays(
-    service: History, upkeep: HistoryRetention, database: Database, clock: Clock, environment: Environment
+    service: History, retention: HistoryRetention, database: Database, clock: Clock, environment: Environment
 ) -> None:
     await record(service, environment.id, 0)
     before = await count_rows(database)
     clock.advance(days=90)
-    await upkeep.purge()
+    await retention.purge()
     assert await count_rows(database) == before
 
 
 async def test_older_evaluations_are_deleted_in_small_steps_with_all_that_only_they_needed(
-    service: History, upkeep: HistoryRetention, database: Database, clock: Clock, environment: Environment
+    service: History, retention: HistoryRetention, database: Database, clock: Clock, environment: Environment
 ) -> None:
-    upkeep.deleted_at_once = 3
+    retention.deleted_at_once = 3
     await record(service, environment.id, *range(10))
     clock.advance(days=90, hours=2)
-    await upkeep.purge()
+    await retention.purge()
     assert await count_rows(database) == {
         "environment_users": 0,
         "flag_counts": 0,
@@ -105,13 +105,13 @@ async def test_older_evaluations_are_deleted_in_small_steps_with_all_that_only_t
 
 
 async def test_only_the_older_part_goes(
-    service: History, upkeep: HistoryRetention, database: Database, clock: Clock, environment: Environment
+    service: History, retention: HistoryRetention, database: Database, clock: Clock, environment: Environment
 ) -> None:
     day = 86_400
     await record(service, environment.id, 0, 1, 2)
     await record(service, environment.id, 2 * day)
     clock.advance(days=91)
-    await upkeep.purge()
+    await retention.purge()
     assert await count_rows(database) == {
         "environment_users": 0,
         "flag_counts": 0,
@@ -125,29 +125,29 @@ async def test_only_the_older_part_goes(
 
 
 async def test_the_users_of_a_day_are_deleted_with_its_evaluations(
-    service: History, upkeep: HistoryRetention, database: Database, clock: Clock, environment: Environment
+    service: History, retention: HistoryRetention, database: Database, clock: Clock, environment: Environment
 ) -> None:
     day = 86_400
     await record(service, environment.id, 0, day)
     clock.advance(days=2)
-    await upkeep.roll_up()
+    await retention.roll_up()
     clock.advance(days=89)
-    await upkeep.purge()
+    await retention.purge()
     rows = await count_rows(database)
     assert (rows["environment_users"], rows["flag_users"]) == (1, 2)
     async with database.transaction() as transaction:
         await delete_environment(transaction.connection, environment.id)
-    await upkeep.purge()
+    await retention.purge()
     assert set((await count_rows(database)).values()) == {0}
 
 
 async def test_what_is_older_is_not_served_even_where_its_segment_stays_for_the_sake_of_others(
-    service: History, upkeep: HistoryRetention, database: Database, clock: Clock, environment: Environment
+    service: History, retention: HistoryRetention, database: Database, clock: Clock, environment: Environment
 ) -> None:
     await record(service, environment.id, 0, 600, 1200)
     before = await read(database, environment.id)
     clock.advance(days=90, minutes=5)
-    await upkeep.purge()
+    await retention.purge()
     assert (await count_rows(database))["segments"] == 1
     assert await read(database, environment.id) == before[:2]
     await record(service, environment.id, 1800)
@@ -155,49 +155,49 @@ async def test_what_is_older_is_not_served_even_where_its_segment_stays_for_the_
 
 
 async def test_a_batch_that_comes_again_is_recognised_for_a_week(
-    service: History, upkeep: HistoryRetention, database: Database, clock: Clock, environment: Environment
+    service: History, retention: HistoryRetention, database: Database, clock: Clock, environment: Environment
 ) -> None:
     batch = make_batch(environment.id, LAYOUT, make_record(0))
     for _ in range(2):
         await service.record(batch)
         clock.advance(days=3)
-        await upkeep.purge()
+        await retention.purge()
     assert len(await read(database, environment.id)) == 1
     clock.advance(days=2)
-    await upkeep.purge()
+    await retention.purge()
     async with database.read_history() as connection:
         assert (await connection.execute(sa.select(tables.batches))).all() == []
 
 
 async def test_a_layout_in_use_stays_however_long_ago_it_was_made(
-    service: History, upkeep: HistoryRetention, database: Database, clock: Clock, environment: Environment
+    service: History, retention: HistoryRetention, database: Database, clock: Clock, environment: Environment
 ) -> None:
     for day in range(0, 100, 10):
         await record(service, environment.id, day * 86_400)
     clock.advance(days=100)
-    await upkeep.purge()
+    await retention.purge()
     assert (await count_rows(database))["layouts"] == 1
 
 
 async def test_the_history_of_a_deleted_environment_goes_and_that_of_others_stays(
-    service: History, upkeep: HistoryRetention, database: Database, environment: Environment
+    service: History, retention: HistoryRetention, database: Database, environment: Environment
 ) -> None:
     await record(service, environment.id, 0)
     alone = await count_rows(database)
     await record(service, uuid4(), 0)
-    await upkeep.purge()
+    await retention.purge()
     assert await count_rows(database) == alone
     async with database.transaction() as transaction:
         await delete_environment(transaction.connection, environment.id)
-    await upkeep.purge()
+    await retention.purge()
     assert set((await count_rows(database)).values()) == {0}
 
 
 async def test_a_late_batch_of_a_purged_environment_is_purged_in_its_turn(
-    service: History, upkeep: HistoryRetention, database: Database
+    service: History, retention: HistoryRetention, database: Database
 ) -> None:
     gone = uuid4()
     for _ in range(2):
         await record(service, gone, 0)
-        await upkeep.purge()
+        await retention.purge()
         assert set((await count_rows(database)).values()) == {0}

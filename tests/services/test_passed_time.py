@@ -152,13 +152,13 @@ async def test_a_clock_40_days_ahead_purges_no_evaluation(database: Database, ma
     environment = await store_environment(database)
     history = History(database, lambda: machine.clock)
     await history.record(make_batch(environment.id, make_layout(), make_record(0, "ada")))
-    upkeep = HistoryRetention(database, lambda: machine.clock, RETENTION, passed=machine.passed.now)
+    retention = HistoryRetention(database, lambda: machine.clock, RETENTION, passed=machine.passed.now)
     await machine.run(MINUTE)
     machine.clock += timedelta(days=40)
     await machine.run(MINUTE)
-    await upkeep.purge()
+    await retention.purge()
     assert await evaluations(database, environment) == 1
 
     await machine.run(timedelta(hours=24), step=timedelta(minutes=5))  # the clock was right
-    await upkeep.purge()
+    await retention.purge()
     assert await evaluations(database, environment) == 0

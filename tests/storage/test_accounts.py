@@ -35,7 +35,7 @@ async def account(database: Database) -> Account:
 
 
 async def write_reset(database: Database, account: Account, token_hash: bytes, age: timedelta = timedelta()) -> None:
-    """A reset link for half an hour, created `age` before AT."""
+    """Store a reset link that was created `age` before AT and is valid for half an hour."""
     async with database.transaction() as transaction:
         await create_reset(
             transaction.connection,
@@ -154,7 +154,7 @@ async def test_a_lock_on_an_account_waits_for_the_previous_one(database: Databas
             order.append("first")
 
     async def read_meanwhile() -> None:
-        for _ in range(20):  # gives the other statement time to come first
+        for _ in range(20):  # gives the other statement time to finish first
             async with database.read() as connection:
                 await find_account(connection, account.id)
 

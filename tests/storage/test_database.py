@@ -59,7 +59,7 @@ async def write_alone(database: Database) -> None:
 
 
 async def count_rows(database: Database) -> tuple[int, int]:
-    """The number of accounts and changes."""
+    """Return the numbers of accounts and changes."""
     async with database.read() as connection:
         counts = [
             (await connection.execute(sa.select(sa.func.count()).select_from(table))).scalar_one()

@@ -42,7 +42,7 @@ class Relay:
         for client in self._clients:
             client.write(FAREWELL)
             await client.drain()
-        for _ in range(20):  # until the clients, which run in this event loop, have read it
+        for _ in range(20):  # wait until the clients, which run in this event loop, have read it
             await asyncio.sleep(0)
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -24,7 +24,7 @@ class Watch:
         """Read these rows, and return the instances whose leases have not lapsed."""
         began_at = self.now = self.now + after
         self.now += takes
-        self.leases.note(rows, began_at)
+        self.leases.record(rows, began_at)
         return set(self.leases.live())
 
 
@@ -95,7 +95,7 @@ def test_an_instance_whose_place_another_has_taken_is_not_missed() -> None:
 def test_an_instance_does_not_miss_the_one_whose_place_it_has_taken_itself() -> None:
     leases = Leases(lambda: now, "here:8000")
     for now in (0.0, LEASE_SECONDS):
-        leases.note([row(1, "old", address="here:8000")], now)
+        leases.record([row(1, "old", address="here:8000")], now)
     assert leases.lapsed() == {}
 
 
@@ -113,7 +113,7 @@ class Holder:
     is_sure: bool = False
 
     def renew(self, there: float, back: float) -> None:
-        """Renew the lease: the request reaches the table after a delay, and the answer takes longer still."""
+        """Renew the lease: the request reaches the table after a delay, and the response returns after another one."""
         began_at = self.watch.now
         self.watch.now += there
         self.renewals += 1
@@ -145,6 +145,6 @@ def test_no_reading_finds_a_lease_lapsed_while_its_holder_still_counts_on_it(
         if kind == "renew while reading":
             holder.renew(there / 2, back / 2)
         watch.now += back
-        watch.leases.note([found], began_at)
+        watch.leases.record([found], began_at)
         if watch.leases.lapsed():
             assert not holder.counts_on_it

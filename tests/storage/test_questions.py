@@ -46,7 +46,7 @@ class Others:
                 self.questions.record_answer(instance, number)
 
     def asked_last(self) -> list[tuple[str, UUID]]:
-        """The numbers and projects of the last statement."""
+        """Return the numbers and projects of the last statement."""
         words = [message.split() for message in self.sent[-1]]
         return [
             (asked.number, project) for each in words for asked, project in read_question(each[1], each[2], each[3:])

@@ -42,7 +42,7 @@ async def connection(tmp_path: Path) -> AsyncIterator[Connection]:
 
 
 async def make_cursor(connection: Connection | aiosqlite.Connection) -> Any:
-    """A cursor, created as SQLAlchemy's adapter creates it."""
+    """Return a cursor, created as SQLAlchemy's adapter creates it."""
     return await connection.cursor().__aenter__()
 
 

@@ -23,7 +23,7 @@ def clock_at(moment: datetime) -> Callable[[Any], Awaitable[datetime]]:
     return read_clock
 
 
-def upkeep_at(database: Database, now: datetime, **values: Any) -> HistoryRetention:
+def retention_at(database: Database, now: datetime, **values: Any) -> HistoryRetention:
     """Run the maintenance for a moment, with the database's clock at the same moment."""
     return HistoryRetention(
         database, lambda: now, **{"retention": timedelta(days=90), "read_clock": clock_at(now), **values}

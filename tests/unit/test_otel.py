@@ -90,7 +90,7 @@ def test_an_invalid_caller_s_trace_begins_here(traceparent: str) -> None:
 def test_a_new_trace_has_the_id_that_was_drawn(spans: Spans) -> None:
     drawn = spans.tracing.draw([])
     assert drawn is not None
-    spans.tracing.note(drawn, "POST /", {}, 200, 1)
+    spans.tracing.record(drawn, "POST /", {}, 200, 1)
     (span,) = spans.ended
     assert span.context is not None
     assert span.context.trace_id == drawn.trace_id

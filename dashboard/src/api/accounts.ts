@@ -56,7 +56,7 @@ export async function signOut(): Promise<void> {
   if (hasEnded && logoutUrl !== undefined) window.location.assign(logoutUrl);
 }
 
-/** Ends the session on the server and here; here also when the server cannot be told, which is then said. */
+/** Ends the session on the server and here. If the server cannot be reached, it ends only here, with a message. */
 export async function signOutHere(): Promise<boolean> {
   try {
     await ask(client.POST("/auth/logout", { signal: AbortSignal.timeout(SIGN_OUT_MILLISECONDS) }));

@@ -48,7 +48,7 @@ export const instanceQuery = read(INSTANCE);
 
 export const instanceSettingsQuery = read(SETTINGS);
 
-/** Changes an account, which is given as it was shown. */
+/** Changes an account, unless its state differs from the one that was shown. */
 export function useUpdateAccount(account: AdministeredAccount) {
   const params = { path: { account_id: account.id } };
   return useMutation({
@@ -83,7 +83,7 @@ export function useJoinProject(projectId: string) {
   });
 }
 
-/** Changes settings, of which those that change are given as they were shown. */
+/** Changes settings, unless their state differs from the one that was shown. */
 export function useUpdateInstanceSettings() {
   return useMutation({
     mutationFn: ({ shown, body }: Record<"shown" | "body", InstanceSettingsUpdate>) =>

@@ -1,4 +1,4 @@
-/** Reports of applications that evaluate flags themselves, and the flags that are asked for by name. */
+/** Reports of applications that evaluate flags themselves, and the flags that they request by name. */
 
 import type { EnvironmentPath } from "./client";
 import { read } from "./reads";

@@ -1,4 +1,4 @@
-/** Who asks for flags in an environment, how often, and when last. */
+/** Who requests flags in an environment, how often, and when they last did. */
 
 import { queryOptions } from "@tanstack/react-query";
 import { client, type EnvironmentPath } from "./client";

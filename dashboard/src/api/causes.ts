@@ -46,7 +46,7 @@ export function causesQuery(path: EnvironmentPath, results: readonly AnswerChang
       return found;
     },
     enabled: results.length > 0,
-    staleTime: Number.POSITIVE_INFINITY, // what has happened does not change
+    staleTime: Number.POSITIVE_INFINITY, // recorded results do not change
     retry: false,
   });
 }

@@ -1,4 +1,4 @@
-/** The reads whose results depend on changes: the audit trail, and what it says of how far a change has come. */
+/** The reads whose results depend on changes: the audit trail, and how far a change has been propagated. */
 
 import type { QueryClient } from "@tanstack/react-query";
 import type { EnvironmentPath } from "./client";

@@ -9,7 +9,7 @@ import type { components } from "./schema";
 import { readPages } from "./parts";
 import { read } from "./reads";
 
-/** The release before, which may answer during an upgrade, does not count comments. */
+/** The previous release, which may answer during an upgrade, does not count comments. */
 export type Change = Omit<components["schemas"]["ChangeOut"], "comments"> & { readonly comments?: number };
 
 export type ChangeSummary = components["schemas"]["ChangeSummaryOut"];

@@ -1,4 +1,7 @@
-/** The only client of the API. The types of its paths, bodies and responses come from src/flagstaff/assembly/openapi.json. */
+/**
+ * The only client of the API. The types of its paths, bodies and responses come from
+ * src/flagstaff/assembly/openapi.json.
+ */
 
 import createClient, { type Middleware } from "openapi-fetch";
 import { missingInWords } from "./liveOn";
@@ -74,7 +77,7 @@ const whatItChanged: Middleware = {
   },
 };
 
-/** A change without an answer may have been made: the answer can be what was lost. */
+/** A change without a response may have been made: only the response may have been lost. */
 const withoutAnswer: Middleware = {
   onError: ({ request, schemaPath }) =>
     request.method === "GET" || !schemaPath.startsWith("/api") ? undefined : new Problem(0, t.problems.unanswered),

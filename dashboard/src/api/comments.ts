@@ -22,7 +22,7 @@ const OF_FLAG = `${PROJECT}/environments/{env_id}/flags/{flag_id}/comments` as c
 const OF_RELEASE = `${PROJECT}/environments/{env_id}/flags/{flag_id}/releases/{release_id}/comments` as const;
 const OF_CHANGE = `${PROJECT}/changes/{change_id}/comments` as const;
 const ONE = `${PROJECT}/comments/{comment_id}` as const;
-/** A page that is not visible does not ask. */
+/** A page that is not visible does not poll. */
 const LOOK_MILLISECONDS = 10_000;
 
 export const projectOf = (place: CommentPlace): string =>
@@ -88,7 +88,7 @@ function useRefresh(place: CommentPlace) {
   const cache = useQueryClient();
   return async () => {
     await outdate(cache, listOf(place));
-    // Their lists have the number of comments.
+    // Their lists show the number of comments.
     if (place.kind === "change") void outdate(cache, ...allOf(CHANGES));
   };
 }

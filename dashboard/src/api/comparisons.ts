@@ -25,7 +25,7 @@ function copyFlags(projectId: string, body: CopyBody) {
   return ask(client.POST(COPY, { params: { path: { project_id: projectId } }, body }));
 }
 
-/** The alterations that a copy would make now. A dialog that closes asks for none, because no flag is chosen any more. */
+/** The alterations that a copy would make now. A dialog that closes loads none, because no flag is chosen any more. */
 export function copyPreviewQuery(projectId: string, body: CopyBody, isAsked: boolean) {
   return queryOptions({
     queryKey: keyOf(COPY, { project_id: projectId }, body),

@@ -1,9 +1,8 @@
 /**
- * Whether the server can be reached. Nothing else decides this.
+ * Decides whether the server can be reached. No other module does.
  *
  * Every response counts as contact, and so does every sign of a stream. A request without a response begins an outage
- * only if the server does not answer a second one. An outage ends with the first response, for which the server is
- * asked again and again.
+ * only if the server does not answer a second one. The server is polled until it responds, which ends the outage.
  */
 
 import { useSyncExternalStore } from "react";
@@ -12,7 +11,7 @@ import { currentSession } from "../lib/session";
 export interface Outage {
   /** When the server was last heard, in milliseconds since 1970. */
   readonly since: number;
-  /** When it was last known that what others change is shown; 0 if the page does not follow that. */
+  /** When it was last known that others' changes are shown; 0 if the page does not follow changes. */
   readonly followedUntil: number;
 }
 
@@ -31,7 +30,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 const watchers = new Set<() => void>();
 const returns = new Set<() => void>();
 
-/** Sends a request, and notes whether the server was heard. */
+/** Sends a request, and records whether the server has responded. */
 export async function send(request: Request): Promise<Response> {
   let response: Response;
   try {
@@ -45,12 +44,12 @@ export async function send(request: Request): Promise<Response> {
   return response;
 }
 
-/** Notes that a response or a stream has failed. During an outage, the next attempt is already planned. */
+/** Records that a response or a stream has failed. During an outage, the next attempt is already planned. */
 export function noteFailure(): void {
   if (outage === null) void check();
 }
 
-/** Notes a sign of life; `follows` says whether it also shows that nothing has changed that is not shown. */
+/** Records a sign of life. `follows` says whether it also proves that all changes are shown. */
 export function heard(follows = false): void {
   heardAt = Date.now();
   if (follows) followedUntil = heardAt;
@@ -80,7 +79,7 @@ export function onReturn(listener: () => void): () => void {
   return () => returns.delete(listener);
 }
 
-/** Looks for the server while the page is seen, and as soon as it is seen again, or the device is online. */
+/** Polls the server while the page is visible, and at once when it becomes visible again or the device is online. */
 export function watchConnection(): () => void {
   const look = (): void => {
     if (document.visibilityState === "visible" && Date.now() - heardAt > SILENCE_MILLISECONDS) void check();
@@ -118,7 +117,7 @@ async function ask(tries = 0): Promise<void> {
   }, pause);
 }
 
-/** With a session, its response needs the database, too: without that, nothing can be shown either. */
+/** With a session, the response needs the database as well, because without it nothing can be shown. */
 async function answers(): Promise<boolean> {
   const token = currentSession()?.token;
   try {

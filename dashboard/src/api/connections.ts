@@ -12,7 +12,7 @@ const POLL_MILLISECONDS = 2_000;
 const POLLED_FOR_MILLISECONDS = 60_000;
 
 /**
- * While some do not have it, they are asked for again, for at most a minute after each change; otherwise as often as
+ * While some do not have it, they are loaded again, for at most a minute after each change; otherwise as often as
  * `otherwise` says.
  */
 export function connectionsQuery(path: EnvironmentPath, otherwise: number | false = false) {

@@ -1,17 +1,17 @@
 /** Reads streams of server-sent events. */
 
-/** How long nothing may come: at the beginning, and later. */
+/** How long a stream may be silent: at the beginning, and later. */
 export interface Patience {
   readonly firstMilliseconds: number;
   readonly nextMilliseconds: number;
 }
 
 /**
- * Calls back for every event in a stream until the stream ends, and for every sign that the server is there; comments are
- * such a sign, but not events.
+ * Calls back for every event in a stream until the stream ends, and for every sign that the server is there. Comments
+ * are such a sign, but not events.
  *
- * Throws when the connection breaks, or when nothing has come for so long that it must have been lost, or that a proxy
- * must be collecting the events.
+ * Throws when the connection breaks, or when it has been silent for so long that it must have been lost or a proxy must
+ * be collecting the events.
  */
 export async function readEvents(
   stream: ReadableStream<Uint8Array>,

@@ -1,7 +1,10 @@
-/** Explains what a user gets and why, and for how many users a change would matter. Neither records nor stores anything. */
+/**
+ * Explains what a user gets and why, and for how many users a change would change the result. Nothing is recorded or
+ * stored.
+ */
 
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { type Asked, contextOf } from "../lib/asked";
+import { type SimulatedUser, contextOf } from "../lib/simulatedUser";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
@@ -23,10 +26,10 @@ export type Impact = Schemas["ImpactOut"];
 const EXPLAIN = "/api/projects/{project_id}/environments/{env_id}/explain";
 export const IMPACT = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/impact";
 
-/** Explains one flag; a draft stands in for the saved one. */
+/** Explains one flag: a draft, or else the saved flag. */
 export function useExplain(path: EnvironmentPath, flagKey: string) {
   return useMutation({
-    mutationFn: async ({ asked, draft }: { asked: Asked; draft: FlagDraft | null }) => {
+    mutationFn: async ({ asked, draft }: { asked: SimulatedUser; draft: FlagDraft | null }) => {
       const body = { context: contextOf(asked), flag_keys: [flagKey], flag: draft };
       const { flags, segments } = await ask(client.POST(EXPLAIN, { params: { path }, body }));
       return flags[0] && { ...flags[0], segments };
@@ -52,7 +55,7 @@ export function useLastAsked(path: EnvironmentPath) {
   const cache = useQueryClient();
   const key = keyOf(EXPLAIN, { project_id: path.project_id });
   return {
-    last: cache.getQueryData<Asked>(key),
-    remember: (asked: Asked) => cache.setQueryData(key, asked),
+    last: cache.getQueryData<SimulatedUser>(key),
+    remember: (asked: SimulatedUser) => cache.setQueryData(key, asked),
   };
 }

@@ -17,17 +17,17 @@ export const FLAG = `${FLAGS}/{flag_id}` as const;
 export const PROJECT_FLAGS = "/api/projects/{project_id}/flags";
 const OF_FLAGS = [FLAGS, FLAG, PROJECT_FLAGS] as const;
 
-/** Shows what is known of a flag wherever it is shown. */
+/** Updates a flag everywhere it is shown. */
 export function showFlag(cache: QueryClient, flag: Partial<Flag> & Pick<Flag, "id">): void {
   show(cache, ({ id }) => id === flag.id, flag);
 }
 
-/** Shows a row of all environments wherever it is shown. */
+/** Updates a row of all environments everywhere it is shown. */
 export function showRow(cache: QueryClient, row: ProjectFlag): void {
   show(cache, ({ key, differs }) => differs !== undefined && key === row.key, row);
 }
 
-/** Drops what is being loaded of a flag, which may show an earlier state than the one that is shown. */
+/** Cancels loads of a flag, because they may return an earlier state than the one that is shown. */
 export function dropLoading(cache: QueryClient, path: FlagPath): Promise<unknown> {
   return Promise.all(allOf(OF_FLAGS, path).map((each) => cache.cancelQueries(each)));
 }
@@ -37,7 +37,7 @@ export function outdateRows(cache: QueryClient, path: EnvironmentPath): Promise<
   return outdate(cache, ...allOf([PROJECT_FLAGS], path));
 }
 
-/** After a change: what lists changes, and what shows the flags of all environments. */
+/** After a change: the lists of changes, and the flags of all environments. */
 export function refreshChanges(cache: QueryClient, path: EnvironmentPath): Promise<unknown> {
   return Promise.all([outdateChanges(cache, path), outdateRows(cache, path)]);
 }
@@ -53,7 +53,7 @@ function show(cache: QueryClient, isMeant: IsMeant, known: Fields): void {
   }
 }
 
-/** The data with other values of what is meant; the same data if it is not there. */
+/** The data with the flag's new values; the same data if it does not contain the flag. */
 function replaced(data: unknown, isMeant: IsMeant, known: Fields): unknown {
   if (Array.isArray(data)) {
     const items = data.map((each: unknown) => replaced(each, isMeant, known));

@@ -58,7 +58,7 @@ export function useUpdateFlag(path: FlagPath) {
   });
 }
 
-/** Changes fields of a flag at once, unless others have changed the same ones. */
+/** Changes fields of a flag in one call, unless others have changed the same ones. */
 export function useSetFlag(path: FlagPath) {
   const cache = useQueryClient();
   return useMutation({

@@ -39,7 +39,7 @@ export interface Part {
   readonly limit: number;
   /** The cursor that the page before this one ended with; empty for the first page. */
   readonly cursor?: string;
-  /** Asks for this time and later, instead of the filter's period. */
+  /** Loads this time and later, instead of the filter's period. */
   readonly since?: string;
 }
 

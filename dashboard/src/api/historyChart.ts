@@ -8,10 +8,10 @@ import { ask, Problem } from "./problem";
 import { keyOf } from "./keys";
 
 const REFRESH_MILLISECONDS = 60_000;
-/** The numbers of bars to try: one answer has only so many flags times intervals. */
+/** The numbers of bars to try: the product of flags and intervals in a response is limited. */
 const BARS = [MOST_BARS, MOST_BARS / 4, MOST_BARS / 16];
 
-/** A summary, and what was asked for: while another one loads, the chart still shows the previous one. */
+/** A summary and its request: while another one loads, the chart still shows the previous one. */
 export interface Charted {
   readonly summary: Summary;
   readonly flagKey: string;

@@ -42,7 +42,7 @@ export function useRevoke(projectId: string) {
   });
 }
 
-/** The invitation that a link is for. It may be looked at without an account. */
+/** The invitation that a link is for. It can be read without an account. */
 export function openedInvitationQuery(token: string) {
   return queryOptions({
     queryKey: keyOf("/auth/invitation", {}, token),

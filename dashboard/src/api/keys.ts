@@ -10,7 +10,7 @@ export type Path = keyof paths;
 export type Key = readonly [path: Path, ids: Readonly<Record<string, unknown>>, ...rest: unknown[]];
 
 declare module "@tanstack/react-query" {
-  /** The cache takes no other keys. */
+  /** The cache accepts no other keys. */
   interface Register {
     queryKey: Key;
     mutationKey: Key;
@@ -37,7 +37,7 @@ export function outdate(cache: QueryClient, ...reads: readonly Keyed[]): Promise
   return Promise.all(reads.map(({ queryKey }) => cache.invalidateQueries({ queryKey })));
 }
 
-/** Marks everything as outdated but the reads of these operations. */
+/** Marks everything as outdated, except the reads of these operations. */
 export function outdateAllBut(cache: QueryClient, ...operations: readonly Path[]): Promise<unknown> {
   return cache.invalidateQueries({ predicate: ({ queryKey: [path] }) => !operations.includes(path) });
 }

@@ -1,4 +1,4 @@
-/** Who has last changed a resource. */
+/** Who changed a resource last. */
 
 import { queryOptions } from "@tanstack/react-query";
 import { client } from "./client";
@@ -9,7 +9,9 @@ import { keyOf } from "./keys";
 const CHANGES = "/api/projects/{project_id}/changes";
 const RECENT = 20;
 
-/** The email of who has made a state of a resource; null if the account may not see it, or if it is too long ago. */
+/**
+ * The email of the person who made a state of a resource; null if the account may not see it, or if it is too long ago.
+ */
 export function lastChangeQuery(projectId: string, resourceId: string, { tag, by }: State) {
   return queryOptions({
     queryKey: keyOf(CHANGES, { project_id: projectId }, "last", resourceId, tag),

@@ -1,5 +1,5 @@
 /**
- * Follows what others change in a project. A stream tells that something has changed, and the audit trail tells what;
+ * Follows others' changes in a project. A stream reports that something has changed, and the audit trail says what;
  * only that is loaded again. While there is no stream, the audit trail is read every few seconds.
  */
 
@@ -21,7 +21,7 @@ const REOPEN_MILLISECONDS = 500;
 const PATIENCE = { firstMilliseconds: 5_000, nextMilliseconds: 25_000 }; // there is a comment every ten seconds
 const JUST_NOW_MILLISECONDS = 30_000;
 
-/** The newest change of each project of which a page has heard. */
+/** The newest known change of each project. */
 const known = new Map<string, string>();
 
 /** Follows the changes until the signal is aborted, or the project can no longer be read. */
@@ -82,7 +82,7 @@ async function readTrail(cache: QueryClient, projectId: string, left: AbortSigna
     const changes = before === undefined ? firstOnes(items, (await call).response) : newOnes(items, before);
     known.set(projectId, items[0]?.id ?? "");
     heard(true);
-    // What has been pressed, but not answered, shows the state that was asked for.
+    // A control whose request has no response yet shows the requested state.
     while (changes?.length !== 0 && cache.isMutating() > 0 && !left.aborted) await pause(BETWEEN_MILLISECONDS, left);
     await loadAgain(cache, projectId, changes);
   } catch (error) {
@@ -91,13 +91,13 @@ async function readTrail(cache: QueryClient, projectId: string, left: AbortSigna
   return true;
 }
 
-/** None, unless one was so recent that the page may have been loaded before it: then all may have been. */
+/** None, unless one was so recent that the page may have been loaded before it. Then any change may be missing. */
 function firstOnes(changes: readonly Change[], { headers }: Response): readonly Change[] | null {
   const age = Date.parse(headers.get("date") ?? "") - Date.parse(changes[0]?.at ?? "");
   return age < JUST_NOW_MILLISECONDS ? null : [];
 }
 
-/** Repeats a function that is called while it runs, once it is done; however often it was called. */
+/** Runs a function again, once, if it was called while it ran. */
 function again(work: () => Promise<boolean>, left: AbortSignal): () => Promise<boolean> {
   let isWanted = false;
   let running: Promise<boolean> | null = null;

@@ -7,7 +7,7 @@ export interface Warning {
   readonly message: string;
 }
 
-/** Null if every instance serves the change, or if the response says nothing of it. */
+/** Null if every instance serves the change, or if the response does not say. */
 export function missingInWords(headers: Headers): Warning | null {
   const [live, known] = (headers.get("Flagstaff-Live-On") ?? "").split("/").map(Number);
   if (live === undefined || known === undefined || !(live < known)) return null;

@@ -11,7 +11,7 @@ export function newestChangesQuery(projectId: string) {
   return read("/api/projects/{project_id}/changes", { project_id: projectId }, { limit: 50 });
 }
 
-/** The first candidates for removal. The server examines flags for them, so it is not asked on every visit. */
+/** The first candidates for removal. The server examines flags for them, so they are not requested on every visit. */
 export function staleFlagsQuery(path: EnvironmentPath) {
   return { ...read(CLEANUP, path, { limit: 25 }), staleTime: FRESH_MILLISECONDS };
 }

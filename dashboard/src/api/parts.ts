@@ -1,4 +1,4 @@
-/** Lists that are read in parts, as somebody asks for more. */
+/** Lists that are read in parts, on demand. */
 
 import { infiniteQueryOptions, keepPreviousData } from "@tanstack/react-query";
 import { cursorOf } from "./cursors";

@@ -14,7 +14,7 @@ export type AnswerChange = components["schemas"]["AnswerChangeOut"];
 
 const EVALUATIONS = "/api/projects/{project_id}/environments/{env_id}/evaluations";
 const ANSWERS = "/api/projects/{project_id}/environments/{env_id}/answers";
-const ROWS = 15; // so that what was recorded is in reach
+const ROWS = 15; // so that recorded results are found
 const RECORDS = 25;
 // A search examines a limited part of the history per request.
 const MOST_SEARCHES = 5;
@@ -30,8 +30,8 @@ const userOf = ({ id, email }: PersonSearch) => ({
 const OF_NOW = { staleTime: 0, refetchInterval: 30_000 };
 
 /**
- * The evaluation of the user in each environment, in their order, that says most about them now: the newest one of which
- * attributes were kept, or else the newest one; null where none is found.
+ * The most informative evaluation of the user in each environment, in the order of the environments: the newest one
+ * with attributes, or else the newest one; null where none is found.
  */
 export function latestQuery(projectId: string, environments: readonly Environment[], person: PersonSearch) {
   const latestIn = async (environment: Environment, signal: AbortSignal): Promise<Evaluation | null> => {
@@ -108,7 +108,7 @@ export function answerChangesQuery(path: EnvironmentPath, person: PersonSearch) 
   return readPages(`${EVALUATIONS}/changes`, path, { ...userOf(person), ...boundsOf(person.day), limit: RECORDS });
 }
 
-/** The flags whose results changed with an evaluation; none if it is of nobody. */
+/** The flags whose results changed with an evaluation; none if it has no user. */
 export function changedInQuery(path: EnvironmentPath, { id, user_id, user_email, evaluated_at: at }: Evaluation) {
   return queryOptions({
     queryKey: keyOf(`${EVALUATIONS}/changes`, path, id),

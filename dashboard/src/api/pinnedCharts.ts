@@ -43,7 +43,7 @@ export function useRenamePinned(projectId: string) {
   });
 }
 
-/** Removes it if it is as it was shown. */
+/** Removes it, unless its state differs from the one that was shown. */
 export function useUnpinChart(projectId: string) {
   return useMutation({
     mutationFn: (chart: PinnedChart) => {

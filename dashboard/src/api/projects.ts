@@ -15,7 +15,8 @@ export const PROJECT = "/api/projects/{project_id}";
 export const projectsQuery = read("/api/projects");
 
 /**
- * What every page of a project needs, in one request: the project, its environments, and what the account may do.
+ * The data that every page of a project needs, in one request: the project, its environments, and the account's
+ * permissions.
  * `projectQuery`, `environmentsQuery` and `permissionsQuery` are parts of it.
  */
 export function projectInFullQuery(projectId: string) {
@@ -24,7 +25,7 @@ export function projectInFullQuery(projectId: string) {
     queryFn: async ({ signal }) => {
       const query = { environments: true, permissions: true };
       const {
-        // The release before, which may answer during an upgrade, does not return these.
+        // The previous release, which may answer during an upgrade, does not return these.
         environments = await ask(client.GET(`${PROJECT}/environments`, { params: at(projectId), signal })),
         permissions = await ask(client.GET(`${PROJECT}/permissions`, { params: at(projectId), signal })),
         ...project

@@ -1,8 +1,10 @@
-/** Finds the changes of the audit trail that have not been seen yet, and what they concern. */
+/** Finds new changes in the audit trail, and what they concern. */
 
 import type { Change } from "./changes";
 
-/** The changes before the one that was known, newest first; null if it is not among them, so that others may be missing. */
+/**
+ * The changes before the one that was known, newest first; null if it is not among them, so that others may be missing.
+ */
 export function newOnes(changes: readonly Change[], known: string): readonly Change[] | null {
   const at = changes.findIndex((each) => each.id === known);
   return at < 0 ? null : changes.slice(0, at);
@@ -14,7 +16,7 @@ export interface OfFlag {
 }
 
 export interface Concerned {
-  /** The environments in which flags have come or gone, so that their lists are others. */
+  /** The environments in which flags were added or removed, so that their lists have changed. */
   readonly lists: readonly string[];
   /** Flags that are still there, but have other values. */
   readonly flags: readonly OfFlag[];

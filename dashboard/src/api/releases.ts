@@ -27,7 +27,7 @@ const RESULTS = `${ONE}/results` as const;
 const OPEN_ONES = "/api/projects/{project_id}/environments/{env_id}/releases";
 export const RELEASES = [BASE, OPEN_ONES, RESULTS] as const;
 
-/** While a release is open. A page that is not visible does not ask. */
+/** While a release is open. A page that is not visible does not poll. */
 const LOOK_MILLISECONDS = 3_000;
 const OVERVIEW_MILLISECONDS = 30_000;
 
@@ -50,7 +50,7 @@ export function resultsQuery(path: FlagPath, release: Pick<Release, "id" | "stat
   };
 }
 
-/** The users of a release, with what was counted of each, as CSV. */
+/** The users of a release, with the counts of each, as CSV. */
 export function exportUsers(path: FlagPath, releaseId: string): Promise<Blob> {
   return ask(client.GET(`${ONE}/users.csv`, { params: at(path, releaseId), parseAs: "blob" }));
 }

@@ -1,4 +1,4 @@
-/** Loads again what is shown of a project, and of that only what changes concern. */
+/** Reloads the parts of a project that are shown and that changes concern. */
 
 import type { QueryClient } from "@tanstack/react-query";
 import { concernedBy, type Concerned, type OfFlag } from "./recentChanges";
@@ -21,7 +21,7 @@ const MOST_ONE_BY_ONE = 5;
 const OF_FLAGS = [FLAGS, FLAG, RULES, BY_FLAG] as const;
 const FETCHING_MILLISECONDS = 100;
 
-/** Loads again what these changes concern; everything if they are not known, or if something cannot be loaded. */
+/** Reloads what these changes concern, or everything if they are not known or a load fails. */
 export async function loadAgain(
   cache: QueryClient,
   projectId: string,
@@ -50,7 +50,7 @@ export async function loadAgain(
   }
 }
 
-/** Marks what is not a flag as outdated, such as segments; all of it, if it is not known what has changed. */
+/** Marks other resources than flags as outdated, such as segments; all of them if the changes are not known. */
 function loadOthers(cache: QueryClient, projectId: string, kinds: readonly string[] | null): void {
   const places: readonly (readonly [kinds: readonly string[], operations: readonly Path[]])[] = [
     [["project", "environment"], [PROJECT]],
@@ -71,7 +71,10 @@ function loadEverything(cache: QueryClient): void {
   void loadAllRows(cache, keyOf(PROJECT_FLAGS));
 }
 
-/** Waits for the next part of a table, if one is being loaded: it would be dropped, and the press that asked for it. */
+/**
+ * Waits for the next part of a table if one is being loaded. Otherwise it would be dropped, although somebody asked for
+ * it.
+ */
 async function loadAllRows(cache: QueryClient, queryKey: Key): Promise<void> {
   while (cache.isFetching({ queryKey }) > 0) {
     await new Promise((resolve) => setTimeout(resolve, FETCHING_MILLISECONDS));
@@ -97,7 +100,7 @@ async function loadRules(cache: QueryClient, path: FlagPath): Promise<void> {
   }
 }
 
-/** Loads what is shown of flags in all environments: the rows of these flags, or all if flags have come or gone. */
+/** Reloads the shown flags of all environments: the rows of these flags, or all rows if flags were added or removed. */
 async function loadRows(cache: QueryClient, projectId: string, { keys, lists }: Concerned): Promise<void> {
   const all = keyOf(PROJECT_FLAGS, { project_id: projectId });
   if (!isShown(cache, all) || lists.length > 0) return loadAllRows(cache, all);

@@ -22,7 +22,7 @@ export interface ChartQuery {
   readonly measure?: Measure;
   /** Only what was reported with all of these labels. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** The label whose values have a line each. */
+  /** The label whose values are separate lines. */
   readonly by?: string;
   readonly hours: number;
   /** A time instead of the last hours. */

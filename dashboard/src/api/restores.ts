@@ -66,7 +66,7 @@ export function useRestoreChange(projectId: string, changeId: string) {
   const cache = useQueryClient();
   return useMutation({
     mutationFn: () => restoreChange(projectId, changeId, {}),
-    // It may have been any resource. The dry run would only be told that there is nothing left to put back.
+    // The restored resource can be of any kind. Another dry run would find nothing left to put back.
     onSuccess: () => outdateAllBut(cache, ONE, SEVERAL),
   });
 }

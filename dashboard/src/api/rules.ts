@@ -79,7 +79,7 @@ export function useReorderRules(path: FlagPath) {
   return useMutation({
     mutationKey,
     meta: { done: "rulesMoved" },
-    scope: { id: `order of ${path.flag_id}` }, // one after the other, so that the last press decides
+    scope: { id: `order of ${path.flag_id}` }, // one after the other, so that the last change decides
     mutationFn: async ({ reordered, before }: Reordering) => {
       for (const { id, priority } of reordered) {
         const params = { path: { ...path, rule_id: id } };
@@ -109,7 +109,7 @@ export function useDeleteRule(path: FlagPath) {
   });
 }
 
-/** Shows a change before it is made. Returns the rules before it, for showing them again if it is not. */
+/** Shows a change before the server has made it. Returns the rules before it, to show them again if it fails. */
 async function foresee(cache: QueryClient, path: FlagPath, change: (rule: Rule) => Rule) {
   const { queryKey } = rulesQuery(path);
   const before = cache.getQueryData(queryKey);

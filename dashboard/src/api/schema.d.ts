@@ -3903,7 +3903,7 @@ export interface components {
             owner_email: string;
             /**
              * Role
-             * @description Your role in the project; null if you are no member.
+             * @description Your role in the project; null if you are not a member.
              */
             role: ("owner" | "admin" | "editor" | "viewer") | null;
             /**
@@ -4438,7 +4438,7 @@ export interface components {
             after_evaluation_id: string;
             /**
              * Kind
-             * @description `change`: of a flag, rule or segment. `user`: another id, email or attribute, or the time. `change_and_user`: either both together, or each would have sufficed. `possible`: the recorded results could not be repeated, so these are only what has changed in the meantime. `unrecorded`: nothing recorded explains it. `unavailable`: an evaluation has been deleted, or what has changed since takes too long to replay. `not_examined`: the time of the request was over; ask again.
+             * @description `change`: of a flag, rule or segment. `user`: another id, email or attribute, or the time. `change_and_user`: either both together, or each would have sufficed. `possible`: the recorded results could not be repeated, so these are only what has changed in the meantime. `unrecorded`: nothing recorded explains it. `unavailable`: an evaluation has been deleted, or what has changed since takes too long to replay. `not_examined`: the time for the request ran out; send it again.
              * @enum {string}
              */
             kind: "change" | "user" | "change_and_user" | "possible" | "unrecorded" | "unavailable" | "not_examined";
@@ -4661,7 +4661,7 @@ export interface components {
             history_since: string | null;
             /**
              * Hidden Environments
-             * @description How many other environments you may not see the flags of.
+             * @description The number of other environments whose flags you may not see.
              */
             hidden_environments: number;
             /** Candidates */
@@ -5520,7 +5520,7 @@ export interface components {
             segments: components["schemas"]["SegmentTraceOut"][];
             /**
              * More Flags
-             * @description Whether flags were left out, because the response is long enough, 4 MiB: ask for them with `flag_keys`.
+             * @description Whether flags were left out because the response has reached 4 MiB. Request them with `flag_keys`.
              */
             more_flags: boolean;
         };
@@ -6062,7 +6062,7 @@ export interface components {
             rules: components["schemas"]["RuleTraceOut"][];
             /**
              * More Rules
-             * @description Whether further rules were left out, because the response is long enough.
+             * @description Whether further rules were left out, because the response would be too long.
              */
             more_rules: boolean;
         };
@@ -6346,13 +6346,13 @@ export interface components {
         LeaseOut: {
             /**
              * State
-             * @description `live`: it serves every change whose response has been sent. `leaving`: it is being stopped. `lapsed`: it is cut off, or has ended without saying so. `none`: it needs no lease, because only one process can serve from its database.
+             * @description `live`: it serves every change whose response has been sent. `leaving`: it is being stopped. `lapsed`: it is cut off, or has ended without giving up its lease. `none`: it needs no lease: only one process can serve from its database.
              * @enum {string}
              */
             state: "live" | "leaving" | "lapsed" | "none";
             /**
              * Expires In Seconds
-             * @description For how long the lease is valid unless it is renewed, by the database's clock; below zero, for how long it has not been. Null without PostgreSQL.
+             * @description The seconds until the lease lapses unless it is renewed, by the database's clock; negative if it has lapsed. Null without PostgreSQL.
              */
             expires_in_seconds: number | null;
         };
@@ -6401,12 +6401,12 @@ export interface components {
             lease: components["schemas"]["LeaseOut"];
             /**
              * Change
-             * @description It serves all changes up to the one with this number, as it has said. Each entry of the audit trails of this server has a higher number than the ones before it.
+             * @description It has reported that it serves all changes up to the one with this number. Each entry of the audit trails of this server has a higher number than the ones before it.
              */
             change: number | null;
             /**
              * Changes Behind
-             * @description How many changes are newer, at most 1,000. An instance says so within two seconds, so for a moment after a change all of them are behind.
+             * @description How many changes are newer, at most 1,000. An instance reports them within two seconds, so for a moment after a change all instances are behind.
              */
             changes_behind: number | null;
             /**
@@ -6709,7 +6709,7 @@ export interface components {
             key: string;
             /**
              * Copy From
-             * @description The id of an environment whose flags it gets, with their rules, 5,000 at most together. Archived flags are left out.
+             * @description The id of an environment from which flags are copied with their rules, at most 5,000 together. Archived flags are left out.
              */
             copy_from?: string | null;
             /**
@@ -8377,7 +8377,7 @@ export interface components {
             lines: components["schemas"]["LineOut"][];
             /**
              * Omitted
-             * @description How many values of the label have no line, of which there are 20.
+             * @description How many values of the label have no line; at most 20 have one.
              */
             omitted: number;
         };

@@ -1,13 +1,16 @@
-/** Changes of resources without `updated_at`, whose tags have to be read: they are meant for what was shown. */
+/**
+ * Changes of resources without `updated_at`, whose tags have to be read. A change applies only to the state that was
+ * shown.
+ */
 
 import type { Fields } from "../lib/equal";
 import type { Answer } from "./problem";
 import { isMeantFor, loadState, saveFields } from "./states";
 
-/** The tag of no state: a change to it is refused, with the present state and who has made it. */
+/** The tag of no state. A change with it is refused, and the refusal has the present state and who made it. */
 const NO_STATE = '"none"';
 
-/** Changes fields of a resource, of which `from` is what was shown. */
+/** Changes fields of a resource; `from` is the state that was shown. */
 export async function saveShown<T>(
   load: () => Promise<Answer<object>>,
   from: object,

@@ -1,4 +1,4 @@
-/** The newest signs that something uses a flag: an evaluation here, or an application that evaluates it itself. */
+/** The newest evidence that something uses a flag: an evaluation here, or an application that evaluates it itself. */
 
 import { queryOptions } from "@tanstack/react-query";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
@@ -26,7 +26,9 @@ export function firstEvaluationQuery(path: EnvironmentPath) {
   });
 }
 
-/** Reports of applications that evaluate the flag themselves: which have fetched it, and how often it was on and off. */
+/**
+ * Reports of applications that evaluate the flag themselves: which have fetched it, and how often it was on and off.
+ */
 export function localSignsQuery(path: FlagPath) {
   return queryOptions({
     queryKey: keyOf(REPORTS, path),

@@ -15,7 +15,7 @@ export const providersQuery = {
   retry: false, // the pages that show them wait for them
 };
 
-/** Leaves this site for the provider, which sends the browser back to be signed in and go on with a page. */
+/** Opens the provider's site, which sends the browser back to sign in and to continue with a page. */
 export function useBeginSignIn(returnTo: string) {
   return useMutation({
     mutationFn: async ({ key, name }: Provider) => {
@@ -31,7 +31,7 @@ export function useBeginSignIn(returnTo: string) {
   });
 }
 
-/** Completes a sign-in; its result is the page to go on with. */
+/** Completes a sign-in; its result is the page to continue with. */
 export function useProviderAnswer() {
   return useMutation({
     mutationFn: async ({ provider, ...body }: ProviderAnswer) => {

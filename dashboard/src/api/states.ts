@@ -1,7 +1,9 @@
 /**
- * States of resources and their entity tags, for changes that must not put back what others have changed meanwhile.
+ * States of resources and their entity tags, for changes that must not overwrite what others have changed in the
+ * meantime.
  *
- * The tag of a resource with `updated_at` is that time. Of other resources, only a response for them alone has it.
+ * The tag of a resource with `updated_at` is that time. The tags of other resources are only in responses for a single
+ * one.
  */
 
 import { changedFields, equal, type Fields } from "../lib/equal";
@@ -11,14 +13,14 @@ export interface State {
   readonly resource: Fields;
   /** Null if it is not known. */
   readonly tag: string | null;
-  /** The email of who has made it so; null if the server does not say, or if it was the command line. */
+  /** The email of the person who made this state; null if the server does not say, or if it was the command line. */
   readonly by: string | null;
 }
 
-/** Sends a change to a state: with its tag, or, with null, to whatever is there. */
+/** Sends a change to a state, with its tag, or, with null, to any state. */
 export type Send = (body: Fields, tag: string | null) => Promise<object>;
 
-/** Of a change that is meant for one state. */
+/** Of a change to one state. */
 export interface Tagged {
   readonly tag?: string | null;
 }
@@ -40,7 +42,7 @@ export async function loadState(call: Promise<Answer<object>>): Promise<State> {
   return { resource: resource as Fields, tag: (await call).response.headers.get("etag"), by: null };
 }
 
-/** The present state of the resource, if a change was refused because it was meant for another; else null. */
+/** The present state of the resource if a change was refused because it was for another state; else null. */
 export function stateInstead(error: unknown): State | null {
   if (!(error instanceof Problem) || error.status !== 412 || error.tag === null) return null;
   const { current, changed_by: by } = error.document as { current?: Fields; changed_by?: { email?: string | null } };
@@ -50,7 +52,8 @@ export function stateInstead(error: unknown): State | null {
 const ATTEMPTS = 5;
 
 /**
- * Changes single fields at once. If someone else has changed the resource, but not these fields, it is done all the same.
+ * Changes single fields in one call. If someone else has changed the resource, but not these fields, the change is
+ * made.
  * Otherwise it throws the Problem, whose document has the present state.
  */
 export async function saveFields<T>(
@@ -71,7 +74,7 @@ export async function saveFields<T>(
   }
 }
 
-/** Whether a change of fields is meant for another state, too: they are there as they were, or already as wanted. */
+/** Whether a change of fields can be made to another state: its fields have the old values, or already the new ones. */
 export function isMeantFor(now: Fields, from: Fields, wanted: Fields): boolean {
   const isUntouched = Object.keys(wanted).every((field) => equal(from[field], now[field]));
   return isUntouched || Object.keys(changedFields(now, wanted)).length === 0;

@@ -19,17 +19,19 @@ import { keyOf, outdate } from "./keys";
 import { outdateChanges } from "./changed";
 
 export interface Switching {
-  /** As it was seen. */
+  /** As it was shown. */
   readonly flag: Pick<Flag, "id" | "name" | "updated_at">;
   readonly enabled: boolean;
 }
 
 type OnRefused = (switching: Switching, error: Error) => void;
 
-/** The last switching of each flag from here: the state that was seen, and the one that it made. */
+/** The last switching of each flag in this browser: the state that was shown, and the state that it made. */
 const switched = new Map<string, { seen: string; made: string }>();
 
-/** Turns a flag off whatever others have changed, but on only in the state that was seen, or that was made from it here. */
+/**
+ * Turns a flag off in any state, but on only in the state that was shown, or in a state that this browser made from it.
+ */
 async function switchFlag(path: EnvironmentPath, flag: Switching["flag"], enabled: boolean): Promise<Flag> {
   const own = switched.get(flag.id);
   const isOwn = own !== undefined && flag.updated_at >= own.seen && flag.updated_at <= own.made;
@@ -47,7 +49,7 @@ async function switchFlag(path: EnvironmentPath, flag: Switching["flag"], enable
   }
 }
 
-/** Whether others have only switched a flag, so that it is again as it was. */
+/** Whether others have only switched a flag on and off, so that its state is the same again. */
 function isAlike(seen: object, now: Flag): boolean {
   return equal({ ...seen, updated_at: "", enabled: "" }, { ...now, updated_at: "", enabled: "" });
 }
@@ -98,7 +100,7 @@ export function switching(cache: QueryClient, path: EnvironmentPath, onRefused: 
   } satisfies MutationOptions<Flag, Error, Switching>;
 }
 
-/** Turns a flag on or off as `switching` says, without a question, whatever is shown meanwhile. */
+/** Turns a flag on or off as `switching` says, without a question, even if other pages are shown in the meantime. */
 export function turn(
   cache: QueryClient,
   path: EnvironmentPath,

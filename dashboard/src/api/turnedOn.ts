@@ -1,4 +1,4 @@
-/** For how many recorded users turning flags on changes the result. */
+/** The number of recorded users whose result changes when flags are turned on. */
 
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 import type { TurnedOn } from "../lib/turningOn";
@@ -25,7 +25,7 @@ export function turnedOnQuery(cache: QueryClient, flags: readonly TurnedOn[]) {
     queryKey: keyOf(IMPACT, {}, ...flags.map(({ path, name }) => path?.flag_id ?? name)),
     queryFn: async () => {
       const counted: Counted[] = [];
-      // One after another: each takes work of the server.
+      // One after another, because each takes the server some work.
       for (const flag of flags.slice(0, COUNTED)) counted.push(await count(cache, flag));
       return counted;
     },
@@ -44,7 +44,7 @@ async function count(cache: QueryClient, { path, name }: TurnedOn): Promise<Coun
   }
 }
 
-/** Null for an archived flag, which no answer has. */
+/** Null for an archived flag, which is in no result. */
 async function countUsers(cache: QueryClient, path: FlagPath): Promise<Impact | null> {
   const [flag, rules] = await Promise.all([cache.query(flagQuery(path)), cache.query(rulesQuery(path))]);
   if (flag.archived_at !== null) return null;

@@ -31,7 +31,7 @@ export function useBeginApp() {
   return useMutation({ mutationFn: (body: Confirmed) => ask(client.POST(`${BASE}/totp`, { body })) });
 }
 
-/** Its result are the recovery codes; none if the account has some already. */
+/** Its result is the recovery codes; none if the account has some already. */
 export function useConfirmApp() {
   return useChange(async (body: { code: string }) => {
     const { recovery_codes: codes } = await ask(client.POST(`${BASE}/totp/confirm`, { body }));
@@ -50,7 +50,7 @@ export function useRenewCodes() {
   });
 }
 
-/** Its result are the recovery codes, if the passkey is the first second factor. */
+/** Its result is the recovery codes if the passkey is the first second factor. */
 export function useAddPasskey() {
   return useChange(async ({ name, ...confirmed }: Confirmed & { name: string }) => {
     const { public_key: options } = await ask(client.POST(`${BASE}/passkeys/options`, { body: confirmed }));

@@ -19,7 +19,7 @@ export function viewsQuery(projectId: string) {
   return read(BASE, { project_id: projectId });
 }
 
-/** Saves a new view, or changes the one that is given as it was shown. */
+/** Saves a new view, or changes one, unless its state differs from the one that was shown. */
 export function useSaveView(projectId: string) {
   return useMutation({
     mutationFn: ({ view, ...body }: { view?: View; name: string; search: View["search"] }) => {

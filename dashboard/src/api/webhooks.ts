@@ -37,7 +37,7 @@ const LOOK_MILLISECONDS = 5_000;
 export function webhooksQuery(place: Place) {
   return {
     ...read(at(place, HOOKS), ids(place)),
-    refetchInterval: LOOK_MILLISECONDS, // how each fares changes by itself
+    refetchInterval: LOOK_MILLISECONDS, // the state of deliveries changes by itself
   };
 }
 

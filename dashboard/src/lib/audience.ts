@@ -23,7 +23,7 @@ export function rulesInForceOf(rules: readonly Pick<Rule, "enabled" | "rollout_p
   return { count: enabled.length, areShares: enabled.some((rule) => rule.rollout_percentage < 100) };
 }
 
-/** Short words for lists, with only the numbers of prerequisites and rules. */
+/** A short form for lists, with only the numbers of prerequisites and rules. */
 type Brief = Pick<Flag, "rollout_percentage" | "fallthrough"> & { readonly prerequisites: { readonly length: number } };
 type Counted = Pick<RulesInForce, "count">;
 
@@ -82,7 +82,7 @@ export function isAudience(flag: Targeted, { count }: RulesInForce, wanted: Audi
   }
 }
 
-/** A rule's name for people, or else whom it matches. */
+/** A rule's name, or else the users that it matches. */
 export function ruleInWords(rule: Pick<Rule, "name" | "rule_type" | "rule_value" | "conditions">): string {
   return rule.name ?? inWords(ruleParts(rule));
 }

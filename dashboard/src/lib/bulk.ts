@@ -9,7 +9,7 @@ export const FLAGS_MAX = 200;
 
 export interface Plan {
   readonly changing: readonly Flag[];
-  /** Those that already are as wanted. */
+  /** The flags that are already in the wanted state. */
   readonly same: readonly Flag[];
 }
 
@@ -38,7 +38,7 @@ export function refusedFlags(fields: readonly FieldProblem[], flags: readonly Fl
   return fields.flatMap(({ field }) => flags[Number(/^flags\.(\d+)$/.exec(field)?.[1] ?? -1)] ?? []);
 }
 
-/** The changes to restore to undo it; none if they are too many for a call. */
+/** The changes to restore to undo it; none if they are too many for one call. */
 export function undoable(changes: readonly string[]): readonly string[] {
   return changes.length > RESTORED_MAX ? [] : changes;
 }

@@ -1,4 +1,4 @@
-/** Names and orders who asks for flags. */
+/** Names and sorts the callers of flags. */
 
 import type { Caller } from "../api/callers";
 import type { SdkKey } from "../api/sdkKeys";
@@ -13,7 +13,7 @@ const numberOf: Readonly<Record<Sort, (caller: Caller) => number>> = {
   day: ({ requests_last_24_hours: count }) => count,
 };
 
-/** Those with the most first; those with as many stay in the order of their last use. */
+/** Those with the most requests first; those with equal numbers stay in the order of their last use. */
 export function sorted(callers: readonly Caller[], by: Sort): readonly Caller[] {
   return callers.toSorted((a, b) => numberOf[by](b) - numberOf[by](a));
 }

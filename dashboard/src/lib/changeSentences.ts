@@ -36,10 +36,10 @@ const conditionsOf = (resource: Change["before"]): readonly Condition[] =>
 /** Rules and releases: few of them have names. */
 const OF_FLAGS = /^(?:rule|release)\./;
 
-/** Who has made a change: an account, a release for its author, or the command line. */
+/** Who made a change: an account, a release for its author, or the command line. */
 export function actorInWords({ email, release }: Change["actor"]): string {
   const who = email ?? texts.commandLine;
-  // The release before, which may answer during an upgrade, does not know of releases of flags.
+  // The previous release, which may answer during an upgrade, does not know releases of flags.
   return release ? texts.byRelease(release.name, release.guard, who) : who;
 }
 

@@ -10,13 +10,13 @@ export interface ValueChange {
   readonly added: readonly string[];
 }
 
-/** What became of the values, if nothing else was changed, and a sentence cannot hold them. */
+/** The removed and added values, if nothing else was changed and they are too many for a sentence. */
 export function changedValues(before: readonly Condition[], after: readonly Condition[]): ValueChange[] {
   const isLong = [...before, ...after].some(({ values }) => values.length > MOST_VALUES_IN_A_SENTENCE);
   return isLong ? valueChanges(before, after) : [];
 }
 
-/** What became of the values, if nothing else was changed. */
+/** The removed and added values, if nothing else was changed. */
 export function valueChanges(before: readonly Condition[], after: readonly Condition[]): ValueChange[] {
   if (before.length !== after.length) return [];
   const pairs = after.map((now, index) => ({ was: before[index] ?? now, now }));
@@ -30,7 +30,7 @@ export function valueChanges(before: readonly Condition[], after: readonly Condi
     .filter(({ removed, added }) => removed.length + added.length > 0);
 }
 
-/** All of a condition but its values. */
+/** A condition without its values. */
 function restOf({ attribute, operator, case_insensitive: ignoresCase, negate }: Condition): string {
   return JSON.stringify([attribute, operator, ignoresCase ?? false, negate ?? false]);
 }

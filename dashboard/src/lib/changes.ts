@@ -47,7 +47,7 @@ const UNSPOKEN = new Set([
   "is_default",
   "demands_second_factor_is_default",
 ]);
-// What a creation or a deletion need not mention.
+// Fields that need not be shown for a creation or a deletion.
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   fallthrough: "rollout",
   stickiness: DEFAULT_STICKINESS,
@@ -55,7 +55,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   is_late: false,
 };
 
-// The other ones are on or off.
+// The other fields are on or off.
 const YES_OR_NO = new Set(["keep", "critical", "is_late", "compare_before"]);
 
 export function fieldChanges({ before, after }: Pick<Change, "before" | "after">): FieldChange[] {
@@ -73,7 +73,9 @@ export function fieldChanges({ before, after }: Pick<Change, "before" | "after">
     .filter((change) => change.before !== change.after || change.values !== undefined);
 }
 
-/** Where a rule was moved: its number says nothing without those of the other rules. Null for one that was not moved. */
+/**
+ * Where a rule was moved: its number says nothing without those of the other rules. Null for one that was not moved.
+ */
 function movedInWords(before: unknown, after: unknown): string | null {
   if (typeof before !== "number" || typeof after !== "number" || before === after) return null;
   return after > before ? changeTexts.moved.up : changeTexts.moved.down;
@@ -156,7 +158,7 @@ function afterInWords(seconds: number): string {
   return seconds === 0 ? changeTexts.releaseAtOnce : changeTexts.releaseAfter(lasting(seconds * 1000));
 }
 
-/** Edits of rules are in no words of their own. */
+/** Edits of rules are not described separately. */
 function recordedInWords(field: string, value: unknown): string {
   return field === "rules" ? JSON.stringify(value) : (valueInWords(field, value) ?? "");
 }

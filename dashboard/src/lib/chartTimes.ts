@@ -83,7 +83,7 @@ export function moved({ since, until }: Span, halves: number, now: number): Span
   return fitted({ since: since - distance, until: until - distance }, now);
 }
 
-/** The nearest span that is neither too short nor too long, and has no future. */
+/** The nearest span that is neither too short nor too long, and does not extend into the future. */
 export function fitted({ since, until }: Span, now: number): Span {
   const length = Math.min(Math.max(until - since, SHORTEST), LONGEST);
   const end = Math.min((since + until + length) / 2, now);

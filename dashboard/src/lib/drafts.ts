@@ -1,6 +1,6 @@
 /**
- * Unsaved edits, kept in the tab's storage until they are saved or discarded: over an outage, the end of the session and
- * a reload. Those of one account are never shown to another. Forms for secrets must not use it.
+ * Unsaved edits, kept in the tab's storage until they are saved or discarded. They survive an outage, the end of the
+ * session and a reload. Those of one account are never shown to another. Forms for secrets must not use it.
  */
 
 import { currentSession, interruptedSession } from "./session";
@@ -44,13 +44,13 @@ export function forgetDraft(key: string): void {
   sessionStorage.removeItem(PREFIX + nameOf(key));
 }
 
-/** Notes that the form of a draft was closed, so that it does not open by itself. */
+/** Records that the form of a draft was closed, so that it does not open by itself. */
 export function closeDraft(key: string): void {
   const draft = findDraft(key);
   if (draft) keepDraft(key, { ...draft, isOpen: false });
 }
 
-/** Forgets all drafts: whoever signs out leaves nothing behind. */
+/** Forgets all drafts, because signing out must leave nothing behind. */
 export function forgetDrafts(): void {
   for (const { name } of stored()) sessionStorage.removeItem(name);
 }

@@ -9,7 +9,7 @@ export interface FlagPlace {
   readonly flag: Flag;
 }
 
-/** Whether a flag is archived. The release before, which may answer during an upgrade, does not say. */
+/** Whether a flag is archived. The previous release, which may answer during an upgrade, does not say. */
 export function isArchived({ archived_at }: Flag): boolean {
   return typeof archived_at === "string";
 }

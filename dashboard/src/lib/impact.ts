@@ -1,4 +1,4 @@
-/** Describes for how many recorded users a change would change the result, and what is not known. */
+/** Describes how many recorded users would get another result after a change, and what is not known. */
 
 import type { Impact } from "../api/explain";
 import { impact as texts } from "../texts/impact";

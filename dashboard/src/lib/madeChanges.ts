@@ -7,7 +7,7 @@ export interface MadeChanges {
 
 let made: MadeChanges | null = null;
 
-/** Notes the change that the response to a call in a project names, if it names one. */
+/** Records the change that the response to a call in a project names, if it names one. */
 export function noteChange(projectId: unknown, change: string | null): void {
   if (change === null || typeof projectId !== "string") return;
   const before = made?.projectId === projectId ? made.changes : [];

@@ -9,7 +9,7 @@ import { join, type Parts, reconcile, split } from "./mergeParts";
 export type Side = "mine" | "theirs";
 
 export interface Conflict {
-  /** Of this conflict and of the other person's value: a choice does not hold for another value. */
+  /** Identifies this conflict and the other person's value, because a choice does not apply to another value. */
   readonly id: string;
   readonly field: string;
   /** The part of the field, such as a variant; empty for the field as a whole. */
@@ -27,7 +27,7 @@ export interface Merge {
   readonly conflicts: readonly Conflict[];
 }
 
-// What means nothing without the other: a kind of rule with the value of another kind.
+// Fields that belong together: a type of rule is useless with the value of another type.
 const TOGETHER: readonly (readonly string[])[] = [["rule_type", "rule_value"]];
 
 /** The fields of `mine` merged. Where nobody has chosen yet, `merged` has the other's value. */
@@ -53,7 +53,7 @@ export function isSettled(conflicts: readonly Conflict[]): boolean {
 type Versions = readonly [base: unknown, mine: unknown, theirs: unknown];
 
 function mergeField(field: string, isDivisible: boolean, values: Versions, choices: Choices) {
-  // As the one has left it, in its order, if the other has not touched it.
+  // One side's value, in its order, if the other side has not changed it.
   if (equal(values[0], values[2])) return { conflicts: [], value: values[1] };
   if (equal(values[0], values[1])) return { conflicts: [], value: values[2] };
   const [base, mine, theirs] = partsOf(field, isDivisible, values);

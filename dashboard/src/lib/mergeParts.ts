@@ -1,4 +1,7 @@
-/** Fields that are merged in parts: tags, the variants of a flag, its prerequisites, conditions, and roles by environment. */
+/**
+ * Fields that are merged in parts: tags, the variants of a flag, its prerequisites, conditions, and roles by
+ * environment.
+ */
 
 import type { Condition, Prerequisite, Variant } from "../api/client";
 import { takesList } from "./conditions";
@@ -6,7 +9,7 @@ import { takesList } from "./conditions";
 /** By the name of a part. What is absent is undefined. */
 export type Parts = Readonly<Record<string, unknown>>;
 
-/** The weights of all variants are one part: half of the one and half of the other would be what nobody wants. */
+/** The weights of all variants are one part, because nobody wants a mixture of both sides' weights. */
 export const WEIGHTS = "weights";
 const NAMED = "#"; // before each name, because an object would put names that are numbers first
 
@@ -36,7 +39,7 @@ export function split(field: string, value: unknown): Parts | null {
   }
 }
 
-/** The value that has these parts. Of variants without a weight, both versions are asked for one. */
+/** The value that has these parts. A variant without a weight gets it from one of the two versions. */
 export function join(field: string, parts: Parts, mine: Parts, theirs: Parts): unknown {
   if ("" in parts) return parts[""];
   const present = Object.entries(parts).filter(([, part]) => part !== undefined);
@@ -54,7 +57,7 @@ export function join(field: string, parts: Parts, mine: Parts, theirs: Parts): u
   }
 }
 
-/** What both have made of the list of a condition, unless nothing would be left of it; null if it cannot be merged. */
+/** A condition's list with the changes of both sides; null if they cannot be merged, or if the list would be empty. */
 export function reconcile(field: string, part: string, base: unknown, mine: unknown, theirs: unknown): unknown {
   if (field !== "conditions" || part === "" || !takesList(conditionOfPart(part).operator)) return null;
   if (base === undefined || mine === undefined || theirs === undefined) return null;
@@ -64,7 +67,7 @@ export function reconcile(field: string, part: string, base: unknown, mine: unkn
   return kept.length + added.length > 0 ? [...kept, ...added] : null;
 }
 
-/** The condition that a part is, without its values. */
+/** The condition of a part, without its values. */
 export function conditionOfPart(part: string): Condition {
   return { ...(JSON.parse(nameOfPart(part)) as Condition), values: [] };
 }

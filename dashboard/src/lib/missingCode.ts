@@ -1,4 +1,4 @@
-/** The code of a page or a dialog that cannot be loaded: the server is away, or serves a newer dashboard. */
+/** Handles code of a page or a dialog that cannot be loaded: the server is unavailable, or serves a newer dashboard. */
 
 import { Problem } from "../api/problem";
 import { t } from "../texts";
@@ -11,7 +11,7 @@ export class MissingCode extends Problem {
   }
 }
 
-/** Returns the module. Throws MissingCode if the server is away; then the router does not reload the page for it. */
+/** Returns the module. Throws MissingCode if the server is unavailable; then the router does not reload the page. */
 export async function explained<Module>(module: Promise<Module>): Promise<Module> {
   try {
     return await module;

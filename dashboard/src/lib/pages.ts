@@ -1,4 +1,4 @@
-/** The pages of each level, in the order of the navigation. The palette leads to the same ones. */
+/** The pages of each level, in the order of the navigation. The palette offers the same pages. */
 
 import { t } from "../texts";
 

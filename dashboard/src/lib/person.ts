@@ -1,4 +1,4 @@
-/** The user that a page is about and the day, in the URL; and what is asked about them. */
+/** The user and the day of a page, in the URL, and the requests about them. */
 
 import type { Evaluation } from "../api/history";
 import type { components } from "../api/schema";
@@ -12,7 +12,7 @@ export interface PersonSearch {
   readonly environment?: string;
   /** A local day, such as "2026-11-17"; without one, everything up to now. */
   readonly day?: string;
-  /** A part of flags' keys. */
+  /** A text that the keys of flags contain. */
   readonly flag?: string;
 }
 
@@ -23,7 +23,7 @@ export function toPersonSearch(raw: Readonly<Record<string, unknown>>): PersonSe
   const found: Record<string, string> = {};
   for (const name of TEXTS) {
     const value = raw[name];
-    // The router reads an unquoted 42 in the URL as a number. It rounds long ones, which would mean somebody else.
+    // The router reads an unquoted 42 in the URL as a number. It rounds long numbers, which would name another user.
     const isExact = typeof value === "boolean" || Number.isSafeInteger(value);
     const given = isExact ? String(value) : value;
     if (typeof given === "string" && given.trim()) found[name] = given.trim();
@@ -35,7 +35,9 @@ export function toPersonSearch(raw: Readonly<Record<string, unknown>>): PersonSe
   return found;
 }
 
-/** Whom a text can mean: an id, or an email if it looks like one; many applications use emails as ids, too. */
+/**
+ * The users that a text can name: an id, or an email if it looks like one; many applications also use emails as ids.
+ */
 export function meantBy(text: string): readonly PersonSearch[] {
   const given = text.trim();
   if (given === "") return [];
@@ -107,7 +109,7 @@ export function rowsOf(parts: readonly Answers[]): { rows: AnswerRow[]; next: st
   };
 }
 
-/** The order of the server, which knows no language. */
+/** The order of the server, which does not depend on a language. */
 function byCode(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }

@@ -8,7 +8,7 @@ export type Method = (typeof METHODS)[number];
 
 export type CodeProof = { readonly code: string } | { readonly recovery_code: string };
 
-/** Few digits are meant as a code of the app; everything else is meant as a recovery code. */
+/** A few digits are a code of the app; everything else is a recovery code. */
 export function proofOf(text: string, methods: readonly Method[]): CodeProof {
   const typed = text.replaceAll(/\s/g, "");
   const isOfApp = methods.includes("totp") && (/^\d{0,8}$/.test(typed) || !methods.includes("recovery_code"));

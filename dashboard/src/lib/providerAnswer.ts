@@ -1,6 +1,6 @@
 /**
- * Signing in at an identity provider. What belongs to a sign-in stays in the tab that has begun it, and the provider's
- * answer is read once, before anything else runs, and removed from the address bar immediately.
+ * Signing in at an identity provider. The data of a sign-in stays in the tab that has begun it. The provider's answer
+ * is read once, before anything else runs, and removed from the address bar immediately.
  */
 
 import { type Link, openedLink, restoreLink } from "./linkToken";
@@ -9,7 +9,7 @@ export const CALLBACK_PATH = "/sso/callback";
 
 const STORAGE_KEY = "flagstaff.sign-in";
 
-/** A sign-in that was begun in this tab: what proves that, the page to go on with, and the provider's name. */
+/** A sign-in that was begun in this tab: the proof of that, the page to continue with, and the provider's name. */
 interface SignIn {
   readonly binding: string;
   readonly returnTo: string;
@@ -24,7 +24,10 @@ export interface ProviderAnswer {
   readonly provider: string;
 }
 
-/** How the browser came back: with an answer, without one and the provider's reason, or without being asked. */
+/**
+ * How the browser returned: with an answer, with the provider's reason for a refusal, or without a sign-in that was
+ * begun.
+ */
 export type Arrival =
   | { readonly kind: "answered"; readonly answer: ProviderAnswer; readonly returnTo: string }
   | { readonly kind: "refused"; readonly reason: string; readonly provider: string; readonly returnTo: string }

@@ -1,4 +1,4 @@
-/** Where a release stands: its steps, when each is due, and what each changes, in words. */
+/** The progress of a release: its steps, when each is due, and what each changes, in words. */
 
 import type { Rule, Variant } from "../api/client";
 import type { Release, ReleaseStep, Threshold } from "../api/releases";
@@ -123,13 +123,13 @@ export function spanInWords(seconds: number): string {
   return `${count.toLocaleString("en")} ${unit}${count === 1 ? "" : "s"}`;
 }
 
-/** The name of a release, or what it is if it has none. */
+/** The name of a release, or a description if it has none. */
 export function nameOf(release: Pick<Release, "name" | "steps" | "guards" | "thresholds">): string {
   if (release.name !== null) return release.name;
   return isSchedule(release) ? texts.schedule : texts.release;
 }
 
-/** Whether it is one change at a moment, which nothing watches. */
+/** Whether it is one scheduled change without guards. */
 export function isSchedule({ steps, guards, thresholds }: Pick<Release, "steps" | "guards" | "thresholds">): boolean {
   return steps.length === 1 && guards.length === 0 && thresholds.length === 0;
 }
@@ -152,12 +152,12 @@ export function armInWords(name: string): string {
   return name === "on" ? texts.withFlag : name === "off" ? texts.withoutFlag : texts.withVariant(name);
 }
 
-/** A share, from 0 to 1, or a rate: with three digits that count, such as "0.0312%" and "14.3%". */
+/** A share, from 0 to 1, or a rate: with three significant digits, such as "0.0312%" and "14.3%". */
 export function percent(share: number): string {
   return `${digits(share * 100)}%`;
 }
 
-/** A number with three digits that count. */
+/** A number with three significant digits. */
 export function digits(number: number): string {
   if (number !== 0 && (Math.abs(number) >= 1e7 || Math.abs(number) < 1e-4)) return number.toExponential(1);
   return number.toLocaleString(
@@ -166,7 +166,7 @@ export function digits(number: number): string {
   );
 }
 
-/** The same with its sign, as of a difference. */
+/** The same with its sign, for a difference. */
 export function signed(number: number): string {
   return number > 0 ? `+${digits(number)}` : digits(number);
 }
@@ -174,7 +174,7 @@ export function signed(number: number): string {
 const MOST_EVIDENCE = 1_000_000;
 const LEAST_EVIDENCE = 0.01;
 
-/** Evidence, of which people need not know how far beyond all doubt it is. */
+/** Evidence, cut off at a value that is beyond doubt. */
 export function evidenceInWords(evidence: number): string {
   if (evidence > MOST_EVIDENCE) return texts.moreThan(digits(MOST_EVIDENCE));
   return evidence < LEAST_EVIDENCE ? texts.lessThan(digits(LEAST_EVIDENCE)) : digits(evidence);

@@ -1,4 +1,4 @@
-/** Finds the changes that can be put back, and what that needs. */
+/** Finds the changes that can be put back, and the permission for that. */
 
 import type { Change } from "../api/changes";
 import type { Permission } from "../api/members";
@@ -12,7 +12,7 @@ const NEEDS: Readonly<Record<string, Permission>> = {
   segment: "segments:write",
 };
 
-/** The permission that putting back a change needs; null if it cannot be put back. */
+/** The permission that is required to put back a change; null if it cannot be put back. */
 export function restoreNeeds({ action }: Pick<Change, "action">): Permission | null {
   const [kind = "", verb] = action.split(".");
   return verb === "created" ? null : (NEEDS[kind] ?? null);

@@ -10,7 +10,7 @@ type EnvironmentRole = (typeof ENVIRONMENT_ROLES)[number];
 
 export interface RolesDraft {
   readonly role: Role;
-  /** By environment key; empty where the role in the project holds. */
+  /** By environment key; empty where the role in the project applies. */
   readonly environments: Readonly<Record<string, EnvironmentRole | "">>;
 }
 
@@ -18,7 +18,7 @@ export function rolesDraftOf({ role, environments }: Roles, keys: readonly strin
   return { role, environments: Object.fromEntries(keys.map((key) => [key, environments[key] ?? ""])) };
 }
 
-/** The role of an owner holds everywhere. */
+/** The role of an owner applies everywhere. */
 export function rolesOf({ role, environments }: RolesDraft): Roles {
   const own = Object.entries(environments).filter((entry): entry is [string, EnvironmentRole] => entry[1] !== "");
   return { role, environments: role === "owner" ? {} : Object.fromEntries(own) };
@@ -46,7 +46,7 @@ export function reasonAgainst(
   return t.roles.forbidden(permission, place, grantersOf(own, permission));
 }
 
-/** Who can give a role with a permission: "An owner or an admin". */
+/** The people who can give a role with a permission: "An owner or an admin". */
 function grantersOf(own: OwnPermissions, permission: Permission): string {
   const isOfOwners = ROLES.every((role) => role === "owner" || !own.roles[role]?.includes(permission));
   const needed = isOfOwners ? neededFor("owner") : neededFor("viewer");

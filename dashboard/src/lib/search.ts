@@ -8,7 +8,7 @@ export const SEENS = ["any", "day", "quiet"] as const;
 export const SORTS = ["newest", "name", "changed", "evaluated"] as const;
 export const ANSWERS = ["any", "on", "off"] as const;
 export const TABS = ["overview", "releases", "history", "changes", "comments", "code"] as const;
-/** The tabs of a flag that is archived: it is in no code any more. */
+/** The tabs of an archived flag. There is none about its use in code. */
 export const ARCHIVED_TABS: readonly Tab[] = ["overview", "releases", "history", "changes", "comments"];
 export type Tab = (typeof TABS)[number];
 
@@ -78,7 +78,7 @@ export function toFlagPage(raw: Raw): HistorySearch & { readonly tab?: Tab } {
   return { ...choice(raw, "tab", TABS), ...toHistorySearch(raw) };
 }
 
-/** The page to open after sign-in: one of our paths, and nothing that a browser would take for another host. */
+/** The page to open after sign-in: one of our paths, and nothing that a browser would read as another host. */
 export function safeNext(next: string | undefined): string {
   if (!next || !URL.canParse(next, window.location.origin)) return "/";
   const url = new URL(next, window.location.origin);

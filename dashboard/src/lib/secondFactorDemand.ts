@@ -1,4 +1,4 @@
-/** Notices that a second factor is demanded where it was not before. */
+/** Detects that a second factor is demanded where it was not before. */
 
 import type { QueryClient } from "@tanstack/react-query";
 import { isProblem } from "../api/problem";
@@ -6,8 +6,8 @@ import { isProblem } from "../api/problem";
 export const DEMANDED = "mfa_enrolment_required";
 
 /**
- * Calls back when a call is refused whose page is already open. What the page shows must then be asked for again. Data
- * that was never there needs no call: its page says why. Returns a function that stops this.
+ * Calls back when a call of a page that is already open is refused, because its data must then be loaded again. A page
+ * without data says why by itself. Returns a function that stops this.
  */
 export function onNewDemand(cache: QueryClient, listener: () => void): () => void {
   const stopQueries = cache.getQueryCache().subscribe((event) => {

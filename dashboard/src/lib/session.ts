@@ -12,13 +12,13 @@ export interface Session {
   readonly email: string;
   /** The name of the identity provider that the session came from. */
   readonly provider?: string;
-  /** Where the session at the provider is ended. */
+  /** The URL that ends the session at the provider. */
   readonly logoutUrl?: string;
 }
 
 export type Ending = "signed-out" | "expired" | "elsewhere";
 
-/** `interrupted` and `resumed` leave the pages that are open as they are. */
+/** `interrupted` and `resumed` do not change the open pages. */
 export type SessionChange = "began" | "ended" | "interrupted" | "resumed";
 
 type Listener = (change: SessionChange) => void;
@@ -44,18 +44,18 @@ export function interruptedSession(): Session | null {
   return interrupted;
 }
 
-/** Says when pages stay open after the session has ended. */
+/** Sets when pages stay open after the session has ended. */
 export function keepPagesWhile(isShown: () => boolean): void {
   keepsPage = isShown;
 }
 
-/** Gives up the page that waits. */
+/** Abandons the page that waits. */
 export function leaveInterrupted(): void {
   interrupted = null;
   tell("ended");
 }
 
-/** The next session, if the page waits for one of the same account, and it begins; else null. */
+/** The next session if it is of the account for which the page waits; else null. */
 export function resumedSession(): Promise<Session | null> {
   if (interrupted === null) return Promise.resolve(null);
   return new Promise((resolve) => {

@@ -45,7 +45,7 @@ export function inFull(moment: string | number): string {
   return `${date.format(at)}, ${clock.format(at)} ${utcOffset(at)}`;
 }
 
-/** "Nov 20, 2026": a day that means the same to everyone, wherever they are. */
+/** "Nov 20, 2026": a day that is the same in every time zone. */
 export function dateOf(moment: string): string {
   return dateInUtc.format(new Date(moment));
 }

@@ -10,7 +10,7 @@ export interface TurnedOnFlags {
   readonly environment: string;
 }
 
-/** Null if it turns none on. Of a flag that comes back, the users cannot be counted. */
+/** Null if it turns none on. The users of a restored flag cannot be counted. */
 export function turnedOnBy(
   alterations: readonly Alteration[],
   projectId: string,

@@ -1,4 +1,6 @@
-/** Flags that somebody wants to turn on in critical environments, about which the frame of the pages asks first. */
+/**
+ * Flags that somebody wants to turn on in critical environments. The frame of the pages asks for confirmation first.
+ */
 
 import type { FlagPath } from "../api/client";
 
@@ -24,7 +26,7 @@ export function wantedOn(): TurningOn | null {
   return wanted;
 }
 
-/** Asks about flags, or with null about none. */
+/** Asks for confirmation, or closes the question with null. */
 export function wantOn(next: TurningOn | null): void {
   wanted = next;
   for (const listener of listeners) listener();

@@ -1,4 +1,4 @@
-/** Copies a text, and says so for a moment. */
+/** Copies a text, and confirms it for a moment. */
 
 import { useTimeout } from "@mantine/hooks";
 import { useState } from "react";

@@ -18,12 +18,12 @@ export function useDraft<Values extends object>(key: string, initial: Values, re
     if (equal(values, start.values)) forgetDraft(key);
     else keepDraft(key, { base, values, at: Date.now(), isOpen: true });
   }, [key, values, start, base]);
-  /** Nothing is left to keep: it was saved, or is not wanted. */
+  /** Removes the draft, because it was saved or discarded. */
   const end = (): void => {
     hasEnded.current = true;
     forgetDraft(key);
   };
-  /** Goes on with what was saved, in a form that stays. */
+  /** Continues with the saved state, in a form that stays open. */
   const restart = (saved: object, savedValues: Values): void => {
     setStart({ values: savedValues, resource: saved });
     setFound(null);

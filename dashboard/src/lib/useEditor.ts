@@ -1,6 +1,7 @@
 /**
- * Edits a resource that others may change meanwhile. Only what was touched is sent, with the tag of the state that it is
- * based on. What others have changed is shown, merged where it does not overlap, and asked about where it does.
+ * Edits a resource that others may change at the same time. Only edited fields are sent, with the tag of the state that
+ * they are based on. Others' changes are shown. They are merged where they do not overlap; otherwise the person
+ * chooses.
  */
 
 import { useState } from "react";
@@ -20,7 +21,7 @@ interface Options<Resource extends object, Values extends object> {
   readonly draft: string;
   readonly projectId: string;
   readonly resourceId: string;
-  /** As it is now known. It changes while the form is open if others change it. */
+  /** The newest known state. It changes while the form is open if others change the resource. */
   readonly resource: Resource;
   /** Loads it with its tag, if it has no `updated_at`. */
   readonly load?: () => Promise<State>;
@@ -30,7 +31,7 @@ interface Options<Resource extends object, Values extends object> {
   /** The fields of the API; may throw a Problem. */
   readonly fieldsOf: (values: Values) => object;
   readonly send: Send;
-  /** Whether the form goes on with what was saved, as on a page. */
+  /** Whether the form continues with the saved state, as on a page. */
   readonly stays?: boolean;
   readonly onDone: () => void;
 }
@@ -56,7 +57,7 @@ export function useEditor<Resource extends object, Values extends object>(option
     merge(base, touched(base, fieldsOf(valuesOf(base)), fieldsOf(values)), theirs.resource, choices);
 
   const submit = async (values: Values): Promise<void> => {
-    setSending(true); // what is saved here is shown before the dialog closes, and is no change of others
+    setSending(true); // a saved state is shown before the dialog closes, and is not a change of others
     try {
       const saved = await save(options, (now) => mergeWith(values, now), state, note);
       if (saved === null) return;
@@ -102,7 +103,7 @@ async function save(
       return null;
     }
     const body = changedFields(theirs.resource, merged);
-    // Also sent without a change, so that whoever may not save learns it; but not again after others' changes.
+    // Sent even without a change, so that a missing permission is reported; but not again after others' changes.
     if (Object.keys(body).length === 0 && attempt > 1) return { theirs, result: theirs.resource, conflicts };
     try {
       return { theirs, result: await send(body, theirs.tag), conflicts };
@@ -114,7 +115,7 @@ async function save(
   }
 }
 
-/** The fields that are edited. One that was not touched has the value of the base, however the form would write it. */
+/** The edited fields. A field that was not edited has the value of the base, however the form would write it. */
 function touched(base: Fields, before: object, now: object): Fields {
   const isTouched = (field: string, value: unknown) => !equal((before as Fields)[field], value);
   return Object.fromEntries(
@@ -122,7 +123,7 @@ function touched(base: Fields, before: object, now: object): Fields {
   );
 }
 
-/** None while what is edited is not valid yet. */
+/** None while the edits are not valid yet. */
 function conflictsOf(mergeNow: () => ReturnType<typeof merge>): readonly Conflict[] {
   try {
     return mergeNow().conflicts;

@@ -15,7 +15,7 @@ import { reasonAgainst } from "./roles";
 export interface Guarded {
   /** The permission that the control needs; without one, everyone may use it. */
   readonly needs?: Permission | undefined;
-  /** Where it needs it; by default in the environment of the page, or without one in the whole project. */
+  /** The place of the permission; by default the environment of the page, or without one the whole project. */
   readonly within?: Environment | undefined;
   /** Why the control cannot be used, whatever the permissions are; null if it can. */
   readonly refusal?: string | null | undefined;

@@ -1,4 +1,4 @@
-/** Whether a part of a page should load: it is near the screen, or all that is on the screen has had time to load. */
+/** Whether a part of a page should load: it is near the screen, or everything on the screen has had time to load. */
 
 import { type RefObject, useEffect, useRef, useState } from "react";
 

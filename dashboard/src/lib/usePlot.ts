@@ -32,7 +32,7 @@ export function usePlot(
   const zoom = (from: number, to: number) => {
     const [first, end] = [starts[inside(Math.min(from, to))], starts[inside(Math.max(from, to))]];
     setAnchor(null);
-    setPointed(null); // the bars will be others
+    setPointed(null); // the bars will change
     if (first !== undefined && end !== undefined) zooming?.onZoom({ since: first, until: end + step });
   };
   const read = (index: number, isChoosing: boolean) => {

@@ -1,4 +1,4 @@
-/** The flag that the page is about, so that it can be followed to another environment. */
+/** The flag of the page, for links to the same flag in another environment. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
@@ -14,7 +14,7 @@ export const BY_KEY = "/projects/$projectId/environments/$environmentId/flags/by
 export function useShownFlag() {
   const { projectId, environmentId, flagId, flagKey } = useParams({ strict: false });
   const { tab } = useSearch({ strict: false });
-  // What the page loads; the frame of all pages does not take the code for that along.
+  // The data that the page loads. The frame of all pages does not contain the code for that.
   const { data } = useQuery<Flag>({
     queryKey: keyOf(FLAG, { project_id: projectId, env_id: environmentId, flag_id: flagId }),
     enabled: false,

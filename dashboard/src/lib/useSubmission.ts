@@ -14,7 +14,7 @@ export function useSubmission<Values extends object>(
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<Element | null>(null);
   useEffect(() => {
-    // A button that waits is disabled, which takes the focus away from it.
+    // A button that waits is disabled, and so loses the focus.
     if (busy || document.activeElement !== document.body) return;
     if (refused instanceof HTMLElement) refused.focus();
   }, [busy, refused]);

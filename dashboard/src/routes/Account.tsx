@@ -1,4 +1,4 @@
-/** One's own account: whose it is, its password, its second factors and its sessions. */
+/** One's own account: its email, password, second factors and sessions. */
 
 import { Stack, Text, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";

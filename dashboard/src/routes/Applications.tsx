@@ -1,4 +1,4 @@
-/** Everything that asks for flags, the applications that evaluate flags themselves, and what is asked for. */
+/** The callers of flags, the applications that evaluate flags themselves, and the flags that are requested. */
 
 import { Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -159,7 +159,7 @@ function stateOf({ is_current: isCurrent, revision, streams, due_at: due }: Conn
 interface PartProps {
   readonly title: string;
   readonly intro: string;
-  /** What is said if there is nothing to show. */
+  /** The text if there is nothing to show. */
   readonly without?: string;
   readonly children: ReactNode;
 }

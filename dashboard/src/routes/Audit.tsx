@@ -1,4 +1,4 @@
-/** The changes of a whole project, and a file of those that are found. */
+/** The changes of a whole project, and their export as a file. */
 
 import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";

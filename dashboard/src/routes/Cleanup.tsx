@@ -92,7 +92,7 @@ function Candidates({ wanted }: { wanted: Wanted }) {
     environment,
     environments,
   };
-  // One that is no candidate any more is gone from the list.
+  // A flag that is no longer a candidate is not in the list.
   const chosen = candidates.filter((each) => ticked.has(each.id));
   const tick = (id: string, isTicked: boolean) =>
     setTicked(new Set([...chosen.map((each) => each.id).filter((each) => each !== id), ...(isTicked ? [id] : [])]));

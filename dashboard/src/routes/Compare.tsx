@@ -69,7 +69,7 @@ function Differences({ projectId, pair }: { projectId: string; pair: Pair }) {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const dialog = useDialog();
   const copyable = items.filter((each) => each.from !== null);
-  // One that is the same by now is gone from the list.
+  // A flag that no longer differs is not in the list.
   const keys = copyable.map((each) => each.flag_key).filter((key) => ticked.has(key));
   const leaveOut = (left: readonly string[]) => setTicked(new Set(keys.filter((key) => !left.includes(key))));
   const tick = (key: string, isTicked: boolean) =>

@@ -1,6 +1,6 @@
 /**
- * A flag by its key: leads to its page in this environment, or says that it is not there and offers to create it. The
- * chart around a moment of a flag that is gone is that of the environment.
+ * A flag by its key: opens its page in this environment, or says that it does not exist and offers to create it. The
+ * chart around a time of a deleted flag is that of the environment.
  */
 
 import { useQuery } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-/** A project's home: what goes on in each of its environments, and what was changed last. */
+/** A project's home: the activity in each of its environments, and the latest changes. */
 
 import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -16,7 +16,7 @@ import { reasonAgainst } from "../lib/roles";
 import { useEnvironments, useProject } from "../lib/useHere";
 import { overview as texts } from "../texts/overview";
 
-/** Each of these is asked for four things. The others are asked when somebody wants to see them. */
+/** Each of these takes four requests. The others are loaded on demand. */
 const SHOWN_AT_ONCE = 3;
 
 export function Overview() {

@@ -25,7 +25,7 @@ export function Person() {
   const search = (next: PersonSearch) => void navigate({ search: toPersonSearch({ ...next }), replace: true });
   const lookUp = ({ id, email }: PersonSearch) => void navigate({ search: toPersonSearch({ ...person, id, email }) });
   const isKnown = isNamed(person);
-  const who = JSON.stringify([person.id, person.email]); // what is shown of one must not stay for the next
+  const who = JSON.stringify([person.id, person.email]); // the data of one user must not be shown for the next one
   return (
     <Page title={isKnown ? texts.heading(nameOf(person)) : texts.headingNone} intro={texts.intro}>
       <WhoForm key={who} person={person} onLookUp={lookUp} />

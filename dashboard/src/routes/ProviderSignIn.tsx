@@ -11,7 +11,7 @@ import { safeNext } from "../lib/search";
 import { t } from "../texts";
 import { singleSignOn as texts } from "../texts/singleSignOn";
 
-const CANCELLED = "access_denied"; // OAuth's name for a person or a provider that said no
+const CANCELLED = "access_denied"; // OAuth's name for a refusal by the person or the provider
 
 /** The page to which identity providers send people back. */
 export function ProviderSignIn() {

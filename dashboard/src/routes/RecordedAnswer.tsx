@@ -8,7 +8,7 @@ import { type Evaluation, evaluationQuery } from "../api/history";
 import { Problem } from "../api/problem";
 import { ChangedSince } from "../components/people/ChangedSince";
 import { OutcomeTable } from "../components/people/OutcomeTable";
-import { Said } from "../components/people/Said";
+import { RecordedSummary } from "../components/people/RecordedSummary";
 import { CopyButton } from "../components/shared/CopyButton";
 import { Empty } from "../components/shared/Empty";
 import { IconHistory } from "../components/shared/icons";
@@ -56,7 +56,7 @@ function Record({ evaluation }: { evaluation: Evaluation }) {
   const found = all.filter(([key]) => key.includes(flag)).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return (
     <>
-      <Said project={project} environment={environment} evaluation={evaluation} flagKey={flag} />
+      <RecordedSummary project={project} environment={environment} evaluation={evaluation} flagKey={flag} />
       <ChangedSince path={path} evaluation={evaluation} search={flag} />
       <ListSearch
         label={texts.searchFlags}

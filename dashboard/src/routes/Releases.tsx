@@ -61,7 +61,7 @@ export function Releases() {
   );
 }
 
-/** Which step is in force, and what comes next and when. */
+/** The current step, and what comes next and when. */
 function Standing({ release }: { release: Release }) {
   const inForce = release.applied.findLast(({ skipped }) => !skipped);
   const next = release.next_step === null ? undefined : release.steps[release.next_step];

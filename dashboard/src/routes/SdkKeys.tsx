@@ -1,4 +1,4 @@
-/** The SDK keys of a project: those of its environments, and the one that is for all of them. */
+/** The SDK keys of a project: those of its environments, and the one for all of them. */
 
 import { Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

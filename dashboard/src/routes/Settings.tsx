@@ -1,4 +1,4 @@
-/** A project's name, environments, demand of a second factor and deletion. */
+/** A project's name, environments, requirement of second factors, and deletion. */
 
 import { Stack, Text, Title } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";

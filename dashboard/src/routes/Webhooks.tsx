@@ -1,4 +1,4 @@
-/** The webhooks of a project: where changes are sent, and what came of it. */
+/** The webhooks of a project: where changes are sent, and the results. */
 
 import { useQuery } from "@tanstack/react-query";
 import { lazy } from "react";

@@ -1,4 +1,4 @@
-/** The pages by which people enter: without a session, or with the link of a mail. */
+/** The pages before sign-in: without a session, or from the link in a mail. */
 
 import { createRoute, redirect } from "@tanstack/react-router";
 import { providersQuery } from "../api/singleSignOn";
@@ -19,7 +19,7 @@ function leaveIfSignedIn({ search }: { search: { next?: string } }) {
   if (currentSession()) throw redirect({ href: safeNext(search.next), replace: true });
 }
 
-/** The pages to enter by wait for the providers, so that nothing moves when they are known. They work without them. */
+/** The pages before sign-in wait for the providers, so that nothing moves when they arrive. They work without them. */
 const awaitProviders = ({ context: { cache } }: { context: Context }) =>
   cache.query({ ...providersQuery, staleTime: "static" }).catch(() => []);
 

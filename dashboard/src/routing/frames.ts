@@ -1,4 +1,4 @@
-/** The frames of all pages: of those by which people enter, and of those that need a session. */
+/** The frames of all pages: those before sign-in, and those that need a session. */
 
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRouteWithContext, createRoute, Outlet, redirect } from "@tanstack/react-router";

@@ -18,7 +18,7 @@ import { toFlagPage, toFlagsSearch, toHistorySearch } from "../lib/search";
 import { signedIn } from "./frames";
 import { lazyPage } from "./lazyPage";
 
-/** A search that its page reads, and takes the code for that along. What links give is checked, but people type anything. */
+/** A search that the page parses with its own code. Types check what links give, but people can type anything. */
 type Unread = Readonly<Record<string, unknown>>;
 type Given<Search> = Search & SearchSchemaInput;
 
@@ -108,12 +108,12 @@ const environment = createRoute({
   },
   notFoundComponent: NotFound,
 });
-// A page of flags asks for them while its code loads.
+// A page of flags requests them while its code loads.
 const pathOf = (params: { projectId: string; environmentId: string }) => ({
   project_id: params.projectId,
   env_id: params.environmentId,
 });
-const askFor = (...calls: Promise<unknown>[]) => void Promise.allSettled(calls); // the page shows what fails
+const askFor = (...calls: Promise<unknown>[]) => void Promise.allSettled(calls); // the page reports failures
 const flags = createRoute({
   getParentRoute: () => environment,
   path: "/",

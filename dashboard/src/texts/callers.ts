@@ -1,4 +1,4 @@
-/** Who asks for flags, on the page of applications and where SDK keys are revoked. */
+/** The callers of flags, on the page of applications and where SDK keys are revoked. */
 
 import type { Caller } from "../api/callers";
 

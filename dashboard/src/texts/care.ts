@@ -1,4 +1,4 @@
-/** Who cares for a flag, and whether it stays. */
+/** The owner of a flag, and whether the flag is permanent. */
 export const care = {
   owner: "Owner",
   ownerHint: "The person or the team to ask about this flag.",

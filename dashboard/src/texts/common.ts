@@ -29,7 +29,7 @@ export const problems = {
   unexpected: (status: number) => `An unexpected error occurred${status ? ` (status ${status})` : ""}. Try again.`,
   limited: (seconds: number) => `Too many requests. Try again in ${seconds} s.`,
   heading: "The data could not be loaded",
-  forbidden: "Your role does not show this",
+  forbidden: "Your role does not allow this",
   requestId: (id: string) => `Request ${id}`,
   notShown: "This page cannot be shown",
   notFound: "Page not found",

@@ -1,4 +1,4 @@
-/** For how many users a change would matter. */
+/** The number of users whose result a change would change. */
 
 const seen = (users: number) =>
   `${users.toLocaleString("en")} ${users === 1 ? "user" : "users"} seen in the last 24 hours`;

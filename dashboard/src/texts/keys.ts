@@ -1,4 +1,4 @@
-import { isMac } from "../lib/paletteWish";
+import { isMac } from "../lib/paletteRequests";
 import { t } from ".";
 
 /** The keys of the dashboard: where they work, which they are, and what they do. */

@@ -25,7 +25,7 @@ export const releases = {
   current: "Current release",
   emptyHeading: "No release of this flag is open",
   emptyText:
-    "Schedule a change for a moment, or copy a call that releases the flag step by step and turns it off when a metric gets worse.",
+    "Schedule a change, or copy a call that releases the flag step by step and turns it off when a metric gets worse.",
   emptyArchived: "This flag has had no releases.",
   earlier: "Earlier releases",
   detailsOf: (name: string) => `Steps and results of ${name}`,
@@ -79,7 +79,7 @@ export const releases = {
 
   // Results
   results: "Results",
-  notShown: "Your role does not show results.",
+  notShown: "Your role does not allow you to see results.",
   usersExposed: "Users exposed",
   waitsFor: {
     users: "The next step waits until this one has enough new users.",
@@ -188,7 +188,7 @@ export const releases = {
 
   // Step by step
   stepByStep: "Release step by step",
-  stepByStepIntro: "Give the flag to more and more users, and turn it off automatically if a metric gets worse.",
+  stepByStepIntro: "Turn the flag on for more and more users, and turn it off automatically if a metric gets worse.",
   showCall: "Choose the steps and copy the call",
   stepByStepText:
     "Shares of users can be set only through the API, so that they are changed deliberately, in your pipeline or terminal. This call creates the release. You can then watch, pause and cancel it here.",

@@ -27,7 +27,7 @@ export const sdkKeys = {
   revokeText: "Applications that use this key get a 401 immediately, and fall back to their defaults.",
   users: "Used in the last 24 hours by:",
   noUsers: "No caller has used this key in the last 24 hours.",
-  usersNotKnown: (reason: string) => `It is not shown who uses this key: ${reason}`,
+  usersNotKnown: (reason: string) => `The callers of this key cannot be shown: ${reason}`,
   lastly: "last",
   revokeExpiredText: "This key has expired and no longer works. It is removed from the list.",
   changes: "Changes to SDK keys",
@@ -35,7 +35,7 @@ export const sdkKeys = {
   ownText:
     "It works in every environment, but only for evaluate: OFREP and Unleash’s clients need a key of an environment. There is only one, so replacing it interrupts applications until they use the new one.",
   keyNotShown:
-    "Your role does not show this key, which requires the permission keys:read in the whole project. An owner or an admin can give you a role that has it.",
+    "Your role does not allow you to see this key. This requires the permission keys:read in the whole project. An owner or an admin can give you a role that has it.",
   reveal: "Show the key",
   conceal: "Hide the key",
   copyKey: "Copy key",

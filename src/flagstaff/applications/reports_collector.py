@@ -107,17 +107,17 @@ class Applications:
 
     def record_poll(self, environment_id: UUID, client: Client, revision: int) -> None:
         """Note that an instance asked for its flags and has this revision now."""
-        self._note(Connection(environment_id, client, revision, self._now(), streams=False))
+        self._record_connection(Connection(environment_id, client, revision, self._now(), streams=False))
 
     def record_stream(self, environment_id: UUID, client: Client, revision: int) -> None:
         """Note that an instance has been sent this revision on its open stream."""
-        self._note(Connection(environment_id, client, revision, self._now(), streams=True))
+        self._record_connection(Connection(environment_id, client, revision, self._now(), streams=True))
 
     def record_closed(self, environment_id: UUID, client: Client) -> None:
         """Note that an instance's stream has ended."""
         known = self._known[environment_id].get((client.application, client.identity))
         if known is not None and known.streams:
-            self._note(replace(known, seen_at=self._now(), streams=False))
+            self._record_connection(replace(known, seen_at=self._now(), streams=False))
 
     async def write(self) -> None:
         """Store what was collected; raises Error UNAVAILABLE, and keeps it, if that is not possible.
@@ -160,7 +160,7 @@ class Applications:
             listed.add(key)
         return key in listed
 
-    def _note(self, seen: Connection) -> None:
+    def _record_connection(self, seen: Connection) -> None:
         known = self._known[seen.environment_id]
         key = seen.client.application, seen.client.identity
         if key not in known and len(known) >= CONNECTIONS_MAX:
@@ -177,4 +177,4 @@ class Applications:
         due = self._now() - _REFRESH
         for known in tuple(self._known.values()):
             for each in [each for each in known.values() if each.streams and each.seen_at <= due]:
-                self._note(replace(each, seen_at=self._now()))
+                self._record_connection(replace(each, seen_at=self._now()))

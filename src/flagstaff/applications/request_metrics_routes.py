@@ -78,7 +78,7 @@ class RequestChartOut(ResponseModel):
     until: Moment
     minutes: int = Field(description="The length of the span that each point stands for.")
     lines: list[LineOut]
-    omitted: int = Field(description=f"How many values of the label have no line, of which there are {LINES_MAX}.")
+    omitted: int = Field(description=f"How many values of the label have no line; at most {LINES_MAX} have one.")
 
 
 Service = Annotated[RequestMetrics, Depends(service(RequestMetrics))]

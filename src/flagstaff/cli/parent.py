@@ -132,7 +132,7 @@ class Parent:
         self._listeners.take(slot.number)  # while this process still has all of them
         slot.process = self._begin(partial(self._work, slot.number), is_worker=True)
         slot.starts += 1
-        self._note(slot)
+        self._record_state(slot)
 
     def _begin(self, work: Work, *, is_worker: bool = False) -> _Process:
         ours, theirs = socket.socketpair()
@@ -188,7 +188,7 @@ class Parent:
                 process.has_started = True
                 for slot in self._slots:
                     if slot.process is process:
-                        self._note(slot)
+                        self._record_state(slot)
             elif line.startswith(FAILED):
                 process.failure = read_failure(line.removeprefix(FAILED))
             elif line.startswith(TELL):
@@ -267,7 +267,7 @@ class Parent:
         self._selector.unregister(process.channel)
         process.channel.close()
         slot.process = None
-        self._note(slot)
+        self._record_state(slot)
         self._board.end_lease(slot.number)
         if self._kills_at is not None or (status == 0 and not process.is_worker):
             return
@@ -296,7 +296,7 @@ class Parent:
         slot.starts_at = time.monotonic() + pause
         return pause
 
-    def _note(self, slot: _Slot) -> None:
+    def _record_state(self, slot: _Slot) -> None:
         is_serving = slot.process is not None and slot.process.has_started
         self._board.record_state(slot.number, is_serving=is_serving, restarts=max(0, slot.starts - 1))
 

@@ -25,12 +25,12 @@ class LeaseOut(ResponseModel):
 
     state: Literal["live", "leaving", "lapsed", "none"] = Field(
         description="`live`: it serves every change whose response has been sent. `leaving`: it is being stopped. "
-        "`lapsed`: it is cut off, or has ended without saying so. `none`: it needs no lease, because only one process "
-        "can serve from its database."
+        "`lapsed`: it is cut off, or has ended without giving up its lease. `none`: it needs no lease: only one "
+        "process can serve from its database."
     )
     expires_in_seconds: float | None = Field(
-        description="For how long the lease is valid unless it is renewed, by the database's clock; below zero, for "
-        "how long it has not been. Null without PostgreSQL."
+        description="The seconds until the lease lapses unless it is renewed, by the database's clock; negative if it "
+        "has lapsed. Null without PostgreSQL."
     )
 
 
@@ -56,12 +56,12 @@ class ListedInstanceOut(ResponseModel):
     workers: int | None = Field(description="How many processes its server has.")
     lease: LeaseOut
     change: int | None = Field(
-        description="It serves all changes up to the one with this number, as it has said. Each entry of the audit "
-        "trails of this server has a higher number than the ones before it."
+        description="It has reported that it serves all changes up to the one with this number. Each entry of the "
+        "audit trails of this server has a higher number than the ones before it."
     )
     changes_behind: int | None = Field(
-        description="How many changes are newer, at most 1,000. An instance says so within two seconds, so for a "
-        "moment after a change all of them are behind."
+        description="How many changes are newer, at most 1,000. An instance reports them within two seconds, so for "
+        "a moment after a change all instances are behind."
     )
     seconds_behind: float | None = Field(description="How old the first of these changes is; 0 if there is none.")
     load: LoadOut | None

@@ -257,7 +257,7 @@ class Instances:
             await self._reach.check()
         async with asyncio.timeout(LEASE_SECONDS):
             rows, began_at = await self._feed.renew(self._member, self._reporting.report_due())
-        self._note_rows(rows, began_at)
+        self._record_rows(rows, began_at)
         if self._reach and not self._is_leaving:
             self._reach.record_answer(began_at)
         has_lapsed = self._has_lapsed()
@@ -323,12 +323,12 @@ class Instances:
 
     async def _read(self) -> Present:
         rows, began_at = await self._feed.read(self._member.id)
-        self._note_rows(rows, began_at)
+        self._record_rows(rows, began_at)
         addresses = {**self._leases.live(), **{row.id: "" for row in rows if not row.holds_lease}}
         return Present(addresses, self._acknowledging)
 
-    def _note_rows(self, rows: Sequence[Row], began_at: float) -> None:
-        self._leases.note((row for row in rows if row.holds_lease), began_at)
+    def _record_rows(self, rows: Sequence[Row], began_at: float) -> None:
+        self._leases.record((row for row in rows if row.holds_lease), began_at)
         self._acknowledging = {row.id for row in rows if row.acknowledges}
 
     def _receive(self, message: str) -> None:

@@ -65,8 +65,8 @@ class Leases:
         self.arrivals = 0
         """The number of times that an instance has appeared, or has renewed a lease that had lapsed."""
 
-    def note(self, rows: Iterable[Row], began_at: float) -> None:
-        """Note a reading of all rows of other instances. It was begun at this time of the clock, and has just ended.
+    def record(self, rows: Iterable[Row], began_at: float) -> None:
+        """Record a reading of all rows of other instances. It was begun at this time of the clock, and has just ended.
 
         A row that is missing counts as not renewed: a database that has failed over may have lost it.
         """

@@ -59,17 +59,17 @@ class _Question:
         """Return whether an instance without an answer may not say by itself that it serves the project."""
         return not self._is_announced or any(each not in acknowledging for each in self.waiting_for or ())
 
-    def note_served(self, instance: str, revision: int) -> None:
+    def record_served(self, instance: str, revision: int) -> None:
         if revision >= self._revision:
-            self.note_answer(instance)
+            self.record_answer(instance)
 
-    def note_present(self, addresses: dict[str, str]) -> None:
+    def record_present(self, addresses: dict[str, str]) -> None:
         """Note who may be answering. An instance that has come later has loaded what was committed before."""
         known = addresses if self.waiting_for is None else self.waiting_for
         self.waiting_for = {instance: address for instance, address in known.items() if instance in addresses}
         self._end_if_answered()
 
-    def note_answer(self, instance: str) -> None:
+    def record_answer(self, instance: str) -> None:
         if self.waiting_for is not None:
             self.waiting_for.pop(instance, None)
             self._end_if_answered()
@@ -132,7 +132,7 @@ class Questions:
     def record_answer(self, instance: str, number: str) -> None:
         """Note the answer of an instance; numbers of questions that are not open any more are ignored."""
         if question := self._open.get(number):
-            question.note_answer(instance)
+            question.record_answer(instance)
             self._news.set()
 
     def record_served(self, instance: str, project_id: UUID, revision: int) -> None:
@@ -144,7 +144,7 @@ class Questions:
             del self._served[next(iter(self._served))]
         for question in self._open.values():
             if question.project_id == project_id:
-                question.note_served(instance, revision)
+                question.record_served(instance, revision)
                 self._news.set()
 
     def forget_served(self) -> None:
@@ -185,10 +185,10 @@ class Questions:
         self._open.update(new)
         present = await self._read()
         for question in self._open.values():
-            question.note_present(present.addresses)
+            question.record_present(present.addresses)
         for question in new.values():
             for instance, revision in self._served.get(question.project_id, {}).items():
-                question.note_served(instance, revision)
+                question.record_served(instance, revision)
         self._forget()
         asked = {number: each for number, each in new.items() if each.must_be_asked(present.acknowledging)}
         now = self._clock()

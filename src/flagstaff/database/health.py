@@ -85,14 +85,14 @@ class StoreHealth:
         try:
             yield
         except Error as error:
-            message = self._note(store, error.__cause__, writes=writes) if error.code is Code.UNAVAILABLE else None
+            message = self._record(store, error.__cause__, writes=writes) if error.code is Code.UNAVAILABLE else None
             if message is None:
                 raise
             raise unavailable(message) from error.__cause__
         if writes and self._refusing.pop(store, None) is not None:
             log.info("writes_accepted", store=store)
 
-    def _note(self, store: str, cause: BaseException | None, *, writes: bool) -> str | None:
+    def _record(self, store: str, cause: BaseException | None, *, writes: bool) -> str | None:
         """Return a more exact message than that the database cannot be reached; None if this error allows none."""
         reason = str(getattr(cause, "orig", None) or cause).partition("\n")[0]
         if dialect.is_damage(cause):

@@ -56,9 +56,9 @@ class Work:
 
     def add_rule(self, rule: Rule) -> None:
         """Add what a rule costs without its conditions and its segment."""
-        led = rule.rule_type in (RuleType.SEGMENT, RuleType.ATTRIBUTES)
-        if led or rule.conditions:
-            self.micros += _RULE_BY_CONDITIONS if led else _RULE
+        by_conditions = rule.rule_type in (RuleType.SEGMENT, RuleType.ATTRIBUTES)
+        if by_conditions or rule.conditions:
+            self.micros += _RULE_BY_CONDITIONS if by_conditions else _RULE
 
     def add_prerequisites(self, number: int) -> None:
         """Add what a flag's prerequisites cost."""

@@ -35,7 +35,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class HistoryRetention:
-    """The upkeep of the history, in small steps so that no batch waits long for it.
+    """Deletes and rolls up the history, in small steps so that no batch waits long for it.
 
     `bytes` is the size of the history when it was last measured, `deleted` the number of evaluations deleted to keep it
     within `max_bytes`: `auto` is what leaves `reserve_bytes` of the disk free, or a fifth of a small disk, and at least
@@ -232,7 +232,7 @@ class HistoryRetention:
 
 
 async def _do_all(steps: Iterable[Callable[[], Awaitable[object]]]) -> None:
-    """Do every step, also after one has failed, so that one damaged row does not stop the upkeep of everything else.
+    """Do every step, also after one has failed, so that one damaged row does not stop the steps for everything else.
 
     Raises the first failure at the end, and UNAVAILABLE at once. Logs the other failures.
     """

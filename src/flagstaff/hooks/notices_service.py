@@ -183,7 +183,7 @@ class Noticer:
             await notices_store.lock_notices(connection)
             for name in await _differences(connection, begun, found, only):
                 if name in found:
-                    await notices_store.note_instance(connection, begun, name, now)
+                    await notices_store.record_instance(connection, begun, name, now)
                     await notices_store.create_notice(connection, begun, now, {"instance": name, **found[name]})
                     log.warning("noticed", type=begun.value, instance=name, **found[name])
                 else:

@@ -96,7 +96,7 @@ async def list_noticed_instances(connection: AsyncConnection, kind: NoticeType) 
     return set((await connection.execute(query)).scalars())
 
 
-async def note_instance(connection: AsyncConnection, kind: NoticeType, name: str, now: datetime) -> None:
+async def record_instance(connection: AsyncConnection, kind: NoticeType, name: str, now: datetime) -> None:
     """Note that an instance is so."""
     await connection.execute(tables.noticed_instances.insert(), {"type": kind.value, "name": name, "since": now})
 

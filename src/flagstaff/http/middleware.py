@@ -118,7 +118,7 @@ class Edge:
                 await send_problem(Problem(204, (), b""), send_with_headers)
             else:
                 await self._pass_on(scope, receive, send_with_headers, exchange)
-            self._note(scope, exchange, time.perf_counter() - began)
+            self._record(scope, exchange, time.perf_counter() - began)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send, exchange: _Exchange) -> None:
         request_id: str = scope["state"]["request_id"]
@@ -133,7 +133,7 @@ class Edge:
                 raise
             await self._send_error(problem_of(_stopping(scope, commits), request_id), scope, send)
         except ClientDisconnect:
-            return  # the client left before it had sent its request; `_note` finds that there is no response
+            return  # the client left before it had sent its request; `_record` finds that there is no response
         except Exception as error:
             # The framework wraps an Error that is raised after the response has begun.
             if exchange.status and isinstance(error.__cause__, Error):
@@ -149,7 +149,7 @@ class Edge:
         form = next((form for start, form in self._error_forms.items() if path.startswith(start)), None)
         await send_problem(form(answer, path) if form else answer, send)
 
-    def _note(self, scope: Scope, exchange: _Exchange, seconds: float) -> None:
+    def _record(self, scope: Scope, exchange: _Exchange, seconds: float) -> None:
         if not exchange.status:
             return  # the client left before there was a response
         route = getattr(scope.get("route"), "path", "none")

@@ -73,7 +73,7 @@ class CauseOut(ResponseModel):
         "`change_and_user`: either both together, or each would have sufficed. `possible`: the recorded results could "
         "not be repeated, so these are only what has changed in the meantime. `unrecorded`: nothing recorded explains "
         "it. `unavailable`: an evaluation has been deleted, or what has changed since takes too long to replay. "
-        "`not_examined`: the time of the request was over; ask again."
+        "`not_examined`: the time for the request ran out; send it again."
     )
     change_ids: list[str] = Field(
         description="The change that made the difference; for `possible`, up to five that may have, newest first."

@@ -79,7 +79,7 @@ class CleanupOut(ResponseModel):
     history_since: Moment | None = Field(
         description="When the history begins, if it is shorter than the period: the evaluations are since then."
     )
-    hidden_environments: int = Field(description="How many other environments you may not see the flags of.")
+    hidden_environments: int = Field(description="The number of other environments whose flags you may not see.")
     candidates: list[CandidateOut]
     next_after: str | None = Field(
         description="Pass it as `after` to get the next part; null if this is the last. "

@@ -138,7 +138,7 @@ class FlagTraceOut(ResponseModel):
     )
     variants: VariantsTraceOut | None
     rules: list[RuleTraceOut] = Field(description="In the order in which they are tried.")
-    more_rules: bool = Field(description="Whether further rules were left out, because the response is long enough.")
+    more_rules: bool = Field(description="Whether further rules were left out, because the response would be too long.")
 
 
 class ExplanationOut(ResponseModel):
@@ -149,6 +149,5 @@ class ExplanationOut(ResponseModel):
     flags: list[FlagTraceOut]
     segments: list[SegmentTraceOut] = Field(description="The segments that the rules name, each once.")
     more_flags: bool = Field(
-        description="Whether flags were left out, because the response is long enough, 4 MiB: ask for them with "
-        "`flag_keys`."
+        description="Whether flags were left out because the response has reached 4 MiB. Request them with `flag_keys`."
     )

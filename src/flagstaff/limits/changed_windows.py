@@ -39,7 +39,7 @@ class ChangedWindows:
             self._waiting.popleft()[1].look_at = AT_NEXT_HIT
         self._waiting.append((key, window))
 
-    def note(self, key: Hashable, window: Window) -> None:
+    def track(self, key: Hashable, window: Window) -> None:
         """Add a window, unless it waits already."""
         if window.look_at == AT_NEXT_HIT:
             window.look_at = window.slot_ends

@@ -69,7 +69,7 @@ class SlidingWindow:
         if window is None or not window.take_back():
             return
         if self._changed is not None:
-            self._changed.note(key, window)
+            self._changed.track(key, window)
         elif not window.total:
             del self._windows[key]
 
@@ -115,7 +115,7 @@ class SlidingWindow:
     def _turn(self, key: Hashable, window: Window, now: float) -> None:
         """Start another slot if one has ended; once per slot, which keeps the least active key first."""
         if self._changed is not None:
-            self._changed.note(key, window)
+            self._changed.track(key, window)
         if now >= window.slot_ends:
             window.turn(now, self._slot_seconds, self.window_seconds)
             window.look_at = window.slot_ends

@@ -130,7 +130,7 @@ class MemoryExchange:
         turns = Turns()
         for ring in self._rings:
             for record in ring.read():
-                self._note(record)
+                self._collect(record)
                 await turns.give()
 
     async def tell(self, told: Sequence[Told]) -> Sequence[Heard]:
@@ -143,7 +143,7 @@ class MemoryExchange:
     async def close(self) -> None:
         """Nothing is open."""
 
-    def _note(self, record: _Record) -> None:
+    def _collect(self, record: _Record) -> None:
         slots = self._unheard.get(record.digest)
         if slots is None:
             if len(self._unheard) >= _KEYS:

@@ -46,8 +46,8 @@ class NewEnvironment(Body):
     key: EnvironmentKey
     copy_from: GivenId | None = Field(
         default=None,
-        description="The id of an environment whose flags it gets, with their rules, 5,000 at most together. Archived "
-        "flags are left out.",
+        description="The id of an environment from which flags are copied with their rules, at most 5,000 together. "
+        "Archived flags are left out.",
     )
     critical: bool | None = Field(
         default=None, description="Whether the dashboard warns before changes; by default by the key."

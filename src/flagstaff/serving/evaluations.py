@@ -42,11 +42,11 @@ def require_hashable(environment: EnvironmentSnapshot, user_id: str | None, user
         )
 
 
-class NoteAsked(Protocol):
-    """Notes that a flag of an environment was asked for by its key."""
+class RecordAsked(Protocol):
+    """Records that a flag of an environment was requested by its key."""
 
     def __call__(self, environment_id: UUID, flag_key: str, *, exists: bool) -> None:
-        """Note it."""
+        """Record it."""
 
 
 class Evaluations:
@@ -57,7 +57,7 @@ class Evaluations:
         *,
         recorder: EvaluationRecorder,
         now: Callable[[], datetime],
-        record_asked: NoteAsked,
+        record_asked: RecordAsked,
         keep: HistoryAttributes = "used",
     ) -> None:
         """`record_asked` is told which flags of an environment are asked for by their keys, whether or not they exist.

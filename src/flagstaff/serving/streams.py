@@ -292,7 +292,7 @@ class Streams:
             return True
         if event is not None:
             await in_pieces(self._write(streams, event))
-        await in_pieces(self._note(streams, topic, environment.revision))
+        await in_pieces(self._record_streams(streams, topic, environment.revision))
         return True
 
     async def keep_alive(self) -> None:
@@ -317,7 +317,7 @@ class Streams:
                 transport.write(data)
             yield
 
-    def _note(self, streams: Iterable[Stream], topic: Topic, revision: int) -> Generator[None, None, None]:
+    def _record_streams(self, streams: Iterable[Stream], topic: Topic, revision: int) -> Generator[None, None, None]:
         for stream in streams:
             if stream.client is not None:
                 self._record_told(topic.environment_id, stream.client, revision)

@@ -1,4 +1,4 @@
-"""A server and a person at the name to which passkeys belong."""
+"""A server and a person at the host name to which passkeys belong."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -24,6 +24,6 @@ async def server(
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def visitor(contexts: Contexts, server: ServerProcess, people: AsyncExitStack) -> Person:
-    """A person who reaches the server by its name."""
+    """A person who reaches the server by its host name."""
     url = f"http://localhost:{server.port}"
     return await people.enter_async_context(Person(contexts, url))

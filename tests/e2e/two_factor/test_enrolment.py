@@ -87,7 +87,7 @@ async def test_an_app_that_scans_the_qr_code_is_enrolled_with_its_code_and_recov
     await expect(shown).to_have_count(10)
     codes = await shown.all_inner_texts()
     await ada.page.keyboard.press("Escape")
-    await expect(shown).to_have_count(10)  # they are not lost by accident
+    await expect(shown).to_have_count(10)  # it does not close by accident, because the codes are shown only once
     async with ada.page.expect_download() as download:
         await ada.press("Download")
     saved = await download.value

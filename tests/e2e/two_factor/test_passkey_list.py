@@ -1,4 +1,4 @@
-"""Passkeys on the page of one's account, and what browsers see that cannot make one."""
+"""Passkeys on the page of one's account, and what a browser shows that cannot create one."""
 
 from contextlib import AsyncExitStack
 
@@ -74,7 +74,7 @@ async def test_a_browser_without_passkeys_says_so_and_offers_the_app(ada: Person
     await add.click(force=True)
     await expect(dialog_of(ada)).to_have_count(0)
     await expect(ada.page.get_by_role("button", name="Set up an authenticator app")).to_be_enabled()
-    await ada.page.mouse.move(0, 0)  # the button's tooltip is outside of all landmarks
+    await ada.page.mouse.move(0, 0)  # the button's tooltip is outside all landmarks
     await expect(ada.page.get_by_role("tooltip")).to_have_count(0)
     await check(ada, "no passkeys")
 

@@ -49,7 +49,7 @@ class Device:
         return registered
 
     async def assertion(self, **changed: Any) -> Json:
-        """An answer for a login with the passkey alone."""
+        """Return an assertion for a login with the passkey alone."""
         begun = await self.api.post("/auth/passkeys/options")
         credential: Json = await self.page.evaluate(GET, {**begun.json()["public_key"], **changed})
         return credential

@@ -1,4 +1,4 @@
-"""Signing in to an account with a second factor, and what is shown where one is demanded."""
+"""Signing in to an account with a second factor, and what is shown where one is required."""
 
 import pyotp
 from playwright.async_api import Route, expect
@@ -128,7 +128,7 @@ async def test_a_project_that_demands_a_second_factor_says_what_to_do(ada: Perso
 
 
 async def register_passkey(ada: Person) -> None:
-    """Register a passkey through the API, made by the browser's authenticator."""
+    """Create a passkey with the browser's authenticator, and register it through the API."""
     await add_authenticator(ada)
     begun = await ada.api.post(f"{TWO_FACTOR}/passkeys/options", json={"current_password": PASSWORD})
     credential = await ada.page.evaluate(CREATE, begun.raise_for_status().json()["public_key"])

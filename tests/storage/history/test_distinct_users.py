@@ -51,7 +51,7 @@ async def roll_up(database: Database, environment_id: UUID) -> None:
 
 
 async def count(database: Database, environment_id: UUID, key: str, *days: int) -> DistinctUsers | None:
-    """Return the numbers of users on some days, today by default; later days have higher numbers."""
+    """Return the numbers of users on these days, counted from today, which is 0 and the default."""
     first, last = min(days, default=0), max(days, default=0)
     sums = UserSums(range(TODAY + first, TODAY + last + 1), 1 + last - first)
     number = await number_of(database, environment_id)

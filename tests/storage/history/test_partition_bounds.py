@@ -17,7 +17,7 @@ from flagstaff.history.store import partitions
 from flagstaff.values.errors import Code, Error
 from tests.support.builders import store_environment
 from tests.support.history import START, make_batch, make_layout, make_record, read, write
-from tests.support.partitions import TODAY, clock_at, days_of, is_bound, rows_by_partition, upkeep_at
+from tests.support.partitions import TODAY, clock_at, days_of, is_bound, retention_at, rows_by_partition
 from tests.support.postgres import PostgresServer
 from tests.support.server import ServerProcess
 from tests.support.stores import Store, postgresql_store
@@ -78,7 +78,7 @@ async def test_days_are_not_added_without_a_proven_bound(database: Database) -> 
 
 
 async def test_no_bound_is_made_for_days_that_others_have_added(database: Database) -> None:
-    await upkeep_at(database, START).prepare_days()
+    await retention_at(database, START).prepare_days()
     with pytest.raises(partitions.BusyError):
         await bound(database)
     assert not await is_bound(database)
@@ -102,7 +102,7 @@ async def test_a_proof_may_take_longer_than_other_statements(
     try:
         async with other.transaction():
             await other.execute("LOCK TABLE history.segments_default IN SHARE UPDATE EXCLUSIVE MODE")
-            with pytest.raises(partitions.BusyError):  # the error is about the lock, and no outage of the database
+            with pytest.raises(partitions.BusyError):  # the error is about the lock, not about an outage
                 async with database.write_history() as connection:
                     await partitions.prove_bound(connection, DAYS)
     finally:
@@ -118,17 +118,17 @@ async def test_a_batch_that_a_bound_refuses_waits_for_the_next_sweep(database: D
     with pytest.raises(Error) as raised:
         await history.record(batch)
     assert raised.value.code is Code.UNAVAILABLE
-    await upkeep_at(database, late).purge()
+    await retention_at(database, late).purge()
     assert await history.record(batch)
     assert len(await read(database, environment_id)) == 2
 
 
 async def test_a_bound_that_was_left_behind_goes_although_no_day_is_due(database: Database) -> None:
     days = [TODAY + timedelta(days=ahead) for ahead in range(20, 30)]
-    await upkeep_at(database, START).prepare_days()
+    await retention_at(database, START).prepare_days()
     async with database.write_history() as connection:
         await partitions.bound_default(connection, days)
-    await upkeep_at(database, START).purge()
+    await retention_at(database, START).purge()
     assert not await is_bound(database)
 
 
@@ -141,7 +141,7 @@ async def test_a_bound_that_was_left_behind_goes_at_the_start(database: Database
 async def test_the_bound_goes_if_a_later_step_fails(database: Database, store: Store, environment_id: UUID) -> None:
     await execute(store, f"CREATE TABLE history.segments_{DAYS[0]:%Y%m%d} ()")
     with pytest.raises(ProgrammingError):
-        await upkeep_at(database, START).prepare_days()
+        await retention_at(database, START).prepare_days()
     assert not await is_bound(database)
     await write(database, make_batch(environment_id, LAYOUT, make_record(9 * DAY)))
 
@@ -151,14 +151,14 @@ async def test_the_retention_runs_although_no_day_can_be_added(
 ) -> None:
     await write(database, make_batch(environment_id, LAYOUT, make_record(5 * DAY)))
     await execute(store, _REFUSE)
-    upkeep = upkeep_at(database, START + timedelta(days=5), retention=timedelta(days=2))
+    retention = retention_at(database, START + timedelta(days=5), retention=timedelta(days=2))
     with capture_logs() as logged:
-        await upkeep.purge()
+        await retention.purge()
     assert [entry["log_level"] for entry in logged if entry["event"] == "history_partitions_failed"] == ["warning"]
     assert await rows_by_partition(database) == {"default": 1}
     assert not await is_bound(database)
     await execute(store, "DROP EVENT TRIGGER refuse")
-    await upkeep.purge()
+    await retention.purge()
     assert len(await days_of(database)) == len(DAYS)
 
 
@@ -166,7 +166,7 @@ async def test_a_day_far_ahead_does_not_keep_others_from_being_added(database: D
     far = TODAY + timedelta(days=365)
     async with database.write_history() as connection:
         await partitions.add_days(connection, [far])
-    await upkeep_at(database, START).prepare_days()
+    await retention_at(database, START).prepare_days()
     assert await days_of(database) == [*(TODAY + timedelta(days=ahead) for ahead in range(15)), far]
 
 
@@ -175,16 +175,16 @@ async def test_a_row_far_ahead_that_keeps_days_from_being_added_is_logged(
 ) -> None:
     await write(database, make_batch(environment_id, LAYOUT, make_record(400 * DAY)))
     with capture_logs() as logged:
-        await upkeep_at(database, START).prepare_days()
+        await retention_at(database, START).prepare_days()
     (entry,) = [each for each in logged if each["event"] == "history_partitions_blocked"]
     assert (entry["log_level"], entry["until"]) == ("warning", str(TODAY + timedelta(days=400)))
     assert await days_of(database) == []
 
 
 async def test_no_day_is_dropped_while_the_clocks_differ(database: Database) -> None:
-    await upkeep_at(database, START).prepare_days()
+    await retention_at(database, START).prepare_days()
     days = await days_of(database)
-    wrong = upkeep_at(database, START + timedelta(days=365), read_clock=clock_at(START))
+    wrong = retention_at(database, START + timedelta(days=365), read_clock=clock_at(START))
     with capture_logs() as logged:
         await wrong.purge()
     assert [entry["log_level"] for entry in logged if entry["event"] == "history_clocks_differ"] == ["error"]

@@ -18,7 +18,7 @@ from flagstaff.history.store import partitions
 from flagstaff.history.store.deletions import delete_segments, hide_evaluations
 from tests.support.builders import store_environment
 from tests.support.history import START, make_batch, make_layout, make_record, read, write
-from tests.support.partitions import TODAY, days_of, rows_by_partition, upkeep_at
+from tests.support.partitions import TODAY, days_of, retention_at, rows_by_partition
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store
 
@@ -48,14 +48,14 @@ async def test_a_batch_needs_no_partition(database: Database, environment_id: UU
 async def test_days_are_added_two_weeks_ahead_and_again_when_one_week_is_left(
     database: Database, environment_id: UUID
 ) -> None:
-    await upkeep_at(database, START).prepare_days()
+    await retention_at(database, START).prepare_days()
     assert await days_of(database) == [TODAY + timedelta(days=ahead) for ahead in range(15)]
     await write(database, make_batch(environment_id, LAYOUT, *(make_record(days * DAY) for days in (-1, 0, 1, 15))))
     assert await rows_by_partition(database) == {"default": 2, "20261120": 1, "20261121": 1}
-    await upkeep_at(database, START + timedelta(days=7)).prepare_days()
+    await retention_at(database, START + timedelta(days=7)).prepare_days()
     assert len(await days_of(database)) == 15
     # The row of the fifteenth day is in the default partition, so no partition is created for that day.
-    await upkeep_at(database, START + timedelta(days=8)).prepare_days()
+    await retention_at(database, START + timedelta(days=8)).prepare_days()
     assert (await days_of(database))[15:] == [TODAY + timedelta(days=ahead) for ahead in range(16, 23)]
     await write(database, make_batch(environment_id, LAYOUT, make_record(15 * DAY + 1), make_record(16 * DAY)))
     assert len(await read(database, environment_id)) == 6
@@ -65,7 +65,7 @@ async def test_a_long_history_stays_where_it_is_and_its_table_is_not_searched(
     database: Database, environment_id: UUID
 ) -> None:
     await write(database, make_batch(environment_id, LAYOUT, *(make_record(-days * DAY) for days in range(30))))
-    upkeep = upkeep_at(database, START)
+    retention = retention_at(database, START)
     async with database.read_history() as connection:
         days = await partitions.find_missing_days(connection, TODAY)
     assert days[0] == TODAY + timedelta(days=7)
@@ -86,8 +86,8 @@ async def test_a_long_history_stays_where_it_is_and_its_table_is_not_searched(
     unsearched = 'constraint for default partition "segments_default" is implied by existing constraints'
     assert f"updated partition {unsearched}" in said
     assert await days_of(database) == days
-    await upkeep.prepare_days()
-    # The bound that proved it is gone.
+    await retention.prepare_days()
+    # The bound, which made the search unnecessary, has been removed.
     await write(database, make_batch(environment_id, LAYOUT, make_record(99 * DAY)))
     assert set(await rows_by_partition(database)) == {"default"}
     assert len(await read(database, environment_id)) == 37
@@ -96,10 +96,10 @@ async def test_a_long_history_stays_where_it_is_and_its_table_is_not_searched(
 async def test_the_retention_drops_days_and_deletes_the_rest_row_by_row(
     database: Database, environment_id: UUID
 ) -> None:
-    await upkeep_at(database, START).prepare_days()
+    await retention_at(database, START).prepare_days()
     times = (-DAY, 0, 3600, DAY, 2 * DAY - 36_000, 2 * DAY)
     await write(database, make_batch(environment_id, LAYOUT, *map(make_record, times)))
-    await upkeep_at(database, START + timedelta(days=2), retention=timedelta(days=1)).purge()
+    await retention_at(database, START + timedelta(days=2), retention=timedelta(days=1)).purge()
     assert (await days_of(database))[0] == TODAY + timedelta(days=1)
     kept = [each.evaluated_at for each in await read(database, environment_id)]
     assert kept == [START + timedelta(seconds=seconds) for seconds in (2 * DAY, 2 * DAY - 36_000, DAY)]
@@ -110,21 +110,21 @@ async def test_the_retention_drops_days_and_deletes_the_rest_row_by_row(
 async def test_the_maximum_size_drops_days_and_counts_their_evaluations(
     database: Database, environment_id: UUID
 ) -> None:
-    await upkeep_at(database, START).prepare_days()
+    await retention_at(database, START).prepare_days()
     records = [make_record(day * DAY + place / 100, f"user-{place}") for day in range(3) for place in range(400)]
     await write(database, make_batch(environment_id, LAYOUT, *records))
-    upkeep = upkeep_at(database, START + timedelta(days=2, hours=1), max_bytes=15_000)
-    await upkeep.purge()
+    retention = retention_at(database, START + timedelta(days=2, hours=1), max_bytes=15_000)
+    await retention.purge()
     left = await read(database, environment_id)
     assert 0 < len(left) <= 800
-    assert upkeep.deleted == len(records) - len(left)
+    assert retention.deleted == len(records) - len(left)
     assert (await days_of(database))[0] > TODAY
 
 
 async def test_whoever_reads_a_day_is_not_waited_for(database: Database, store: Store, environment_id: UUID) -> None:
-    await upkeep_at(database, START).prepare_days()
+    await retention_at(database, START).prepare_days()
     await write(database, make_batch(environment_id, LAYOUT, make_record(), make_record(DAY)))
-    late = upkeep_at(database, START + timedelta(days=9), retention=timedelta(days=8))
+    late = retention_at(database, START + timedelta(days=9), retention=timedelta(days=8))
     reader = await asyncpg.connect(store.database_url)
     try:
         async with reader.transaction():
@@ -142,7 +142,7 @@ async def test_whoever_reads_a_day_is_not_waited_for(database: Database, store: 
 async def test_reading_and_writing_look_only_at_the_partitions_of_their_days(
     database: Database, environment_id: UUID
 ) -> None:
-    await upkeep_at(database, START).prepare_days()
+    await retention_at(database, START).prepare_days()
     await write(database, make_batch(environment_id, LAYOUT, make_record(), make_record(3 * DAY)))
     seen: list[tuple[str, Any]] = []
     engine = database._history_writer.sync_engine

@@ -1,4 +1,4 @@
-"""What needs the newest segments of a history reads these on PostgreSQL, and not all that come before them."""
+"""Queries for the newest segments of a history read only these on PostgreSQL, not all earlier ones as well."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -38,13 +38,13 @@ READS: dict[str, Read] = {
 
 @pytest.fixture
 async def store(postgres_template: PostgresServer, data_directory: Path) -> AsyncIterator[Store]:
-    """SQLite begins at the right place in its index in any case."""
+    """A PostgreSQL database: SQLite always begins at the right place in its index."""
     async with postgresql_store(postgres_template, data_directory) as made:
         yield made
 
 
 async def count_read(connection: Connection) -> int:
-    """The rows and entries of indexes of the segments that the transaction has read."""
+    """Return how many rows and index entries of the segments the transaction has read."""
     counts = await connection.exec_driver_sql(
         "SELECT (SELECT sum(seq_tup_read + idx_tup_fetch) FROM pg_stat_xact_all_tables"
         " WHERE relid = 'history.segments_default'::regclass)"
@@ -66,7 +66,7 @@ async def test_the_newest_segments_are_read_without_those_before(database: Datab
     await write(database, make_batch(environment.id, LAYOUT, make_record(3600 * SEGMENTS)))
     async with database.write_history() as connection:
         last = await find_last_segment(connection, number)
-        # As for a large table, although this one is small.
+        # The planner chooses the index by itself only for a large table.
         for kind in ("seqscan", "bitmapscan", "sort"):
             await connection.execute(sa.text(f"SET LOCAL enable_{kind} = off"))
         before = await count_read(connection)

@@ -1,4 +1,4 @@
-/** A form by which people enter with a password, and the identity providers that they can use instead. */
+/** A form for signing in or registering with a password, and the identity providers that people can use instead. */
 
 import { useState } from "react";
 import { providerDemandedBy } from "../../api/singleSignOn";

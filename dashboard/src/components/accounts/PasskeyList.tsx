@@ -18,7 +18,7 @@ const AddPasskey = lazy(() => import("./AddPasskey"));
 
 interface Props {
   readonly passkeys: readonly Passkey[];
-  /** Whether there is no second factor but passkeys. */
+  /** Whether passkeys are the only second factors. */
   readonly isOnlyFactor: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Signs in with a passkey instead of email and password; nothing in browsers that have none. */
+/** Signs in with a passkey instead of email and password; nothing in browsers without passkeys. */
 
 import { Button } from "@mantine/core";
 import { usePasskeySignIn } from "../../api/passkeyLogin";

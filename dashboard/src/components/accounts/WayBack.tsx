@@ -1,4 +1,6 @@
-/** For people whom a page that demands a second factor has sent to their account: what to do, and then the way back. */
+/**
+ * For people who were sent to their account by a page that requires a second factor: what to do, and then a link back.
+ */
 
 import { Alert, Button, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -17,7 +17,7 @@ const SYSTEMS: readonly [RegExp, string][] = [
   [/\bLinux\b/, "Linux"],
 ];
 
-/** The name that a `User-Agent` stands for; empty if it is none that we know. */
+/** The name that a `User-Agent` stands for; empty if we do not know it. */
 export function deviceName(userAgent: string): string {
   const named = (known: readonly [RegExp, string][]) => known.find(([pattern]) => pattern.test(userAgent))?.[1];
   return [named(BROWSERS), named(SYSTEMS)].filter(Boolean).join(" on ");

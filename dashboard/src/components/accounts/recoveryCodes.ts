@@ -1,4 +1,4 @@
-/** Secrets that people keep: written so that they can be typed, and as a file. */
+/** Secrets that people keep, in a form that can be typed, and as a file. */
 
 /** The secret of an authenticator app in groups of four. */
 export function inGroups(secret: string): string {

@@ -1,4 +1,4 @@
-/** A process that serves: whether it is in touch with the others, what it serves, and how busy it is. */
+/** A serving process: whether it is connected with the others, what it serves, and how busy it is. */
 
 import type { ServingInstance } from "../../api/instances";
 import { type Trouble, troubleOf } from "./instances";

@@ -12,7 +12,7 @@ const DEFAULT = "default";
 
 interface Setting<Value extends string> {
   readonly field: "registration" | "demands_second_factor";
-  /** The environment variable that holds until an administrator chooses. */
+  /** The environment variable that applies until an administrator chooses. */
   readonly variable: string;
   readonly value: Value;
   readonly isDefault: boolean;

@@ -4,7 +4,7 @@ import type { ServingInstance } from "../../api/instances";
 
 export type Trouble = "lapsed" | "behind" | "busy";
 
-/** A change reaches every instance that is in touch well before. */
+/** A change reaches every connected instance well before this. */
 const BEHIND_SECONDS = 6;
 const LAG_SECONDS = 0.5;
 

@@ -6,7 +6,7 @@ import { fieldChanges } from "../../lib/changes";
 import { restore as texts } from "../../texts/restore";
 import { ChangedFields } from "./ChangedFields";
 
-/** The first is that of the resource; a flag that comes back is followed by its rules. */
+/** The first is that of the resource; a restored flag is followed by its rules. */
 export function Alterations({ alterations }: { alterations: readonly Alteration[] }) {
   const [first, ...others] = alterations;
   if (!first) return null;

@@ -22,7 +22,7 @@ const RestoreAllDialog = lateDialog(() => import("./RestoreAllDialog").then((mod
 
 interface Props extends Omit<ChangeRowProps, "change"> {
   readonly batch: Batch;
-  /** Those of its changes that are loaded, the newest first. */
+  /** The loaded changes of the operation, newest first. */
   readonly changes: readonly [Change, ...Change[]];
 }
 
@@ -77,7 +77,7 @@ interface RestoreAllProps extends Pick<Props, "changes" | "flagNames"> {
   readonly words: string;
 }
 
-/** Offered where all parts are there, of which each can be put back, and not more than can be put back together. */
+/** Offered if all parts are loaded and can be put back, and are not more than can be put back together. */
 function RestoreAll({ projectId, changes, flagNames, isWhole, words }: RestoreAllProps) {
   const dialog = useDialog();
   const environment = useEnvironments().find(({ id }) => id === changes[0].environment_id);

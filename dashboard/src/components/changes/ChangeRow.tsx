@@ -22,7 +22,7 @@ export interface ChangeRowProps {
   readonly flagNames: ReadonlyMap<string, string>;
   /** The project in which the changes can be put back; without one, they cannot. */
   readonly projectId?: string;
-  /** Whether times are exact, instead of as people say them. */
+  /** Whether times are exact instead of relative. */
   readonly exact?: boolean;
   /** The name of what was changed, as a link. */
   readonly linked?: (change: Change, name: string) => ReactNode;

@@ -13,7 +13,7 @@ import { TypedInput } from "../shared/TypedInput";
 import { ACTIONS } from "./changeActions";
 
 interface Props {
-  /** Those of which one can be chosen; none on the page of one of them. */
+  /** The environments to choose from; none on the page of an environment. */
   readonly environments: readonly Environment[];
   readonly search: ChangesSearch;
   readonly onChange: (search: ChangesSearch) => void;

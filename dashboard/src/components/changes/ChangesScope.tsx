@@ -1,4 +1,4 @@
-/** Leads from the changes of an environment to those of its project and back, with the same filters. */
+/** Links the changes of an environment and those of its project, with the same filters. */
 
 import type { Environment } from "../../api/client";
 import type { ChangesSearch } from "../../lib/changesFilter";

@@ -1,4 +1,4 @@
-/** Leads from a change to the chart of evaluations around its moment. */
+/** Links a change to the chart of evaluations around its time. */
 
 import type { Change } from "../../api/changes";
 import { lastEnvironment } from "../../lib/lastEnvironment";
@@ -19,7 +19,7 @@ export function ChartLink({ projectId, change, words }: Props) {
   const environments = useEnvironments();
   const [kind = ""] = change.action.split(".");
   if (kind !== "flag" && kind !== "rule" && kind !== "segment") return null;
-  // A segment is in no environment: the chart is that of the environment which was looked at last.
+  // A segment is in no environment: the chart is that of the environment that was shown last.
   const wanted = kind === "segment" ? lastEnvironment(projectId) : change.environment_id;
   const environment =
     environments.find(({ id }) => id === wanted) ?? (kind === "segment" ? environments[0] : undefined);

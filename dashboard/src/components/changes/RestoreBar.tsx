@@ -1,4 +1,4 @@
-/** The changes that are chosen, and a button that puts them back after it has shown what that alters. */
+/** The changes that are chosen, and a button that shows the alterations and then puts them back. */
 
 import { Button, Text } from "@mantine/core";
 import type { Change } from "../../api/changes";

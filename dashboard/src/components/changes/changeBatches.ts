@@ -6,7 +6,7 @@ import { verbOf } from "../../lib/changeSentences";
 
 export type Batch = NonNullable<Change["batch"]>;
 
-/** All changes of a bulk action are alike; of the others, the operation says what it did. */
+/** All changes of a bulk action are alike. Other operations say themselves what they did. */
 export function batchVerb({ kind }: Batch, newest: Change): string {
   if (kind === "bulk_action") return verbOf(newest);
   return kind === "restore" ? texts.restored : texts.copied;

@@ -10,7 +10,7 @@ export interface Entry {
   readonly batch: Batch | null;
 }
 
-/** Changes of an operation follow one another. Of one whose others a filter leaves out, the change is shown alone. */
+/** Changes of an operation follow one another. If a filter leaves out all but one, that change is shown alone. */
 export function entriesOf(changes: readonly Change[]): readonly Entry[] {
   const found: { changes: [Change, ...Change[]] }[] = [];
   for (const each of changes) {

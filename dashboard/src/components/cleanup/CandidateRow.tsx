@@ -1,4 +1,4 @@
-/** A flag that may be removed: why, what that alters, and what can be done. */
+/** A flag that may be removed: the reasons, the effects, and the actions. */
 
 import { Checkbox, Text } from "@mantine/core";
 

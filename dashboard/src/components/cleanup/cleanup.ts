@@ -1,4 +1,4 @@
-/** Puts into words why flags may be removed and what that alters, also as the text of a pull request. */
+/** Describes why flags may be removed and what that alters, also as the text of a pull request. */
 
 import type { Candidate, Reason, Wanted } from "../../api/cleanup";
 import type { Environment } from "../../api/client";
@@ -97,7 +97,7 @@ function branchOf({ reasons, evaluations: { variant } }: Candidate): string {
   return reasons.includes("off_for_everyone") ? request.off : request.decide;
 }
 
-/** Whether a flag is as set elsewhere as it was for everyone here; null if it was not one for everyone here. */
+/** Whether a flag's setting elsewhere equals its result for everyone here; null if it had no single result here. */
 function isSame({ reasons }: Candidate, flag: FlagInBrief): boolean | null {
   const isLive = flag.archived_at === null;
   if (reasons.includes("on_for_everyone")) {

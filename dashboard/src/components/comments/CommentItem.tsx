@@ -1,4 +1,4 @@
-/** A comment. Its author can edit and delete it; who may moderate can delete it, too. */
+/** A comment. Its author can edit and delete it; moderators can delete it as well. */
 
 import { useState } from "react";
 import { type Comment, type CommentPlace, projectOf, useDeleteComment, useEditComment } from "../../api/comments";

@@ -1,4 +1,4 @@
-/** Completes mentions: what is typed after an @, and the members whom it can stand for. */
+/** Completes mentions: the text after an @, and the members that match it. */
 
 const SHOWN = 6;
 const TYPED = /(?:^|[\s(,;:])@([^\s@]*(?:@[^\s@]*)?)$/;

@@ -1,4 +1,4 @@
-/** Copies the chosen flags to another environment, after a look at what that changes. */
+/** Copies the chosen flags to another environment, after showing what that changes. */
 
 import { Button, Checkbox, Group, Modal, Stack, Text } from "@mantine/core";
 import { useForm } from "@mantine/form";

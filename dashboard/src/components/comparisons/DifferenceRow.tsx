@@ -1,4 +1,4 @@
-/** A flag that two environments have differently, or only one of them. */
+/** A flag that differs between two environments, or that only one of them has. */
 
 import { Checkbox, Text } from "@mantine/core";
 import type { Environment } from "../../api/client";
@@ -107,7 +107,7 @@ function Details({ pair, item }: Pick<Props, "pair" | "item">) {
 
 interface RuleSentencesProps {
   readonly sentences: readonly string[];
-  /** Those of the other side. */
+  /** The rules of the other environment. */
   readonly others: readonly string[];
 }
 

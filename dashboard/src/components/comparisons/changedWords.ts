@@ -30,7 +30,7 @@ export function changedWords(before: string, after: string): { before: Piece[]; 
   return { before: marked, after: other };
 }
 
-/** Words with the blanks that follow them, so that the pieces put together are the text. */
+/** Words with the blanks that follow them, so that joining the pieces gives the text. */
 function wordsOf(text: string): string[] {
   return text.match(/\S+\s*|\s+/g) ?? [];
 }

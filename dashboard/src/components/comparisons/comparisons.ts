@@ -1,4 +1,4 @@
-/** Puts comparisons of environments, and what a copy alters, into words. */
+/** Describes comparisons of environments, and the alterations of a copy, in words. */
 
 import { RESTORED_MAX } from "../../lib/restorable";
 import type { Comparison, CopyAlteration } from "../../api/comparisons";
@@ -19,7 +19,7 @@ export interface CompareSearch {
 
 /**
  * The environments of the URL, or else a less critical one as the target, because flags are copied to it; null if there
- * are not two. Of those that are as critical, the first one is the origin.
+ * are not two. If both are equally critical, the first one is the origin.
  */
 export function chosenPair(environments: readonly Environment[], search: Readonly<Record<string, unknown>>) {
   const byRisk = environments.toSorted((a, b) => Number(b.critical) - Number(a.critical));
@@ -30,12 +30,12 @@ export function chosenPair(environments: readonly Environment[], search: Readonl
   return target && origin ? { origin, target } : null;
 }
 
-/** The differing fields but rules. `before` is the value in the one environment, `after` that in the other. */
+/** The differing fields, except rules. `before` is the value in the one environment, `after` that in the other. */
 export function differingFields({ fields }: Comparison): FieldChange[] {
   return fieldChanges(sidesOf(fields.filter((each) => each.field !== "rules")));
 }
 
-/** The rules of both sides in words, in their order, and which have other priorities if they differ in nothing else. */
+/** The rules of both sides in words, in their order. If nothing else differs, it says which have other priorities. */
 export function differingRules({ fields }: Comparison): { from: string[]; to: string[] } | null {
   const found = fields.find((each) => each.field === "rules");
   if (!found) return null;
@@ -57,7 +57,7 @@ export function ruleInWords(rule: RuleContent): string {
 }
 
 export function alteredFields({ action, fields }: CopyAlteration): FieldChange[] {
-  // By its type, a rule is known as one.
+  // The type distinguishes rules from other values.
   const same = action.startsWith("rule.") ? { rule_type: "attributes" } : {};
   const before = { ...same, ...Object.fromEntries(fields.map((each) => [each.field, each.before])) };
   const after = { ...same, ...Object.fromEntries(fields.map((each) => [each.field, each.after])) };
@@ -72,7 +72,7 @@ export function byFlag(alterations: readonly CopyAlteration[]): Map<string, Copy
   return found;
 }
 
-/** The changes to restore to undo a copy, or why it cannot be undone: what was created is not restored. */
+/** The changes to restore to undo a copy, or why it cannot be undone: creations cannot be restored. */
 export function undoable(alterations: readonly CopyAlteration[]): readonly string[] | "created" | "many" {
   if (alterations.some((each) => each.action.endsWith(".created"))) return "created";
   return alterations.length > RESTORED_MAX ? "many" : alterations.flatMap((each) => each.change_id ?? []);

@@ -1,4 +1,7 @@
-/** In place of the switch of a flag that is archived: since when, what it will be when it is back, and the way back. */
+/**
+ * Replaces the switch of an archived flag: since when it is archived, its state after unarchiving, and a button for
+ * that.
+ */
 
 import { Text } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";

@@ -13,7 +13,7 @@ import { ChangedFields } from "../changes/ChangedFields";
 
 interface Props {
   readonly path: EnvironmentPath;
-  /** What was seen of the flag. */
+  /** The flag as it was shown. */
   readonly seen: object;
   readonly state: State;
   readonly turnOn: (flag: Flag) => void;
@@ -64,7 +64,7 @@ function ChangedBefore({ path, seen, state, turnOn, onUsed }: Props) {
   );
 }
 
-/** The fields that both have: a table shows only how many variants a flag has. */
+/** The fields that both have, because a table has only the number of a flag's variants. */
 function comparable(seen: Fields, now: Fields): { before: Fields; after: Fields } {
   const isAlike = (field: string) => field !== "enabled" && typeof seen[field] === typeof now[field];
   const fields = Object.keys(seen).filter((field) => field in now && isAlike(field));

@@ -1,4 +1,4 @@
-/** The form for editing the fields of a flag that have no place of their own on its page. */
+/** The form for editing the fields of a flag that cannot be edited elsewhere on its page. */
 
 import { Autocomplete, Checkbox, TagsInput, TextInput } from "@mantine/core";
 import type { Flag, FlagPath } from "../../api/client";

@@ -1,4 +1,4 @@
-/** A flag in all environments of its project: a tile for each, which leads to the flag there. */
+/** A flag in all environments of its project: a tile for each, which links to the flag there. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

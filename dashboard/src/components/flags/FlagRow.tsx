@@ -101,7 +101,7 @@ export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFo
   );
 });
 
-/** Leads to the open release. */
+/** Links to the open release. */
 function ReleaseMark({ flag, state }: { flag: Row["flag"]; state: string }) {
   const words = texts.release[state] ?? state;
   return (

@@ -33,7 +33,7 @@ export function FlagTable({ rows, search, chosen, favourites, releases, on }: Pr
   const narrow = useMediaQuery("(max-width: 48em)", false, { getInitialValueInEffect: false });
   const [margin, setMargin] = useState(0);
   const height = narrow ? 92 : 44;
-  // What is above the list has changed its height, too.
+  // The height of the content above the list has changed as well.
   useEffect(() => setMargin(list.current?.offsetTop ?? 0), [height, rows]);
   // oxlint-disable-next-line react/incompatible-library -- the build does not use React's compiler
   const virtual = useWindowVirtualizer({

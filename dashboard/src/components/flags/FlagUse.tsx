@@ -1,4 +1,4 @@
-/** How an application evaluates the flag: complete programs with the real address and, where there is one, key. */
+/** How an application evaluates the flag: complete programs with the real URL and, if there is one, the key. */
 
 import { SegmentedControl, Stack, Tabs, Text, Title } from "@mantine/core";
 import { useState } from "react";
@@ -30,7 +30,7 @@ type Props = FlagPlace & { readonly madeKeys: MadeKeys };
 export default function FlagUse({ madeKeys, ...place }: Props) {
   const [language, setLanguage] = useState<Language>("curl");
   const [wanted, setWanted] = useState<Way>("http");
-  // The way that was chosen last may not exist for another language.
+  // The protocol that was chosen last may not exist for another language.
   const way = waysOf(language).includes(wanted) ? wanted : "http";
   const local = isLocal(language, way);
   return (
@@ -75,7 +75,7 @@ function Program({ language, way, onWay, madeKeys, ...place }: ProgramProps) {
   const ways = waysOf(language);
   const kind = keyKindOf(language);
   const made = madeKeys.find(environment, kind);
-  // In a page, the project's key would open all of its environments to everyone.
+  // In a web page, the project's key would give everyone access to all of its environments.
   const ownKey = way === "http" && kind === "server" ? project.sdk_key : null;
   const { install, code } = usageOf(language, way, flag.variants, {
     address: window.location.origin,

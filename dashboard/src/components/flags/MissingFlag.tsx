@@ -73,7 +73,7 @@ export function MissingFlag({ project, environment, flagKey, row }: Props) {
   );
 }
 
-/** What the other flag is called is copied, and what decides which users are chosen; not who gets it. */
+/** The other flag's names and the fields that assign users to buckets are copied, but not its audience. */
 function CreateHere({ environment, source }: { environment: Environment; source: FlagPath }) {
   const cache = useQueryClient();
   const navigate = useNavigate();

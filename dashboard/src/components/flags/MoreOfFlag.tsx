@@ -1,4 +1,4 @@
-/** The part of a flag's overview below the first screen: what some SDKs answer differently, and its users. */
+/** The part of a flag's overview below the first screen: the different results of some SDKs, and its users. */
 
 import { type FlagPlace, isArchived } from "../../lib/flagPlace";
 import { Users } from "../history/Users";

@@ -31,7 +31,7 @@ export function PrerequisiteField({ row, index, takesFocus, onChange, onRemove, 
           searchable
           selectFirstOptionOnChange
           openOnFocus={false}
-          comboboxProps={{ withinPortal: false }} // a page has all its content in landmarks
+          comboboxProps={{ withinPortal: false }} // all content of a page must be in landmarks
           limit={PROPOSED_FLAGS}
           autoFocus={takesFocus}
           data-autofocus={index === 0 || undefined}

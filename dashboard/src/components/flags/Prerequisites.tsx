@@ -22,7 +22,7 @@ type Props = Pick<FlagPlace, "path" | "flag"> & { readonly rules: readonly Rule[
 
 export function Prerequisites({ path, flag, rules }: Props) {
   const editing = useDialog(draftOfFlag(flag, "prerequisites"));
-  // All flags, because each of them may need this one; not again and again, because they are many.
+  // All flags, because each of them may need this one. They are not polled, because they are many.
   const [place, isNear] = useNear<HTMLElement>();
   const { data: flags, error, refetch } = useQuery({ ...flagsQuery(path), refetchInterval: false, enabled: isNear });
   const hasAny = flag.prerequisites.length > 0;

@@ -1,5 +1,5 @@
 /**
- * Waits for the first sign that a program uses the flag, and shows it.
+ * Waits for the first evidence that a program uses the flag, and shows it.
  *
  * The server is asked every few seconds, only while the page is visible, and only for some minutes.
  */
@@ -69,7 +69,7 @@ function SignsOfApplications({ path }: { path: FlagPath }) {
 }
 
 interface Wait {
-  /** False if nothing is waited for any more. */
+  /** False after the wait has ended. */
   readonly interval: number | false;
   readonly startedAt: number;
   readonly end: () => void;

@@ -14,7 +14,7 @@ interface Props extends RowPlace<VariantDraft> {
   readonly type: ValueType;
   /** In tenths of a percent. */
   readonly share: number;
-  /** Left out where there is nobody else to give users to. */
+  /** Left out if there is no other variant to give the users to. */
   readonly onShare: ((share: number) => void) | undefined;
   readonly errors: Readonly<Record<string, ReactNode>>;
 }

@@ -33,7 +33,7 @@ export function ViewsMenu({ projectId, search, onChange }: Props) {
   const opener = useRef<HTMLButtonElement>(null);
   const [saving, renaming, deletion] = [useDialog(), useDialog(), useDialog()];
   const current = currentView(views, search);
-  // A dialog returns the focus to the element that had it, which must not be an entry of a menu that has closed.
+  // A dialog returns the focus to the element that had it, so this must not be an entry of a menu that has closed.
   const from = (open: () => void) => () => {
     opener.current?.focus();
     open();

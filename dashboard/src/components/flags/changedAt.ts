@@ -2,7 +2,7 @@
 
 import type { Flag, Rule } from "../../api/client";
 
-/** When a flag or one of its rules was last changed, but for rules that were deleted since. */
+/** When a flag or one of its rules was last changed. Deleted rules do not count. */
 export function changedAt(flag: Flag, rules: readonly Pick<Rule, "updated_at">[] = []): string {
   return rules.reduce((latest, { updated_at: at }) => (at > latest ? at : latest), flag.updated_at);
 }

@@ -2,7 +2,10 @@
 
 import type { Summary } from "../../api/history";
 
-/** The evaluations in the time of a summary, and how many of them were on. A flag without any is not in it. */
+/**
+ * The evaluations in the time of a summary, and how many of them were on. A flag without evaluations is not in the
+ * summary.
+ */
 export function countsOf(summary: Summary, key: string): { readonly all: number; readonly on: number } {
   const intervals = Object.hasOwn(summary.flags, key) ? (summary.flags[key] ?? []) : [];
   const on = intervals.reduce((sum, each) => sum + each.on, 0);

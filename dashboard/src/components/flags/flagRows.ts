@@ -75,7 +75,7 @@ export function selectRows(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The values to choose from in a filter: the most frequent ones, and the one that is chosen, by name. */
+/** The values to choose from in a filter: the most frequent ones and the chosen one, sorted by name. */
 export function choicesOf(values: readonly string[], chosen: string | undefined, most = 50): string[] {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -28,7 +28,7 @@ export function needsOf(flags: readonly Needing[], key: string): NeedsGraph {
 
 type End = "needed" | "needing";
 
-/** The flags that can be reached in one direction, by the length of the longest way to each. */
+/** The flags that can be reached in one direction, by the length of the longest path to each. */
 function reached(all: readonly Need[], near: End, far: End, start: string) {
   const from = new Map<string, Need[]>();
   for (const need of all) {
@@ -42,7 +42,7 @@ function reached(all: readonly Need[], near: End, far: End, start: string) {
   for (const key of found) {
     for (const need of from.get(key) ?? []) {
       needs.push(need);
-      found.add(need[far]); // grows meanwhile
+      found.add(need[far]); // grows during the loop
       arriving.set(need[far], (arriving.get(need[far]) ?? 0) + 1);
     }
   }

@@ -20,7 +20,7 @@ export function prerequisiteDraftOf({ flag_key, enabled = true, variants = [] }:
   return { flag_key, state: enabled ? "on" : "off", variants };
 }
 
-/** Throws a Problem if variants are needed and none is chosen, which would mean any. */
+/** Throws a Problem if variants are required and none is chosen, because an empty list means any variant. */
 export function prerequisitesOf(drafts: readonly PrerequisiteDraft[]): Prerequisite[] {
   const empty = drafts.flatMap(({ state, variants }, place) =>
     state === "variants" && variants.length === 0

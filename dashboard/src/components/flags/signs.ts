@@ -1,4 +1,4 @@
-/** Signs that something uses a flag, and whether they are new to somebody who waits for one. */
+/** Evidence that something uses a flag, and whether it is new to somebody who waits for it. */
 
 import type { Connection } from "../../api/connections";
 import type { components } from "../../api/schema";
@@ -17,7 +17,7 @@ export interface Sign {
 
 const RECENT_MILLISECONDS = 120_000;
 
-/** A sign counts if it is not the one that was there at the start, or if that was recent: the program was run before. */
+/** Evidence counts if it is newer than at the start, or if it was recent then, because the program ran just before. */
 export function isNews(sign: Sign | null, first: Sign | null, startedAt: number): boolean {
   if (sign === null) return false;
   return sign.id !== first?.id || Date.parse(sign.at) > startedAt - RECENT_MILLISECONDS;

@@ -4,15 +4,15 @@ import { useRef } from "react";
 import { withWeight } from "./weights";
 
 /**
- * Returns what sets a share, in tenths of a percent. What the others get follows from the shares before the edit, so that
- * the digits typed on the way to a number do not matter.
+ * Returns what sets a share, in tenths of a percent. The other shares are computed from those before the edit, so that
+ * intermediate digits while typing do not matter.
  */
 export function useShares(shares: readonly number[], setAll: (shares: readonly number[]) => void) {
   const edit = useRef<{ readonly place: number; readonly before: readonly number[]; readonly now: string } | null>(
     null,
   );
   return (place: number, share: number) => {
-    if (share === shares[place]) return; // the field repeats what it is given
+    if (share === shares[place]) return; // the field also calls back for a value that it was given
     const last = edit.current;
     const goesOn = last?.place === place && last.now === shares.join();
     const before = goesOn ? last.before : shares;

@@ -1,4 +1,4 @@
-/** Variants as they are edited: every value is a text, which all variants read as the same type. */
+/** Variants as they are edited: every value is a text, and the texts of all variants are parsed as one type. */
 
 import type { Variant } from "../../api/client";
 import { type FieldProblem, Problem } from "../../api/problem";

@@ -15,7 +15,7 @@ export function currentView<View extends { readonly search: object }>(
   return views.find((view) => isSameSearch(view.search, search));
 }
 
-/** A view changes no flag, so it may be saved by whoever may change flags somewhere. */
+/** A view changes no flag, so everyone who may change flags in some environment may save one. */
 export function maySaveViews(own: OwnPermissions | undefined): boolean {
   if (!own) return false;
   return [own.permissions, ...Object.values(own.environments)].some((each) => each.includes("flags:write"));

@@ -5,7 +5,7 @@
 
 const TOTAL = 1000;
 
-/** The same proportions with another sum. What rounding leaves goes to the weights that lost most by it. */
+/** The same proportions with another sum. The remainder of the rounding goes to the weights that lost most by it. */
 export function scaled(weights: readonly number[], total = TOTAL): number[] {
   const sum = weights.reduce((all, each) => all + each, 0);
   if (sum === 0 && weights.length > 0) return scaled(Array<number>(weights.length).fill(1), total);
@@ -28,7 +28,7 @@ export function withWeight(weights: readonly number[], place: number, weight: nu
   return scaled(weights.toSpliced(place, 1), TOTAL - weight).toSpliced(place, 0, weight);
 }
 
-/** An even division stays even. Any other was set on purpose and is kept: the new variant gets no users. */
+/** An even division stays even. Any other division was chosen and is kept, so the new variant gets no users. */
 export function withOneMore(weights: readonly number[]): number[] {
   return isEven(weights) ? scaled(Array<number>(weights.length + 1).fill(1)) : [...weights, 0];
 }

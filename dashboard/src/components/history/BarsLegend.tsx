@@ -1,4 +1,4 @@
-/** The meaning of a chart's colours and, if two series are compared, which bars are whose and what they add up to. */
+/** The meaning of a chart's colours and, if two series are compared, which bars belong to which, with their totals. */
 
 import type { CSSProperties } from "react";
 import { type Chart, inWords, totalOf } from "./chartBars";

@@ -26,7 +26,7 @@ export interface HistoryChartProps {
   readonly flagKey: string;
   /** The flag with this key, unless it was deleted. */
   readonly flag: Flag | undefined;
-  /** Whether to say that the chart counts more than the rows below it show. */
+  /** Whether to say that the chart counts more than the rows below it. */
   readonly isOfAll: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Filters of a history by what one flag gave: a variant, and the rule that matched. */
+/** Filters of a history by the result of one flag: a variant, and the rule that matched. */
 
 import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -50,7 +50,7 @@ interface Choice {
   readonly label: string;
 }
 
-/** The history keeps what was deleted, so the chosen value may no longer be among the choices. */
+/** The history keeps deleted values, so the chosen value may no longer be among the choices. */
 function withChosen(choices: readonly Choice[], chosen: string, label: string): readonly Choice[] {
   if (chosen === "" || choices.some(({ value }) => value === chosen)) return choices;
   return [...choices, { value: chosen, label }];

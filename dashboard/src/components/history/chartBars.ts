@@ -134,7 +134,7 @@ function partsOf(all: readonly Counts[], split: Split): Part[] {
   const sums = new Map<string, number>();
   for (const counts of all) for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count);
   const known = [...sums].filter(([key]) => key.startsWith("=")).toSorted((a, b) => b[1] - a[1]);
-  // In the order of their names, so that a part keeps its colour when another becomes more frequent.
+  // Sorted by name, so that a part keeps its colour when another becomes more frequent.
   const most = known.slice(0, MOST_PARTS).toSorted(([a], [b]) => a.localeCompare(b));
   const shown = most.map(([key], place) => ({
     key,
@@ -162,7 +162,7 @@ function barOf(start: number, counts: Counts, parts: readonly Part[]): ChartBar 
   return { start, counts: found, total: found.reduce((sum, count) => sum + count, 0) };
 }
 
-/** "30 on, 5 off"; in percent with their shares. Parts that did not occur are left out, but for on and off. */
+/** "30 on, 5 off"; in percent with their shares. Parts without evaluations are left out, except on and off. */
 export function inWords({ counts, total }: Pick<ChartBar, "counts" | "total">, parts: readonly Part[], scale: Scale) {
   const said = parts
     .map(({ key, name }, index) => ({ key, name, count: counts[index] ?? 0 }))

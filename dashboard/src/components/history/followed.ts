@@ -16,7 +16,7 @@ const MOST_ON_FIRST_PAGE = 200;
 /** Instances record their evaluations in batches, so that an entry can be older than one that was there before it. */
 const LATE_MILLISECONDS = 5_000;
 
-/** The time since which entries are asked for, so that none is missed that was recorded late. */
+/** The time from which entries are loaded, so that none is missed that was recorded late. */
 export function sinceNewest(newest: Entry): string {
   return new Date(Date.parse(newest.evaluated_at) - LATE_MILLISECONDS).toISOString();
 }

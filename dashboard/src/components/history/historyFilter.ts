@@ -18,7 +18,10 @@ export function filterOf(search: HistorySearch, flagKey: string): EvaluationFilt
   };
 }
 
-/** Whether evaluations of a flag are recorded with the rule that matched. A flag that only looks users up has no need. */
+/**
+ * Whether evaluations of a flag are recorded with the rule that matched. A flag with only look-ups of users does not
+ * need that.
+ */
 export function recordsRules(flag: Flag, rules: readonly Rule[]): boolean {
   return (
     flag.variants.length > 0 || flag.prerequisites.length > 0 || rules.some((rule) => rule.enabled && saysMore(rule))

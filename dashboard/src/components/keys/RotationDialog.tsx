@@ -1,4 +1,4 @@
-/** Shows whether applications have moved from an SDK key to the one that replaces it, and offers to revoke the old one. */
+/** Shows whether applications use the SDK key that replaces another one, and offers to revoke the old one. */
 
 import { Alert, Button, Group, Modal, Stack, Text, Title } from "@mantine/core";
 import type { Environment } from "../../api/client";

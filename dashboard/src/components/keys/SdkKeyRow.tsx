@@ -114,7 +114,7 @@ function RevokeDialog({ projectId, environment, sdkKey, onRevoked, ...dialog }: 
   );
 }
 
-/** The key that this one replaces, whether it is still in use, and a button that goes on with its rotation. */
+/** The key that this one replaces, whether it is still in use, and a button that continues its rotation. */
 function Replaced({ projectId, environment, sdkKey, replaced, onRevoked }: Props & { readonly replaced: SdkKey }) {
   const watching = useDialog();
   const revocation = useDialog();

@@ -14,7 +14,7 @@ interface Secret {
   readonly copy: string;
   readonly secret: string;
   readonly command: string;
-  /** What the button says that ends the dialog. */
+  /** The label of the button that closes the dialog. */
   readonly done?: string;
 }
 

@@ -18,12 +18,12 @@ export function isDay(text: string): boolean {
 
 export function momentOf({ expires_at: choice, date }: ExpiryDraft, now: number): string | null {
   if (choice === "never") return null;
-  // To the end of the day where the person is.
+  // Until the end of the day in the person's time zone.
   const end = choice === "date" ? new Date(endOf(date)) : new Date(now + Number(choice) * DAY_MILLISECONDS);
   return end.toISOString();
 }
 
-/** The choice that makes something work for about as long as it was to work that exists. */
+/** The choice for about the same lifetime as an existing key or token. */
 export function likeExpiryOf(made: { readonly created_at: string; readonly expires_at: string | null }): ExpiryDraft {
   if (made.expires_at === null) return { expires_at: "never", date: "" };
   const days = (Date.parse(made.expires_at) - Date.parse(made.created_at)) / DAY_MILLISECONDS;

@@ -19,7 +19,7 @@ export function sdkKeyOf({ name, environment, kind, ...expiry }: SdkKeyDraft, no
 
 export type RotationDraft = Pick<SdkKeyDraft, "name" | "expires_at" | "date">;
 
-/** A key like this one, which works for as long. */
+/** A key like this one, with the same lifetime. */
 export function rotationOf(key: SdkKey): RotationDraft {
   return { name: key.name, ...likeExpiryOf(key) };
 }

@@ -1,4 +1,7 @@
-/** Programs that send an event of a metric. None of the values needs quoting: keys consist of letters, digits and signs. */
+/**
+ * Programs that send an event of a metric. None of the values needs quoting: keys consist of letters, digits and a few
+ * signs.
+ */
 
 import type { Metric } from "../../api/metrics";
 import { shell } from "../../lib/snippets";

@@ -18,7 +18,7 @@ interface Props {
   readonly projectId: string;
   readonly environments: readonly Environment[];
   readonly person: PersonSearch;
-  /** The evaluation that says most about the user now, in each environment. */
+  /** The most informative evaluation of the user in each environment. */
   readonly latest: readonly (Evaluation | null)[];
   readonly onSearch: (next: PersonSearch) => void;
 }

@@ -1,4 +1,4 @@
-/** Says with which attributes a user's present answers are made, in each environment. */
+/** Says which attributes are used for a user's present results in each environment. */
 
 import { Text } from "@mantine/core";
 import type { Environment } from "../../api/client";

@@ -1,4 +1,6 @@
-/** Why a result changed: the change that made the difference, with who made it, or what was different about the user. */
+/**
+ * Why a result changed: the change that made the difference, with who made it, or what was different about the user.
+ */
 
 import { Text } from "@mantine/core";
 import type { FoundCause } from "../../api/causes";
@@ -11,7 +13,7 @@ import classes from "./People.module.css";
 
 interface Props {
   readonly projectId: string;
-  /** Undefined while it is looked for, and if it has not been found. */
+  /** Undefined while it is loading, and if it was not found. */
   readonly found: FoundCause | undefined;
   readonly isPending: boolean;
   readonly failed: boolean;

@@ -6,7 +6,7 @@ import { people as texts } from "../../texts/people";
 import { Answer } from "../history/Answer";
 import { DataTable } from "../shared/DataTable";
 import classes from "./People.module.css";
-import { outcomeInWords } from "./Said";
+import { outcomeInWords } from "./RecordedSummary";
 
 interface Props {
   readonly outcomes: readonly (readonly [key: string, outcome: Evaluation["flags"][string]])[];

@@ -13,7 +13,7 @@ export function differenceInWords({ name, before, after }: Difference): string {
   return texts.attribute(called, valueInWords(before), valueInWords(after));
 }
 
-/** A text as it is, anything else as JSON. */
+/** A text unchanged, anything else as JSON. */
 function valueInWords(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

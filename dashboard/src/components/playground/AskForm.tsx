@@ -1,4 +1,4 @@
-/** Asks for users, environments and flags. */
+/** The form for users, environments and flags. */
 
 import { Alert, Button, MultiSelect, Stack, Textarea } from "@mantine/core";
 import { useState } from "react";

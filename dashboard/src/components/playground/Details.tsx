@@ -1,4 +1,4 @@
-/** Why one answer is as it is, with the ways to the flag and to the user. */
+/** The explanation of one result, with links to the flag and to the user. */
 
 import { answerOf, type Column, type Grid, reasonOf } from "./grid";
 import { nameOf } from "./playgroundUsers";

@@ -1,4 +1,4 @@
-/** Leads through the parts of a long list. */
+/** Navigates the parts of a long list. */
 
 import { Group, Text } from "@mantine/core";
 import { playground as texts } from "../../texts/playground";

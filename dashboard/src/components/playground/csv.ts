@@ -11,8 +11,8 @@ export interface CsvRow {
 }
 
 const LINE_END = /\r\n|\r|\n/g;
-// A spreadsheet takes a cell that begins like this for a formula, which whoever chose the text could make it run.
-// Some take the wide forms of East Asian keyboards for the same.
+// A spreadsheet treats a cell that begins like this as a formula, so the author of the text could make it run one. Some
+// treat the wide forms of East Asian keyboards in the same way.
 const FORMULA = /^[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]/;
 const NEEDS_QUOTES = /[",\r\n]/;
 
@@ -58,7 +58,7 @@ function afterLine(text: string, at: number): number {
   return LINE_END.exec(text) ? LINE_END.lastIndex : text.length;
 }
 
-/** Rows as CSV, with an apostrophe in front of what a spreadsheet would take for a formula. */
+/** Rows as CSV, with an apostrophe before texts that a spreadsheet would treat as a formula. */
 export function writeCsv(rows: readonly (readonly string[])[]): string {
   return rows.map((cells) => `${cells.map(written).join(",")}\r\n`).join("");
 }

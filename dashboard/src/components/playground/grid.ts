@@ -1,4 +1,4 @@
-/** The grid of the playground: what it shows of the answers, in what environments differ, and the same as CSV. */
+/** The grid of the playground: the results that it shows, the differences between environments, and the same as CSV. */
 
 import type { Environment } from "../../api/client";
 import type { components } from "../../api/schema";
@@ -10,7 +10,7 @@ import { nameOf, type PastedUser } from "./playgroundUsers";
 export const ENVIRONMENTS_MAX = 5;
 export const FLAGS_MAX = 200;
 
-const ADDRESS_MAX = 2_000; // longer addresses are cut or refused on their way
+const ADDRESS_MAX = 2_000; // longer URLs may be cut off or refused
 
 export type Answers = components["schemas"]["PlaygroundOut"];
 export type FlagAnswers = components["schemas"]["PlaygroundFlagOut"];

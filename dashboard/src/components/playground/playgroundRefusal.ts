@@ -1,4 +1,4 @@
-/** Puts a refusal of the server in the terms of the page: the lines of the users, and the keys of the flags. */
+/** Translates a refusal of the server into the terms of the page: the lines of the users, and the keys of the flags. */
 
 import { lineOf, Problem } from "../../api/problem";
 import { playground as texts } from "../../texts/playground";

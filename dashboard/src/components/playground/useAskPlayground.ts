@@ -1,4 +1,4 @@
-/** Asks what users would get, and puts the answers into a grid. */
+/** Loads the results of users, and puts them into a grid. */
 
 import { useMutation } from "@tanstack/react-query";
 import { askPlayground } from "../../api/playground";

@@ -83,7 +83,7 @@ interface FactProps<T> {
   readonly children: (data: T) => ReactNode;
 }
 
-/** Its name leads to the page that has more of it. */
+/** Its name links to the page with more. */
 function Fact<T>({ page, name, at, query, children }: FactProps<T>) {
   const isKnown = query === undefined || query.data !== undefined;
   return (

@@ -1,4 +1,4 @@
-/** A member with its roles, and what can be done about it. */
+/** A member with its roles and actions. */
 
 import { Group } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";

@@ -29,7 +29,7 @@ function NewProject({ onClose }: Pick<DialogProps, "onClose">) {
     onClose();
     const [first] = await cache.query(environmentsQuery(project.id));
     const params = { projectId: project.id };
-    // The first thing to do there is a flag.
+    // The first step in a new project is to create a flag.
     await (first
       ? navigate({ to: ENVIRONMENT, params: { ...params, environmentId: first.id } })
       : navigate({ to: PROJECT, params }));

@@ -1,4 +1,4 @@
-/** Whether a project demands a second factor of its members. Whoever demands it needs one. */
+/** Whether a project demands a second factor of its members. Only someone who has one can demand it. */
 
 import { Stack, Switch, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-/** A list in which one item has another place. */
+/** Moves one item of a list to another place. */
 export function moved<T>(items: readonly T[], from: number, to: number): T[] {
   const item = items[from];
   if (item === undefined || to < 0 || to >= items.length) return [...items];

@@ -1,4 +1,4 @@
-/** Puts environments in another order, by dragging or step by step. What is dragged is shown where it would be. */
+/** Puts environments in another order, by dragging or step by step. A dragged environment is shown in its new place. */
 
 import { type DragEvent, type RefObject, useEffect, useRef, useState } from "react";
 import type { Environment } from "../../api/client";
@@ -53,7 +53,7 @@ export function useEnvironmentOrder(
         const row = currentTarget.closest("li");
         if (row) dataTransfer.setDragImage(row, 12, row.offsetHeight / 2);
         dataTransfer.effectAllowed = "move";
-        dataTransfer.setData("text/plain", id); // without data, Firefox drags nothing
+        dataTransfer.setData("text/plain", id); // Firefox drags nothing without data
         setDragged({ id, order: environments });
       },
       onDragEnd: () => setDragged(null),

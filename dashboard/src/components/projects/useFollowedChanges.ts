@@ -1,4 +1,4 @@
-/** Shows at once what others change in a project, while its page is seen. */
+/** Shows others' changes in a project at once, while its page is visible. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
@@ -7,7 +7,8 @@ export function useFollowedChanges(projectId: string): void {
   const cache = useQueryClient();
   useEffect(() => {
     let left: AbortController | null = null;
-    // Only a page that is seen keeps a stream: with HTTP/1.1 a browser has six connections to a server, for all pages.
+    // Only a visible page keeps a stream, because with HTTP/1.1 a browser has six connections to a server for all
+    // pages.
     const update = (): void => {
       const isSeen = document.visibilityState === "visible";
       if (isSeen && left === null) {
@@ -16,7 +17,7 @@ export function useFollowedChanges(projectId: string): void {
         import("../../api/live")
           .then(({ followChanges }) => followChanges(cache, projectId, signal))
           .catch(() => {
-            left = null; // the code is not there, such as after an upgrade: the next time the page is seen
+            left = null; // no code, such as after an upgrade: try again when the page is next visible
           });
       } else if (!isSeen) {
         left?.abort();

@@ -152,7 +152,7 @@ function wordsAt(lines: readonly Line[], index: number): string {
   return lines.map(({ words }) => words[index]).join(" / ");
 }
 
-/** A line through the known places, with gaps where nothing is known. A place alone is a dot. */
+/** A line through the known points, with gaps where nothing is known. A single point is a dot. */
 function traced(line: readonly (number | null)[], places: readonly number[]): string {
   return line
     .map((place, index) => {

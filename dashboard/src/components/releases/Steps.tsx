@@ -1,4 +1,4 @@
-/** Where a release stands, as a line of steps: what was done, what is in force, and what comes next and when. */
+/** The progress of a release as a line of steps: what was done, the current step, and what comes next and when. */
 
 import type { Rule } from "../../api/client";
 import type { Release } from "../../api/releases";

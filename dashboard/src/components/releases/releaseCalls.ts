@@ -22,7 +22,9 @@ const SHARES: Readonly<Record<Exclude<Preset, "experiment">, readonly number[]>>
   canary: [10, 100],
 };
 
-/** The body of the call. Guards of an experiment only tell: an experiment is to find out, not to roll out. */
+/**
+ * The body of the call. Guards of an experiment only report, because an experiment is for learning, not for a rollout.
+ */
 export function presetRelease(
   preset: Preset,
   flag: Target,
@@ -37,7 +39,7 @@ export function presetRelease(
       after_seconds: place === 0 ? 0 : spanSeconds,
       changes: {
         ...(place === 0 && { enabled: true }),
-        // Without it, the flag would be on for its rules only, and nobody could be compared.
+        // Without it, the flag would be on only for users who match a rule, and there would be no comparison.
         ...(place === 0 && flag.fallthrough === "off" && { fallthrough: "rollout" as const }),
         rollout_percentage: percentage,
       },

@@ -2,7 +2,7 @@
 
 import type { Span } from "../../lib/chartTimes";
 
-/** Evidence below it is drawn at the bottom: there the flag is rather harmless than harmful. */
+/** Evidence below it is drawn at the bottom: there the flag is more likely harmless than harmful. */
 const LEAST_EVIDENCE = 0.1;
 /** The factor by which the scale extends beyond the threshold. */
 const BEYOND = 3;

@@ -30,8 +30,8 @@ export function nextHour(now: number): string {
 export type MomentProblem = "invalid" | "missing";
 
 /**
- * The moment that a field means; or that it is none, or one that the clock skips when it is put forward. Of a moment that
- * comes twice, when the clock is put back, the first one is meant.
+ * The moment of a field's text, or why there is none: the text is not a time, or the clock skips it when it is put
+ * forward. If the clock shows a time twice because it is put back, the first moment is used.
  */
 export function readMoment(local: string): Date | MomentProblem {
   const at = new Date(local);

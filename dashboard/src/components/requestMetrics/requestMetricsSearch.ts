@@ -19,7 +19,7 @@ export interface RequestMetricsSearch {
 export interface ChosenChart {
   readonly metric: RequestMetric;
   readonly measure: Measure | undefined;
-  /** The label whose values have a line each. */
+  /** The label whose values are separate lines. */
   readonly by: string | null;
   readonly hours: Hours;
   readonly span: Span | null;

@@ -16,7 +16,7 @@ import { Form } from "./Form";
 
 const ChangedMeanwhile = lazy(() => import("./ChangedMeanwhile"));
 
-/** What the action is done to, if it must be as it was when the dialog opened, or be shown first. */
+/** The resource of the action, if its state must be the same as when the dialog opened, or be shown first. */
 export interface Target {
   readonly projectId: string;
   readonly id: string;

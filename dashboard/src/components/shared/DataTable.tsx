@@ -66,7 +66,7 @@ interface RegionProps {
   readonly children: ReactNode;
 }
 
-/** What is wider than the window. It can have the focus, because scrollable content must be scrollable by keyboard. */
+/** Content wider than the window. It can have the focus, because scrollable content must be scrollable by keyboard. */
 export function ScrollRegion({ label, className = classes.region, children }: RegionProps) {
   return (
     <section className={className} tabIndex={0} aria-label={label}>
@@ -75,7 +75,7 @@ export function ScrollRegion({ label, className = classes.region, children }: Re
   );
 }
 
-/** A table in a frame. Of many rows, it has the first ones. */
+/** A table in a frame. It shows only the first of many rows. */
 export function Sheet<Row>({ label, rows, ...table }: Omit<Props<Row>, "className"> & { readonly label: string }) {
   return (
     <ScrollRegion label={label} className={classes.frame}>

@@ -18,7 +18,7 @@ export function DialogFrame({ children, ...rest }: ModalProps) {
 export function FirstFocused({ children }: { children: ReactNode }) {
   const content = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // Later, because the dialog first notes what had the focus, to give it back when it closes.
+    // Later, because the dialog first records which element had the focus, to return it when it closes.
     const timer = window.setTimeout(() => {
       // What comes before the field, such as a code to scan, stays visible on small screens.
       content.current?.querySelector<HTMLElement>("[data-autofocus]")?.focus({ preventScroll: true });

@@ -30,7 +30,7 @@ export function EditMenu({
 }: Props) {
   const { reason, attributes } = useGuard({ needs, within });
   const opener = useRef<HTMLButtonElement>(null);
-  // A dialog returns the focus to the element that had it, which must not be an entry of a menu that has closed.
+  // A dialog returns the focus to the element that had it, so this must not be an entry of a menu that has closed.
   const from = (open: () => void) => () => {
     opener.current?.focus();
     open();

@@ -1,4 +1,4 @@
-/** The button of a page that makes what the page lists. */
+/** The button of a page that creates what the page lists. */
 
 import type { ComponentProps } from "react";
 import { GuardedButton } from "./GuardedButton";

@@ -1,4 +1,4 @@
-/** A page: its title (also the document's), its actions and its content. */
+/** A page: its title, which is also the document's, its actions and its content. */
 
 import { Container, Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";

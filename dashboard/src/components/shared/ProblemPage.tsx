@@ -29,7 +29,7 @@ function NotShown({ error, reset }: ErrorComponentProps) {
     void router.invalidate();
   };
   useEffect(() => onReturn(again));
-  // Requests can fail although the server is there. Then no outage ends, after which the page would be loaded again.
+  // Requests can fail although the server is reachable. Then there is no end of an outage that would reload the page.
   const isCutOff = useOutage() === null && error instanceof Problem && error.status === 0;
   useEffect(() => {
     if (!isCutOff) return;
@@ -79,7 +79,7 @@ function SecondFactorDemanded() {
   );
 }
 
-/** What the account may not see, and what it can do about it. Trying again does not help. */
+/** Shown if the account may not see the page, with what to do. Trying again does not help. */
 export function Locked({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Alert color="signal" variant="light" icon={<IconLock />} title={title}>

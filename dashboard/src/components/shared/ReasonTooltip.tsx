@@ -1,4 +1,4 @@
-/** Says why a control is disabled, also by keyboard and touch; of one that can be used, only the hint. */
+/** Says why a control is disabled, also by keyboard and touch. For an enabled control, it shows only the hint. */
 
 import { Tooltip } from "@mantine/core";
 import type { ReactElement } from "react";

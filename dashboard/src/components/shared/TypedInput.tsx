@@ -1,4 +1,4 @@
-/** A field whose value is used after a pause in typing, so that half a text or a year asks for nothing. */
+/** A field whose value is used after a pause in typing, so that an unfinished text or year sends no request. */
 
 import { TextInput, type TextInputProps } from "@mantine/core";
 import { useTyped } from "../../lib/useTyped";

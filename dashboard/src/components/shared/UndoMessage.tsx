@@ -19,7 +19,7 @@ const SHOWN_MILLISECONDS = 10_000;
 let shown: string | null = null;
 
 /**
- * Replaces the offer before it, so that a press undoes what was done last. `call` says in `done` what the call did, and
+ * Replaces the previous offer, so that it undoes the latest action. `call` says in `done` what the call did, and
  * has the values of its response.
  */
 export function offerUndo(cache: QueryClient, call: Readonly<Record<string, unknown>>, made: MadeChanges): void {
@@ -48,7 +48,7 @@ function UndoMessage({ cache, message, made, onUsed }: Props) {
   useEffect(() => onSessionChange(onUsed), [onUsed]); // another account must not undo it
   const undo = async () => {
     setBusy(true);
-    const turned = await findTurnedOn(cache, made).catch(() => null); // what is wrong, the undo says
+    const turned = await findTurnedOn(cache, made).catch(() => null); // the undo reports its own errors
     if (turned) wantOn({ ...turned, turnOn: () => void undoNow(), cancel: () => setBusy(false) });
     else await undoNow();
   };
@@ -59,9 +59,9 @@ function UndoMessage({ cache, message, made, onUsed }: Props) {
     } catch (error) {
       notifyRefused(texts.notUndone, error);
     }
-    takeChanges(); // an undo is not undone
+    takeChanges(); // an undo cannot be undone
     onUsed();
-    await cache.invalidateQueries(); // it may have been any resource
+    await cache.invalidateQueries(); // the resource can be of any kind
   };
   return (
     <Group justify="space-between" gap="xs" wrap="nowrap">

@@ -1,4 +1,4 @@
-/** A button that unfolds what few people need, such as a call of the API. What is unfolded may have to be loaded. */
+/** A button that unfolds content that few people need, such as a call of the API. The content may have to be loaded. */
 
 import { Group, UnstyledButton } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";

@@ -1,4 +1,4 @@
-/** A time as people say it, with the full time as its tooltip. */
+/** A relative time, such as "3 min ago", with the full time as its tooltip. */
 
 import { useSyncExternalStore } from "react";
 import { ago, inFull } from "../../lib/time";

@@ -14,7 +14,7 @@ export function ConnectionBanner() {
   useEffect(watchConnection, []);
   useEffect(() => onReturn(() => notifyDone(texts.back)), []);
   useEffect(() => {
-    document.documentElement.toggleAttribute("data-outage", outage !== null); // for what loses its colour
+    document.documentElement.toggleAttribute("data-outage", outage !== null); // the page loses its colour
   }, [outage]);
   return (
     <div className={outage ? classes.lost : undefined}>

@@ -11,7 +11,7 @@ interface Props {
   readonly current: ReactNode;
   readonly children: ReactNode;
   readonly shrink?: boolean;
-  /** Called before the menu can be opened, so that what it shows is loaded by then. */
+  /** Called before the menu can be opened, so that its content is loaded in time. */
   readonly onNear?: () => void;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The pages of the environment, the project and the instance, in a group for each of these levels.
  *
- * It stands beside the page, or, where there is no room, opens below the header as a popover.
+ * It is beside the page or, if there is no room, opens below the header as a popover.
  */
 
 import { useQuery } from "@tanstack/react-query";

@@ -1,10 +1,12 @@
-/** The command palette: finds flags, environments, projects and pages, looks users up, and acts, by typing. */
+/**
+ * The command palette: finds flags, environments, projects and pages, looks up users, and performs actions, by typing.
+ */
 
 import { createSpotlight, Spotlight } from "@mantine/spotlight";
 import "@mantine/spotlight/styles.css";
 import { useEffect, useState } from "react";
 import { foundActions } from "./paletteFilter";
-import { keepTyped, onPaletteWish, takeTyped } from "../../lib/paletteWish";
+import { keepTyped, onPaletteRequest, takeTyped } from "../../lib/paletteRequests";
 import { palette } from "../../texts/palette";
 import { IconSearch } from "../shared/icons";
 import { useActs } from "./paletteActs";
@@ -19,7 +21,7 @@ const [store, { open, toggle }] = createSpotlight();
 export default function Palette(here: Here) {
   useEffect(() => {
     open(); // it is only loaded when it was requested
-    return onPaletteWish(() => {
+    return onPaletteRequest(() => {
       if (!store.getState().opened) keepTyped();
       toggle();
     });
@@ -39,7 +41,7 @@ export default function Palette(here: Here) {
         onQueryChange={setQuery}
         scrollable
         maxHeight="60vh"
-        // It would keep its text while it closes, and whoever opens it again would find it there.
+        // Otherwise the field would keep its text while the palette closes, and show it when it opens again.
         transitionProps={{ duration: 0 }}
         overlayProps={{ blur: 0, backgroundOpacity: 0.45 }}
         classNames={{ action: classes.action, actionsGroup: classes.group }}
@@ -49,7 +51,7 @@ export default function Palette(here: Here) {
           leftSection={<IconSearch size={18} />}
           placeholder={palette.placeholder}
           aria-label={palette.label}
-          // What was typed before the field was there.
+          // The text that was typed before the field existed.
           onFocus={() => setQuery((typed) => takeTyped() || typed)}
         />
         {groups.length > 0 ? (
@@ -65,7 +67,7 @@ export default function Palette(here: Here) {
         ) : (
           <Spotlight.Empty>{palette.nothing}</Spotlight.Empty>
         )}
-        {/* After the list, which says where it is. */}
+        {/* Scrolls after the list has laid out its items. */}
         <FirstSelected of={groups.flatMap(({ actions }) => actions.map(({ id }) => id)).join(" ")} />
       </Spotlight.Root>
       {dialogs}
@@ -73,7 +75,7 @@ export default function Palette(here: Here) {
   );
 }
 
-/** Selects the first result whenever the results are others, also when they arrive later. */
+/** Selects the first result whenever the results change, including results that arrive later. */
 function FirstSelected({ of }: { of: string }) {
   useEffect(() => {
     const list = document.getElementById(store.getState().listId);

@@ -1,12 +1,12 @@
 import { UnstyledButton } from "@mantine/core";
 import { IconSearch } from "../shared/icons";
-import { isMac, wishForPalette } from "../../lib/paletteWish";
+import { isMac, requestPalette } from "../../lib/paletteRequests";
 import { t } from "../../texts";
 import classes from "./SearchButton.module.css";
 
 export function SearchButton() {
   return (
-    <UnstyledButton className={classes.button} onClick={wishForPalette}>
+    <UnstyledButton className={classes.button} onClick={requestPalette}>
       <IconSearch size={15} />
       <span className={classes.text}>{t.shell.search}</span>
       <kbd className={classes.keys} aria-hidden>

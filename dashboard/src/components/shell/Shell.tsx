@@ -3,7 +3,7 @@
 import { Link, Outlet, useLocation, useParams, useRouter } from "@tanstack/react-router";
 import { type RefObject, lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { useOutage } from "../../api/connection";
-import { keepTyped, onKeysWish, onPaletteWish, takeTyped } from "../../lib/paletteWish";
+import { keepTyped, onKeysRequest, onPaletteRequest, takeTyped } from "../../lib/paletteRequests";
 import { interruptedSession, onSessionChange } from "../../lib/session";
 import { onWantedOn, type TurningOn, wantedOn, wantOn } from "../../lib/turningOn";
 import { t } from "../../texts";
@@ -101,14 +101,14 @@ function TurnOn() {
 
 function Keys() {
   const [opened, setOpened] = useState(false);
-  useEffect(() => onKeysWish(() => setOpened(true)), []);
+  useEffect(() => onKeysRequest(() => setOpened(true)), []);
   return <KeysDialog opened={opened} onClose={() => setOpened(false)} />;
 }
 
 /** Whether the palette was ever requested; it is only loaded then. */
 function usePaletteWanted(): boolean {
   const [wanted, setWanted] = useState(false);
-  useEffect(() => onPaletteWish(() => setWanted(true)), []);
+  useEffect(() => onPaletteRequest(() => setWanted(true)), []);
   return wanted;
 }
 

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { environmentsQuery } from "../../api/environments";
 import { permissionsQuery } from "../../api/members";
 import type { Action, Group } from "./paletteFilter";
-import { wishForKeys } from "../../lib/paletteWish";
+import { requestKeys } from "../../lib/paletteRequests";
 import { notifyDone } from "../../lib/notify";
 import { reasonAgainst } from "../../lib/roles";
 import { write } from "../../lib/useCopying";
@@ -42,7 +42,7 @@ export function useActs({ projectId, environmentId }: Here) {
     label: palette.keys,
     description: palette.keysHint,
     leftSection: <IconBook size={18} />,
-    onClick: wishForKeys,
+    onClick: requestKeys,
   };
   const acts: Group<Action> = {
     group: palette.actions,

@@ -2,7 +2,7 @@
 
 import { NativeSelect, Textarea, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
-import { type Attribute, ATTRIBUTE_TYPES, type AttributeType, withAttributeType } from "../../lib/asked";
+import { type Attribute, ATTRIBUTE_TYPES, type AttributeType, withAttributeType } from "../../lib/simulatedUser";
 import { t } from "../../texts";
 import { IconButton } from "../shared/IconButton";
 import { IconTrash } from "../shared/icons";

@@ -2,7 +2,7 @@
 
 import { Text } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useId } from "react";
-import type { Attribute } from "../../lib/asked";
+import type { Attribute } from "../../lib/simulatedUser";
 import { t } from "../../texts";
 import { RowFields } from "../shared/RowFields";
 import { Suggestions } from "../shared/Suggestions";

@@ -1,4 +1,4 @@
-/** For how many of the users of the last day a change would change the result. */
+/** The number of users of the last day whose result a change would change. */
 
 import { Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
@@ -15,7 +15,7 @@ const TYPING_MILLISECONDS = 1000; // counting takes the server a while
 interface Props {
   readonly path: FlagPath;
   readonly draft: FlagDraft | null;
-  /** What is saved, if it is not the first draft. */
+  /** The draft that would be saved, if it is not the first one. */
   readonly saved?: FlagDraft;
 }
 

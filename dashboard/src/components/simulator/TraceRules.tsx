@@ -1,4 +1,4 @@
-/** The rules of a trace, in order, with every condition and what the user has. */
+/** The rules of a trace, in order, with every condition and the user's value. */
 
 import type { ReactNode } from "react";
 import type { ConditionTrace, Explanation, RuleTrace, SegmentTrace } from "../../api/explain";

@@ -5,7 +5,7 @@ import { useForm } from "@mantine/form";
 import { lazy, Suspense, useEffect } from "react";
 import type { Flag, FlagPath, Rule } from "../../api/client";
 import { type Explanation, type FlagDraft, useExplain, useLastAsked } from "../../api/explain";
-import { type Asked, nameOf, NOBODY } from "../../lib/asked";
+import { type SimulatedUser, nameOf, NOBODY } from "../../lib/simulatedUser";
 import { DEFAULT_STICKINESS } from "../../lib/audience";
 import { BUILT_IN } from "../../lib/conditions";
 import { t } from "../../texts";
@@ -30,12 +30,12 @@ interface Props {
 
 export function TryIt({ path, flag, rules, makeDraft, onRefused = (error) => error }: Props) {
   const { last = NOBODY, remember } = useLastAsked(path);
-  const form = useForm<Asked>({ initialValues: last });
+  const form = useForm<SimulatedUser>({ initialValues: last });
   const { mutateAsync, data: trace, variables, isSuccess, isIdle, reset } = useExplain(path, flag.key);
   // Without the times of changes: those made here are shown before they are stored, and get their times later.
   const saved = JSON.stringify([flag, ...rules].map((each) => ({ ...each, updated_at: null })));
-  useEffect(reset, [reset, saved]); // an answer of the flag as it was would mislead
-  const submit = async (asked: Asked) => {
+  useEffect(reset, [reset, saved]); // a result of the previous state of the flag would mislead
+  const submit = async (asked: SimulatedUser) => {
     remember(asked);
     try {
       await mutateAsync({ asked, draft: makeDraft?.() ?? null });
@@ -113,7 +113,7 @@ function Result({ trace, user }: { trace: Explanation; user: string }) {
 
 const NOT_CUSTOM: ReadonlySet<string> = new Set([...BUILT_IN, DEFAULT_STICKINESS]);
 
-/** The custom attributes that the flag's own rules and its buckets look at. */
+/** The custom attributes that the flag's own rules and buckets use. */
 function attributesOf(rules: readonly Rule[], stickiness: string): string[] {
   const used = rules.flatMap((rule) => rule.conditions.map((condition) => condition.attribute));
   return [...new Set([...used, stickiness])].filter((name) => !NOT_CUSTOM.has(name)).toSorted();

@@ -71,7 +71,7 @@ function Choice({ projectId, target, present }: ChoiceProps) {
       if (press === presses.current) setPressed(null);
     }
   };
-  /** One after the other, because each depends on what the one before has left. */
+  /** One after the other, because each depends on the result of the previous one. */
   const onPress = (wanted: boolean) => {
     setPressed(wanted);
     presses.current += 1;

@@ -1,4 +1,4 @@
-/** A webhook in the list: where it sends, what it wants and how it fares. */
+/** A webhook in the list: its URL, its events and the state of its deliveries. */
 
 import { Badge, Group, Modal } from "@mantine/core";
 import type { Environment } from "../../api/client";
@@ -34,7 +34,7 @@ interface Props {
   readonly onRotated: (webhook: WebhookWithSecret) => void;
 }
 
-/** In a project. Of the instance, whoever sees the page may do everything. */
+/** For a project. Everyone who sees the page of the instance may do everything there. */
 const NEEDS = "keys:rotate";
 
 export function WebhookRow({ place, environments, webhook, onDeleted, onRotated }: Props) {

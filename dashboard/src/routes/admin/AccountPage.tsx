@@ -1,4 +1,4 @@
-/** One account, as administrators see it: what it has, where it is signed in, and what can be done about it. */
+/** One account, as administrators see it: its resources, its sessions, and the actions. */
 
 import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

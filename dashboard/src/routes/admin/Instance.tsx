@@ -1,4 +1,4 @@
-/** The instance: whether it works, how much it has, and its quotas. */
+/** The instance: its health, its size, and its quotas. */
 
 import type { ReactNode } from "react";
 import { Alert, Stack, Text, Title } from "@mantine/core";

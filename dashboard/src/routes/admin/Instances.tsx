@@ -1,4 +1,4 @@
-/** The instances that serve from one database: who is in touch, serves which changes, and how busy each is. */
+/** The instances that serve from one database: which are connected, which changes they serve, and how busy each is. */
 
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -12,7 +12,7 @@ from flagstaff.serving.applications import Client, Connection
 
 _columns = tables.connections.c
 _key = (_columns.environment_id, _columns.application, _columns.identity)
-_note = dialect.upsert(
+_upsert = dialect.upsert(
     tables.connections,
     lambda insert: insert.on_conflict_do_update(
         index_elements=list(_key),
@@ -31,7 +31,7 @@ async def record_connections(connection: AsyncConnection, seen: Iterable[Connect
     by_key = {(str(each.environment_id), each.client.application, each.client.identity): each for each in seen}
     rows = [_row(by_key[key]) for key in sorted(by_key)]  # in one order, so that processes cannot deadlock
     if rows:
-        await connection.execute(_note(connection), rows)
+        await connection.execute(_upsert(connection), rows)
 
 
 async def list_connections(

@@ -54,7 +54,7 @@ class AccessTokens:
         if found is None:
             raise invalid_access_token()
         token, demand = found
-        self._used.note(token.id, token.last_used_at, self.now())
+        self._used.record(token.id, token.last_used_at, self.now())
         environments = None if token.environments is None else frozenset(token.environments)
         limits = Limits(frozenset(token.permissions), token.project_id, environments)
         return Authenticated(Actor(token.account_id, token.email, TokenName(token.id, token.name), limits), demand)

@@ -69,7 +69,7 @@ class AdministeredProjectOut(ResponseModel):
     name: str
     owner_id: Uuid
     owner_email: str
-    role: RoleName | None = Field(description="Your role in the project; null if you are no member.")
+    role: RoleName | None = Field(description="Your role in the project; null if you are not a member.")
     created_at: Moment
 
 

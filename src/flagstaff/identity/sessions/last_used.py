@@ -13,8 +13,8 @@ class Sightings:
     def __init__(self) -> None:
         self._seen: dict[UUID, datetime] = {}
 
-    def note(self, credential_id: UUID, stored: datetime | None, now: datetime) -> None:
-        """Note that a credential is used; `stored` is its last use in the database."""
+    def record(self, credential_id: UUID, stored: datetime | None, now: datetime) -> None:
+        """Record that a credential is used; `stored` is its last use in the database."""
         if stored is None or now - stored >= SEEN_AGAIN_AFTER:
             self._seen[credential_id] = now
 

@@ -125,7 +125,7 @@ class Sessions:
         if claims.has_session:
             if found.last_seen_at is None:
                 raise invalid_token()
-            self._seen.note(claims.token_id, found.last_seen_at, self.now())
+            self._seen.record(claims.token_id, found.last_seen_at, self.now())
         return found
 
 

@@ -3,7 +3,7 @@
 It handles plain requests for all flags, and plain events, once they have arrived completely, no other request is
 ahead of them, their project is loaded and the instance may evaluate. Any other request (chunks, `Expect`,
 pipelining, HTTP/1.0, an unknown key …) is passed to uvicorn unchanged, and so to the route, which handles them all.
-docs/decisions/0007-evaluate-lane.md explains why it exists and when it can be removed.
+docs/decisions/0007-fast-path.md explains why it exists and when it can be removed.
 """
 
 from asyncio import BaseTransport

@@ -27,7 +27,7 @@ class TracedFastPathProtocol(FastPathProtocol):
             return False  # the application makes the span
         path = endpoint.path
         attributes = {"http.request.method": "POST", "http.route": path, "url.path": path, "url.scheme": "http"}
-        self.tracing.note(beginning, f"POST {path}", attributes, self._status, began)
+        self.tracing.record(beginning, f"POST {path}", attributes, self._status, began)
         return True
 
     def _answer_otherwise(self, answer: Problem, head: Head, request_id: str, marks: Marks) -> None:

@@ -110,12 +110,16 @@ class ClientRoute:
 
     async def _metrics(self, scope: Scope, body: bytes, send: Send) -> None:
         access, environment = await self._open_for_report(scope)
-        await self._note(access, reports.reading_metrics(body, environment, reports.client_in(scope["headers"])))
+        await self._record_reports(
+            access, reports.reading_metrics(body, environment, reports.client_in(scope["headers"]))
+        )
         await _accept(send)
 
     async def _batch(self, scope: Scope, body: bytes, send: Send) -> None:
         access, environment = await self._open_for_report(scope)
-        await self._note(access, reports.reading_batch(body, environment, reports.client_in(scope["headers"])))
+        await self._record_reports(
+            access, reports.reading_batch(body, environment, reports.client_in(scope["headers"]))
+        )
         await _accept(send)
 
     async def _edge_state(self, scope: Scope, body: bytes, send: Send) -> None:
@@ -159,7 +163,7 @@ class ClientRoute:
         self._key_access.admit_report(access)  # before the body is read, which takes milliseconds
         return access, environment
 
-    async def _note(self, access: Access, reading: Generator[None, None, list[Report]]) -> None:
+    async def _record_reports(self, access: Access, reading: Generator[None, None, list[Report]]) -> None:
         await pause()  # large reports may have arrived at once
         found = await in_pieces(reading)
         size = sum(each.size for each in found)

@@ -151,7 +151,7 @@ class Tracing:
         finally:
             detach(token)
 
-    def note(self, beginning: Beginning, name: str, attributes: Attributes, status: int, began: int) -> None:
+    def record(self, beginning: Beginning, name: str, attributes: Attributes, status: int, began: int) -> None:
         """Make the whole span of a request that began at `began`, in nanoseconds since 1970, and was just answered."""
         span = self._begin(beginning, name, {**self._server, **attributes}, began)
         _record_status(span, status)

@@ -4,36 +4,36 @@ const listeners = new Set<() => void>();
 
 export const isMac = /Mac OS X|iPhone|iPad/.test(navigator.userAgent);
 
-export function wishForPalette(): void {
+export function requestPalette(): void {
   for (const listener of listeners) listener();
 }
 
 /** Calls back on every request. Returns a function that stops this. */
-export function onPaletteWish(listener: () => void): () => void {
+export function onPaletteRequest(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
 const keysListeners = new Set<() => void>();
 
-export function wishForKeys(): void {
+export function requestKeys(): void {
   for (const listener of keysListeners) listener();
 }
 
 /** Calls back on every request for the list of keys. Returns a function that stops this. */
-export function onKeysWish(listener: () => void): () => void {
+export function onKeysRequest(listener: () => void): () => void {
   keysListeners.add(listener);
   return () => keysListeners.delete(listener);
 }
 
 let typed = "";
 
-/** Keeps what is typed from now on, because the field for it is not there yet. */
+/** Keeps the text that is typed from now on, because its field does not exist yet. */
 export function keepTyped(): void {
   window.addEventListener("keydown", keep, true); // before the keys of the page
 }
 
-/** What was typed meanwhile. From now on, it is not kept any more. */
+/** Returns the text that was typed in the meantime, and stops keeping it. */
 export function takeTyped(): string {
   window.removeEventListener("keydown", keep, true);
   const taken = typed;
@@ -44,7 +44,7 @@ export function takeTyped(): string {
 function keep(event: KeyboardEvent): void {
   if (event.metaKey || event.ctrlKey || event.altKey) return;
   if (event.key.length > 1 && event.key !== "Backspace") return;
-  event.preventDefault(); // what has the focus until then must not take it
+  event.preventDefault(); // the element that has the focus until then must not receive it
   typed = event.key === "Backspace" ? typed.slice(0, -1) : typed + event.key;
 }
 
@@ -53,10 +53,10 @@ const FIELDS = "input, textarea, select, [contenteditable], [role=dialog], [role
 window.addEventListener("keydown", (event) => {
   if (event.key === "?" && !event.defaultPrevented && !(event.target as HTMLElement).closest(FIELDS)) {
     event.preventDefault();
-    wishForKeys();
+    requestKeys();
   }
   if (event.key.toLowerCase() === "k" && (event.metaKey || event.ctrlKey) && !event.altKey && !event.shiftKey) {
     event.preventDefault();
-    wishForPalette();
+    requestPalette();
   }
 });

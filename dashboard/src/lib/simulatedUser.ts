@@ -1,4 +1,4 @@
-/** The user that the simulator asks about, as it is edited and as it is sent. */
+/** The user in the simulator, as it is edited and as it is sent. */
 
 import { type FieldProblem, Problem } from "../api/problem";
 import { t } from "../texts";
@@ -14,16 +14,16 @@ export interface Attribute {
   readonly text: string;
 }
 
-export interface Asked {
+export interface SimulatedUser {
   readonly userId: string;
   readonly userEmail: string;
   readonly attributes: readonly Attribute[];
 }
 
-export const NOBODY: Asked = { userId: "", userEmail: "", attributes: [] };
+export const NOBODY: SimulatedUser = { userId: "", userEmail: "", attributes: [] };
 
 /** The context of an evaluation. Throws a Problem with the attributes that are not of their type. */
-export function contextOf({ userId, userEmail, attributes }: Asked) {
+export function contextOf({ userId, userEmail, attributes }: SimulatedUser) {
   const wrong: FieldProblem[] = attributes.flatMap(({ name, type, text }, place) =>
     name.trim() && type === "number" && !isNumber(text)
       ? [{ field: `attributes.${place}.text`, message: t.simulator.mustBeNumber }]
@@ -40,14 +40,14 @@ export function contextOf({ userId, userEmail, attributes }: Asked) {
 }
 
 /** The user in one line. */
-export function nameOf({ userId, userEmail, attributes }: Asked): string {
+export function nameOf({ userId, userEmail, attributes }: SimulatedUser): string {
   const given = attributes
     .filter(({ name }) => name.trim())
     .map((each) => `${each.name.trim()}: ${String(valueOf(each))}`);
   return [userId, userEmail, ...given].filter(Boolean).join(", ") || t.simulator.forNobody;
 }
 
-/** Another type starts with a value that it can have. */
+/** Another type starts with a valid value. */
 export function withAttributeType(attribute: Attribute, type: AttributeType): Attribute {
   return { ...attribute, type, text: type === "boolean" ? "true" : attribute.text };
 }

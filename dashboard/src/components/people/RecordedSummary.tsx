@@ -1,4 +1,4 @@
-/** Whom an evaluation was for and when, and what one flag said to them. */
+/** The user and the time of an evaluation, and the result of one flag. */
 
 import { Group, Text } from "@mantine/core";
 import type { Environment, Project } from "../../api/client";
@@ -17,11 +17,11 @@ interface Props {
   readonly project: Project;
   readonly environment: Environment;
   readonly evaluation: Evaluation;
-  /** The flag to speak of; if the evaluation has no flag with this key, it is not mentioned. */
+  /** The key of the flag to show; nothing is shown if the evaluation has no such flag. */
   readonly flagKey: string;
 }
 
-export function Said({ project, environment, evaluation, flagKey }: Props) {
+export function RecordedSummary({ project, environment, evaluation, flagKey }: Props) {
   const { user_id: id, user_email: email, evaluated_at: at, attributes } = evaluation;
   const who = id ?? email ?? texts.unknownUser;
   const outcome = Object.hasOwn(evaluation.flags, flagKey) ? evaluation.flags[flagKey] : undefined;

@@ -34,7 +34,7 @@ async def environments(database: Database) -> list[Environment]:
 
 
 @pytest.fixture
-def upkeep(database: Database, clock: Clock) -> HistoryRetention:
+def retention(database: Database, clock: Clock) -> HistoryRetention:
     return HistoryRetention(database, clock, timedelta(days=90))
 
 
@@ -55,12 +55,12 @@ async def count_uncounted(database: Database, clock: Clock) -> int:
 
 
 async def test_without_a_bound_nothing_is_deleted_and_the_bytes_are_shown(
-    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+    database: Database, clock: Clock, retention: HistoryRetention, environments: list[Environment]
 ) -> None:
-    await upkeep.purge()
-    assert upkeep.bytes == 0
+    await retention.purge()
+    assert retention.bytes == 0
     await record_hours(database, clock, environments[0].id)
-    await upkeep.purge()
+    await retention.purge()
     sizes = [
         sa.select(sa.func.sum(sa.func.length(column)))
         for column in (
@@ -72,39 +72,39 @@ async def test_without_a_bound_nothing_is_deleted_and_the_bytes_are_shown(
     ]
     async with database.read_history() as connection:
         stored = sum([(await connection.execute(size)).scalar_one() for size in sizes])
-    assert upkeep.bytes == stored
-    assert upkeep.deleted == 0
+    assert retention.bytes == stored
+    assert retention.deleted == 0
     assert len(await read(database, environments[0].id)) == 60 * HOURS
 
 
 @pytest.mark.parametrize("is_rolled_up", [False, True])
 async def test_a_history_over_its_bytes_loses_the_oldest_in_every_environment(
-    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment], is_rolled_up: bool
+    database: Database, clock: Clock, retention: HistoryRetention, environments: list[Environment], is_rolled_up: bool
 ) -> None:
     await record_hours(database, clock, *(each.id for each in environments))
     if is_rolled_up:
-        await upkeep.roll_up()
-    await upkeep.purge()
-    before = upkeep.bytes
-    upkeep.max_bytes = before // 2
+        await retention.roll_up()
+    await retention.purge()
+    before = retention.bytes
+    retention.max_bytes = before // 2
     with capture_logs() as logged:
-        await upkeep.purge()
-    assert upkeep.bytes == before // 2
+        await retention.purge()
+    assert retention.bytes == before // 2
     for environment in environments:
         kept = await read(database, environment.id)
         assert 4.5 * 60 <= len(kept) <= 5.5 * 60
         assert kept[0].user_id == f"user-{HOURS - 1}"
-    assert upkeep.deleted >= 8 * 60
+    assert retention.deleted >= 8 * 60
     (entry,) = [each for each in logged if each["event"] == "history_bound_reached"]
-    assert (entry["log_level"], entry["deleted"]) == ("warning", upkeep.deleted)
+    assert (entry["log_level"], entry["deleted"]) == ("warning", retention.deleted)
 
 
 @pytest.fixture
-def disk(upkeep: HistoryRetention) -> Callable[[int], None]:
+def disk(retention: HistoryRetention) -> Callable[[int], None]:
     """Set how much of a disk of 1 TB is free."""
 
     def set_free(free: int) -> None:
-        upkeep.free_disk = lambda: (free, 10**12)
+        retention.free_disk = lambda: (free, 10**12)
 
     return set_free
 
@@ -112,23 +112,23 @@ def disk(upkeep: HistoryRetention) -> Callable[[int], None]:
 async def test_by_default_the_oldest_goes_before_the_disk_is_full_and_only_as_much_as_is_needed(
     database: Database,
     clock: Clock,
-    upkeep: HistoryRetention,
+    retention: HistoryRetention,
     environments: list[Environment],
     disk: Callable[[int], None],
 ) -> None:
-    upkeep.max_bytes, upkeep.least_bytes = Settings.load({}).history_max_bytes, 0
+    retention.max_bytes, retention.least_bytes = Settings.load({}).history_max_bytes, 0
     history = History(database, clock)
     for hour in range(HOURS):  # large enough that pages of the file become free
         records = [make_record(3600 * hour + 10 * each, token_urlsafe(700)) for each in range(100)]
         await history.record(make_batch(environments[0].id, LAYOUT, *records))
     clock.advance(hours=HOURS)
-    disk(upkeep.reserve_bytes)
-    await upkeep.purge()
-    before, everything = upkeep.bytes, await read(database, environments[0].id)
-    assert upkeep.deleted == 0
+    disk(retention.reserve_bytes)
+    await retention.purge()
+    before, everything = retention.bytes, await read(database, environments[0].id)
+    assert retention.deleted == 0
 
-    disk(upkeep.reserve_bytes - before // 2)
-    await upkeep.purge()
+    disk(retention.reserve_bytes - before // 2)
+    await retention.purge()
 
     kept = await read(database, environments[0].id)
     if database.is_postgresql:  # a disk that cannot be measured
@@ -137,63 +137,63 @@ async def test_by_default_the_oldest_goes_before_the_disk_is_full_and_only_as_mu
     assert 400 <= len(kept) <= 600
     assert kept == everything[: len(kept)]
     for _ in range(5):  # the disk has no more room than before, but the file has
-        await upkeep.purge()
+        await retention.purge()
     assert len(await read(database, environments[0].id)) >= 350
 
 
 async def test_a_disk_that_something_else_fills_leaves_the_newest_of_the_history(
     database: Database,
     clock: Clock,
-    upkeep: HistoryRetention,
+    retention: HistoryRetention,
     environments: list[Environment],
     disk: Callable[[int], None],
 ) -> None:
     await record_hours(database, clock, environments[0].id)
-    upkeep.max_bytes = "auto"
+    retention.max_bytes = "auto"
     disk(0)
-    await upkeep.purge()
+    await retention.purge()
     assert len(await read(database, environments[0].id)) == 60 * HOURS
 
 
 async def test_a_history_within_its_bytes_again_is_left_alone(
-    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+    database: Database, clock: Clock, retention: HistoryRetention, environments: list[Environment]
 ) -> None:
     await record_hours(database, clock, environments[0].id)
-    await upkeep.purge()
-    upkeep.max_bytes = upkeep.bytes // 2
-    await upkeep.purge()
-    left, deleted = await read(database, environments[0].id), upkeep.deleted
+    await retention.purge()
+    retention.max_bytes = retention.bytes // 2
+    await retention.purge()
+    left, deleted = await read(database, environments[0].id), retention.deleted
     with capture_logs() as logged:
-        await upkeep.purge()
+        await retention.purge()
     assert await read(database, environments[0].id) == left
-    assert upkeep.deleted == deleted
+    assert retention.deleted == deleted
     assert logged == []
 
 
 async def test_a_first_hour_that_is_too_large_by_itself_keeps_its_newest_part(
-    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+    database: Database, clock: Clock, retention: HistoryRetention, environments: list[Environment]
 ) -> None:
     history = History(database, clock)
     for minute in range(0, 40, 2):
         records = [make_record(60 * minute + second, str(minute)) for second in range(100)]
         await history.record(make_batch(environments[0].id, LAYOUT, *records))
     clock.advance(minutes=40)
-    await upkeep.purge()
-    upkeep.max_bytes = upkeep.bytes // 4
-    await upkeep.purge()
+    await retention.purge()
+    retention.max_bytes = retention.bytes // 4
+    await retention.purge()
     kept = await read(database, environments[0].id)
     assert 0 < len(kept) <= 2000 // 4 + 100
     assert kept[0].user_id == "38"
 
 
 async def test_the_retention_touches_no_environment_without_anything_old(
-    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+    database: Database, clock: Clock, retention: HistoryRetention, environments: list[Environment]
 ) -> None:
     await record_hours(database, clock, environments[0].id)
     clock.advance(days=90, hours=-HOURS / 2)
     now = (clock() - START).total_seconds()
     await History(database, clock).record(make_batch(environments[1].id, LAYOUT, make_record(now)))
-    await upkeep.purge()
+    await retention.purge()
     columns = tables.recorded_environments.c
     async with database.read_history() as connection:
         rows = await connection.execute(sa.select(columns.environment_id, columns.kept_from))
@@ -204,13 +204,13 @@ async def test_the_retention_touches_no_environment_without_anything_old(
 
 
 async def test_counts_of_hours_that_have_passed_are_rolled_up_and_no_others(
-    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+    database: Database, clock: Clock, retention: HistoryRetention, environments: list[Environment]
 ) -> None:
     await record_hours(database, clock, environments[0].id)
     history = History(database, clock)
-    await upkeep.roll_up()
+    await retention.roll_up()
     await history.record(make_batch(environments[0].id, LAYOUT, make_record(3600 * HOURS)))
-    await upkeep.roll_up()
+    await retention.roll_up()
     async with database.read_history() as connection:
         pending = (await connection.execute(sa.select(tables.summaries.c.minute))).scalars().all()
     assert pending == [int(START.timestamp()) // 60 + 60 * HOURS]
@@ -218,49 +218,49 @@ async def test_counts_of_hours_that_have_passed_are_rolled_up_and_no_others(
 
 
 async def test_users_are_counted_for_longer_while_that_was_not_enough_for_all(
-    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+    database: Database, clock: Clock, retention: HistoryRetention, environments: list[Environment]
 ) -> None:
     await record_hours(database, clock, *(each.id for each in environments))
-    upkeep.users_seconds = 0
-    await upkeep.roll_up()
+    retention.users_seconds = 0
+    await retention.roll_up()
     assert await count_uncounted(database, clock) == 2
-    upkeep.users_seconds = 1e-6
+    retention.users_seconds = 1e-6
     seconds = []
     while await count_uncounted(database, clock):
-        seconds.append(upkeep.users_seconds)
-        await upkeep.roll_up()
+        seconds.append(retention.users_seconds)
+        await retention.roll_up()
     assert seconds == [1e-6 * 2**number for number in range(len(seconds))]
     assert len(seconds) > 1
-    assert upkeep.users_seconds == USERS_SECONDS
-    upkeep.users_seconds = MOST_USERS_SECONDS
+    assert retention.users_seconds == USERS_SECONDS
+    retention.users_seconds = MOST_USERS_SECONDS
     await record_hours(database, clock, environments[0].id)
-    await upkeep.roll_up()
-    assert upkeep.users_seconds == MOST_USERS_SECONDS / 2
+    await retention.roll_up()
+    assert retention.users_seconds == MOST_USERS_SECONDS / 2
 
 
 async def test_users_of_late_evaluations_are_counted_within_an_hour(
-    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+    database: Database, clock: Clock, retention: HistoryRetention, environments: list[Environment]
 ) -> None:
     clock.advance(days=10)
-    await upkeep.roll_up()
+    await retention.roll_up()
     await History(database, clock).record(make_batch(environments[0].id, LAYOUT, make_record()))
-    await upkeep.roll_up()
+    await retention.roll_up()
     assert await count_uncounted(database, clock) == 1
     clock.advance(hours=1)
-    await upkeep.roll_up()
+    await retention.roll_up()
     assert await count_uncounted(database, clock) == 0
 
 
 async def test_late_evaluations_that_there_was_no_time_for_are_counted_next(
-    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+    database: Database, clock: Clock, retention: HistoryRetention, environments: list[Environment]
 ) -> None:
     clock.advance(days=10)
     await History(database, clock).record(make_batch(environments[0].id, LAYOUT, make_record()))
-    upkeep.users_seconds = 0
-    await upkeep.roll_up()
+    retention.users_seconds = 0
+    await retention.roll_up()
     assert await count_uncounted(database, clock) == 1
-    upkeep.users_seconds = USERS_SECONDS
-    await upkeep.roll_up()
+    retention.users_seconds = USERS_SECONDS
+    await retention.roll_up()
     assert await count_uncounted(database, clock) == 0
 
 
@@ -287,8 +287,8 @@ async def test_a_layout_that_late_records_need_is_kept(
     assert len(await read(database, environments[0].id)) == 1
 
 
-async def test_a_failure_in_one_environment_leaves_the_upkeep_of_the_others(
-    database: Database, clock: Clock, upkeep: HistoryRetention, environments: list[Environment]
+async def test_a_failure_in_one_environment_does_not_affect_the_retention_of_the_others(
+    database: Database, clock: Clock, retention: HistoryRetention, environments: list[Environment]
 ) -> None:
     await record_hours(database, clock, *(each.id for each in environments))
     summaries = tables.summaries
@@ -297,7 +297,7 @@ async def test_a_failure_in_one_environment_leaves_the_upkeep_of_the_others(
         damage = summaries.update().where(summaries.c.environment == damaged).values(version=99)
         await connection.execute(damage)
     with pytest.raises(ValueError, match="99"):
-        await upkeep.roll_up()
+        await retention.roll_up()
     async with database.read_history() as connection:
         left = set((await connection.execute(sa.select(summaries.c.environment))).scalars())
     assert left == {damaged}

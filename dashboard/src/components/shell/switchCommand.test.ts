@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { ProjectFlag } from "../../api/flagCache";
 import type { FlagInBrief } from "../../api/projectFlags";
-import { readSwitchWish, switchable } from "./switchWish";
+import { readSwitchCommand, switchable } from "./switchCommand";
 
 const production = { id: "p", name: "Production", key: "production" };
 const staging = { id: "s", name: "Staging (EU)", key: "staging" };
@@ -18,20 +18,23 @@ function flag(key: string, ...states: readonly [string, boolean, string?][]): Pr
 }
 
 it("reads what is to be turned on or off, and where", () => {
-  expect(readSwitchWish("turn off new-checkout in Prod", ALL)).toEqual({
+  expect(readSwitchCommand("turn off new-checkout in Prod", ALL)).toEqual({
     enabled: false,
     flag: "new-checkout",
     environments: [production],
   });
-  expect(readSwitchWish(" Turn ON  checkout ", ALL)).toEqual({ enabled: true, flag: "checkout", environments: ALL });
-  expect(readSwitchWish("disable checkout in staging", ALL)?.environments).toEqual([staging]);
-  expect(readSwitchWish("enable checkout", ALL)?.enabled).toBe(true);
-  expect(readSwitchWish("turn off in production", ALL)).toMatchObject({ flag: "", environments: [production] });
+  expect(readSwitchCommand(" Turn ON  checkout ", ALL)).toEqual({ enabled: true, flag: "checkout", environments: ALL });
+  expect(readSwitchCommand("disable checkout in staging", ALL)?.environments).toEqual([staging]);
+  expect(readSwitchCommand("enable checkout", ALL)?.enabled).toBe(true);
+  expect(readSwitchCommand("turn off in production", ALL)).toMatchObject({ flag: "", environments: [production] });
 });
 
 it("takes “in” for a part of the name if no environment is called like that", () => {
-  expect(readSwitchWish("turn off sign in button", ALL)).toMatchObject({ flag: "sign in button", environments: ALL });
-  expect(readSwitchWish("turn off sign in button in prod", ALL)).toMatchObject({
+  expect(readSwitchCommand("turn off sign in button", ALL)).toMatchObject({
+    flag: "sign in button",
+    environments: ALL,
+  });
+  expect(readSwitchCommand("turn off sign in button in prod", ALL)).toMatchObject({
     flag: "sign in button",
     environments: [production],
   });
@@ -39,13 +42,15 @@ it("takes “in” for a part of the name if no environment is called like that"
 
 it("leaves other texts to the rest of the palette", () => {
   for (const text of ["", "turn", "turn offers", "production", "disabled", "return on"]) {
-    expect(readSwitchWish(text, ALL)).toBeNull();
+    expect(readSwitchCommand(text, ALL)).toBeNull();
   }
 });
 
 it("finds the flags that would change, those of the open environment first", () => {
   const found = [flag("a", ["p", true], ["s", true]), flag("b", ["p", false], ["s", true, "2026-11-20T10:00:00Z"])];
-  const wish = readSwitchWish("turn off x", ALL);
-  expect(wish && switchable(wish, found, "s").map(({ flag: { id } }) => id)).toEqual(["as", "ap"]);
-  expect(wish && switchable({ ...wish, enabled: true }, found, null).map(({ flag: { id } }) => id)).toEqual(["bp"]);
+  const command = readSwitchCommand("turn off x", ALL);
+  expect(command && switchable(command, found, "s").map(({ flag: { id } }) => id)).toEqual(["as", "ap"]);
+  expect(command && switchable({ ...command, enabled: true }, found, null).map(({ flag: { id } }) => id)).toEqual([
+    "bp",
+  ]);
 });

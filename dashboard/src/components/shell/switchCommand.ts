@@ -1,4 +1,4 @@
-/** Reads what somebody types into the palette to turn a flag on or off: "turn off new-checkout in Production". */
+/** Parses texts in the palette that turn a flag on or off: "turn off new-checkout in Production". */
 
 import type { Environment } from "../../api/client";
 import type { ProjectFlag } from "../../api/flagCache";
@@ -6,25 +6,25 @@ import type { FlagInBrief } from "../../api/projectFlags";
 
 type Place = Pick<Environment, "id" | "name" | "key">;
 
-export interface SwitchWish {
+export interface SwitchCommand {
   readonly enabled: boolean;
   /** A part of the flag's key or name; empty for the flag of the page. */
   readonly flag: string;
-  /** The environments that can be meant. */
+  /** The environments that match. */
   readonly environments: readonly Place[];
 }
 
 const WISH = /^\s*(?:turn\s+(on|off)|(enable)|disable)(?:\s+(.*))?$/i;
 
-/** Null if the query means something else. */
-export function readSwitchWish(query: string, environments: readonly Place[]): SwitchWish | null {
+/** Null if the query is about something else. */
+export function readSwitchCommand(query: string, environments: readonly Place[]): SwitchCommand | null {
   const found = WISH.exec(query);
   if (!found) return null;
   const [, state, enable, rest = ""] = found;
   const enabled = enable !== undefined || state?.toLowerCase() === "on";
   const parts = /^(?:(.*)\s)?in\s+(\S.*)$/i.exec(rest);
   const named = parts ? environments.filter((each) => startsWith(each, parts[2] ?? "")) : [];
-  // A flag can have "in" in its name, too.
+  // A flag can have "in" in its name as well.
   if (named.length === 0) return { enabled, flag: rest.trim(), environments };
   return { enabled, flag: parts?.[1]?.trim() ?? "", environments: named };
 }
@@ -40,13 +40,15 @@ export interface Switchable {
   readonly environmentId: string;
 }
 
-/** The flags that the wish would change: first those of the environment of the page, then in the environments' order. */
-export function switchable(wish: SwitchWish, found: readonly ProjectFlag[], here: string | null): Switchable[] {
-  const order = wish.environments.map(({ id }) => id).toSorted((a, b) => Number(b === here) - Number(a === here));
+/**
+ * The flags that the command would change: first those of the environment of the page, then in the environments' order.
+ */
+export function switchable(command: SwitchCommand, found: readonly ProjectFlag[], here: string | null): Switchable[] {
+  const order = command.environments.map(({ id }) => id).toSorted((a, b) => Number(b === here) - Number(a === here));
   return order.flatMap((id) =>
     found.flatMap(({ key, flags }) =>
       flags
-        .filter((flag) => flag.environment_id === id && flag.archived_at === null && flag.enabled !== wish.enabled)
+        .filter((flag) => flag.environment_id === id && flag.archived_at === null && flag.enabled !== command.enabled)
         .map((flag) => ({ key, flag, environmentId: id })),
     ),
   );

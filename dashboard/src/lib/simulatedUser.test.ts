@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Problem } from "../api/problem";
-import { type Attribute, contextOf, nameOf, NOBODY, withAttributeType } from "./asked";
+import { type Attribute, contextOf, nameOf, NOBODY, withAttributeType } from "./simulatedUser";
 
 const asked = (...attributes: Attribute[]) => ({ ...NOBODY, userId: " ada ", attributes });
 
