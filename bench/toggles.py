@@ -12,10 +12,11 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.raw_http import Connection, request
 from flagstaff.database.migrate import migrate
@@ -66,7 +67,7 @@ class Fleet:
     def processor_seconds(self) -> float:
         """The processor time that all servers have used, with PostgreSQL's processes that are there now."""
         processes = [server.pid for server in self.servers] + (self.postgres.processes if self.postgres else [])
-        return sum(map(_processor_seconds, processes))
+        return scheduled(processes).ran
 
 
 @asynccontextmanager
@@ -95,13 +96,31 @@ async def fleet(
         yield made
 
 
-def _processor_seconds(process: int) -> float:
-    """That of all threads of a process; nothing if it has ended, as PostgreSQL's workers do."""
-    try:
-        tasks = [(task / "schedstat").read_text() for task in Path(f"/proc/{process}/task").iterdir()]
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
-    return sum(int(each.split()[0]) for each in tasks) / 1e9
+class Scheduled(NamedTuple):
+    """The seconds for which processes have run, those for which they have waited for a processor, and how often."""
+
+    ran: float
+    waited: float
+    slices: int
+
+    def plus(self, other: "Scheduled") -> "Scheduled":
+        """Those of these and of other processes."""
+        return Scheduled(self.ran + other.ran, self.waited + other.waited, self.slices + other.slices)
+
+    def since(self, before: "Scheduled") -> "Scheduled":
+        """What has come since an earlier reading."""
+        return Scheduled(self.ran - before.ran, self.waited - before.waited, self.slices - before.slices)
+
+
+def scheduled(processes: Iterable[int]) -> Scheduled:
+    """That of all threads of these processes; nothing of one that has ended, as PostgreSQL's workers do."""
+    total = Scheduled(0.0, 0.0, 0)
+    for process in processes:
+        with suppress(FileNotFoundError, ProcessLookupError):
+            for task in Path(f"/proc/{process}/task").iterdir():
+                ran, waited, slices = map(int, (task / "schedstat").read_text().split())
+                total = total.plus(Scheduled(ran / 1e9, waited / 1e9, slices))
+    return total
 
 
 async def _prepare(caller: RemoteCaller, servers: Sequence[ServerProcess]) -> tuple[Json, bytes]:

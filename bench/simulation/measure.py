@@ -1,8 +1,10 @@
 """Measures the delays that the simulation starts with, and toggles to compare it with.
 
 `python -m bench.simulation.measure` writes `measured.json`. It takes some minutes, with a PostgreSQL of its own.
+With `--only inputs` or `--only rows`, the other part of the file stays as it is.
 """
 
+import argparse
 import asyncio
 import json
 import statistics
@@ -17,6 +19,7 @@ from uuid import UUID
 
 import asyncpg
 
+from bench.simulation.usage import describe, measure_usage
 from bench.toggles import CONNECTIONS, Fleet, fleet
 from flagstaff.cluster.leases_store import Member
 from flagstaff.cluster.notifications import Notifications
@@ -27,6 +30,7 @@ from tests.support.stores import make_postgresql_template
 
 FILE = Path(__file__).with_name("measured.json")
 COUNTS = (1, 2, 3, 4, 8, 16, 32)
+INPUTS = (1, 4)  # the numbers of instances of which the simulation knows the processor time
 _WARM_UP, _TIMES, _MESSAGES, _SLEEPERS, _RUNS, _RUN = 20, 100, 2000, 20, 5, 30
 
 
@@ -116,29 +120,40 @@ async def _toggles(measured: Fleet) -> list[float]:
     return min([await measured.time_toggles(_RUN) for _ in range(_RUNS)], key=statistics.median)
 
 
-async def _measure() -> dict[str, Any]:
-    measured: dict[str, Any] = {"toggles": {}}
+async def _measure(only: str | None) -> None:
+    measured: dict[str, Any] = json.loads(FILE.read_text()) if only else {}
+    measured = {"delays": {}, "usage": {}, "toggles": {}} | measured
+    inputs, rows = only != "rows", only != "inputs"
     with (
         tempfile.TemporaryDirectory() as folder,
         PostgresServer(settings={"max_connections": str(CONNECTIONS)}) as postgres,
     ):
         await make_postgresql_template(postgres, Path(folder))
-        for count in COUNTS:
+        for count in COUNTS if rows else INPUTS:
             async with fleet(Path(folder) / f"{count}", count, postgres) as made:
-                if count == 1:
+                if inputs and count == 1:
                     measured["delays"] = await _delays(made, Path(folder))
-                taken = measured["toggles"][str(count)] = await _toggles(made)
-            sys.stdout.write(f"{count} instances: {statistics.median(taken):.1f} ms\n")
-            sys.stdout.flush()
+                if inputs and count in INPUTS:
+                    usage = measured["usage"][str(count)] = await measure_usage(made)
+                    _say(f"{count} instances, ms of processor time: {describe(usage)}")
+                if rows:
+                    taken = measured["toggles"][str(count)] = await _toggles(made)
+                    _say(f"{count} instances: {statistics.median(taken):.1f} ms")
             FILE.write_text(json.dumps(measured) + "\n")
-    return measured
+    for name, sample in measured["delays"].items():
+        _say(f"{name}: {statistics.median(sample):.3f} ms")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def main() -> None:
     """Measure, and write the file after each number of instances."""
-    measured = asyncio.run(_measure())
-    for name, taken in measured["delays"].items():
-        sys.stdout.write(f"{name}: {statistics.median(taken):.3f} ms\n")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=("inputs", "rows"), help="what the simulation starts with, or is compared to")
+    asyncio.run(_measure(parser.parse_args().only))
 
 
 if __name__ == "__main__":
