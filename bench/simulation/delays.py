@@ -1,4 +1,4 @@
-"""The measured delays that the simulation draws from."""
+"""The measured processor time that the simulation draws from."""
 
 import json
 import random
@@ -33,18 +33,14 @@ class Usage:
 
 @dataclass(frozen=True)
 class Delays:
-    """Measured durations in seconds, each a sample of many."""
+    """Measured processor time in seconds, each a sample of many, and toggles to compare with."""
 
-    read: Sequence[float]
-    """The time in which an instance reads the leases of all."""
-    send: Sequence[float]
-    """The time in which it sends a notification, in a separate transaction."""
-    delivery: Sequence[float]
-    """The time until another session has received the notification."""
     message: Sequence[float]
-    """One more message in a row, for PostgreSQL and the session that receives it."""
+    """Of an instance, for one more message in a row."""
+    send: Sequence[float]
+    """Of PostgreSQL, for a transaction that notifies."""
     wake: Sequence[float]
-    """One more session that listens to another channel: PostgreSQL wakes it for each transaction that notifies."""
+    """Of a session that listens to another channel, and that a transaction that notifies wakes."""
     alone: Usage
     """With a single instance."""
     beside: Usage
@@ -57,12 +53,12 @@ class Delays:
         """Read `measured.json`, which `bench.simulation.measure` writes."""
         measured = json.loads(_FILE.read_text())
         toggles = {int(count): _seconds(taken) for count, taken in measured["toggles"].items()}
-        names = ("read", "send", "delivery", "message", "wake")
+        names = ("message", "send", "wake")
         return cls(
             alone=_usage(measured["usage"]["1"]),
             beside=_usage(measured["usage"][str(BESIDE)]),
             toggles=toggles,
-            **{name: _seconds(measured["delays"][name]) for name in names},
+            **{name: _seconds(measured["steps"][name]) for name in names},
         )
 
 

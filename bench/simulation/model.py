@@ -123,13 +123,13 @@ class Fleet:
             yield self._now.all_of([answers[each] for each in missing]) | pause
             if not answered.issuperset(missing):
                 yield from self._read()
-                yield from self._send(0, listening=self._setting.instances)
+                yield from self._send(listening=self._setting.instances)
         served = max((each.value for each in loaded.values() if each.processed), default=self._now.now)
         self.toggles.append(Toggle(began, self._now.now - began, max(0.0, served - committed), not missing))
 
     def _read(self) -> Steps:
-        seconds = self._draw("read")
-        yield from self._work(0, seconds / 2, seconds / 2, 1)
+        """Read the leases: a round trip. The processor time is part of that of the toggle."""
+        yield self._now.timeout(self._setting.round_trip + self._idle)
 
     def _hear_and_load(self, instance: int) -> Generator[simpy.Event, Any, float]:
         """Notify an instance of the change, and let it load the change; return when."""
@@ -144,28 +144,28 @@ class Fleet:
     def _draw_load(self) -> tuple[float, float]:
         """The processor time of an instance that loads a change and acknowledges it, and of PostgreSQL for it.
 
-        PostgreSQL's is what a toggle of several instances took beyond that of one, without the sessions woken.
+        PostgreSQL's is what a toggle of several instances took beyond that of one, without the transactions that
+        acknowledge and the sessions woken, which are simulated.
         """
         woken = mean(self._delays.wake) * BESIDE * BESIDE
         beyond = draw(self._chance, self._delays.beside.database) - mean(self._delays.alone.database) - woken
-        return draw(self._chance, self._delays.beside.other), max(0.0, beyond / (BESIDE - 1))
+        stored = beyond / (BESIDE - 1) - mean(self._delays.send)
+        return draw(self._chance, self._delays.beside.other), max(0.0, stored)
 
     def _answer(self, instance: int, loaded: simpy.Event, answered: set[int]) -> Steps:
         """An instance acknowledges the change when it has loaded it."""
         yield loaded
-        yield from self._send(instance, listening=1)
+        yield from self._send(listening=1)
         yield self._now.timeout(self._setting.round_trip / 2)
-        yield from self._use(self._core(0), max(0.0, self._draw("delivery") - self._draw("send")))
+        yield from self._use(self._core(0), self._draw("message"))
         answered.add(instance)
 
-    def _send(self, instance: int, listening: int) -> Steps:
+    def _send(self, listening: int) -> Steps:
         """A transaction that notifies, in one order with all others. It wakes every session; some listen to it."""
         yield self._now.timeout(self._setting.round_trip / 2)
         with self._commits.request() as turn:
             yield turn
-            yield from self._use(self._database, self._draw("send") / 2)
-        yield from self._use(self._core(instance), self._draw("send") / 2)
-        yield self._now.timeout(self._setting.round_trip / 2)
+            yield from self._use(self._database, self._draw("send"))
         self._now.process(self._wake(max(0, listening - 1)))
 
     def _wake(self, passing_on: int) -> Steps:
