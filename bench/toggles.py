@@ -12,10 +12,11 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.raw_http import Connection, request
 from flagstaff.database.migrate import migrate
@@ -29,6 +30,7 @@ from tests.support.workers import a_caller_of_each, worker_pids
 WARM_UP = 20
 CONNECTIONS = 1000  # for 32 instances, with room
 _SETTLE_SECONDS = 0.5
+_SETTLE_SECONDS_EACH = 0.25  # on a busy machine, many that have just started do not confirm a change in time
 _STARTED_AT_ONCE = 4
 _ENVIRON = {
     "FLAGSTAFF_SECRET_KEY": "k" * 32,
@@ -69,7 +71,7 @@ class Fleet:
         processes = self.postgres.processes if self.postgres else []
         for server in self.servers:
             processes += [server.pid, *worker_pids(server)]
-        return sum(map(_processor_seconds, processes))
+        return scheduled(processes).ran
 
 
 @asynccontextmanager
@@ -96,19 +98,38 @@ async def fleet(
             stack.push_async_callback(server.kill)
         for some in range(0, instances, _STARTED_AT_ONCE):
             await asyncio.gather(*(each.start() for each in servers[some : some + _STARTED_AT_ONCE]))
+        await asyncio.sleep(instances * _SETTLE_SECONDS_EACH)
         caller = await stack.enter_async_context(RemoteCaller(servers[0].url))
         made = Fleet(postgres, url, servers, *await _prepare(caller, servers, of_each))
         await made.time_toggles(WARM_UP)
         yield made
 
 
-def _processor_seconds(process: int) -> float:
-    """That of all threads of a process; nothing if it has ended, as PostgreSQL's workers do."""
-    try:
-        tasks = [(task / "schedstat").read_text() for task in Path(f"/proc/{process}/task").iterdir()]
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
-    return sum(int(each.split()[0]) for each in tasks) / 1e9
+class Scheduled(NamedTuple):
+    """The seconds for which processes have run, those for which they have waited for a processor, and how often."""
+
+    ran: float
+    waited: float
+    slices: int
+
+    def plus(self, other: "Scheduled") -> "Scheduled":
+        """Those of these and of other processes."""
+        return Scheduled(self.ran + other.ran, self.waited + other.waited, self.slices + other.slices)
+
+    def since(self, before: "Scheduled") -> "Scheduled":
+        """What has come since an earlier reading."""
+        return Scheduled(self.ran - before.ran, self.waited - before.waited, self.slices - before.slices)
+
+
+def scheduled(processes: Iterable[int]) -> Scheduled:
+    """That of all threads of these processes; nothing of one that has ended, as PostgreSQL's workers do."""
+    total = Scheduled(0.0, 0.0, 0)
+    for process in processes:
+        with suppress(FileNotFoundError, ProcessLookupError):
+            for task in Path(f"/proc/{process}/task").iterdir():
+                ran, waited, slices = map(int, (task / "schedstat").read_text().split())
+                total = total.plus(Scheduled(ran / 1e9, waited / 1e9, slices))
+    return total
 
 
 async def _prepare(caller: RemoteCaller, servers: Sequence[ServerProcess], of_each: int) -> tuple[Json, bytes]:

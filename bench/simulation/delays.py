@@ -1,4 +1,4 @@
-"""The measured delays that the simulation draws from."""
+"""The measured processor time that the simulation draws from."""
 
 import json
 import random
@@ -7,27 +7,44 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+BESIDE = 4
 _FILE = Path(__file__).with_name("measured.json")
 
 
 @dataclass(frozen=True)
-class Delays:
-    """Measured durations in seconds, each a sample of many."""
+class Usage:
+    """Measured processor time in seconds, in samples of many, and that of an instance at rest."""
 
-    toggle: Sequence[float]
-    """A toggle with a single instance, as the client sees it."""
-    reload: Sequence[float]
-    """The time in which an instance loads a changed environment from PostgreSQL."""
-    read: Sequence[float]
-    """The time in which it reads the leases of all instances."""
-    send: Sequence[float]
-    """The time in which it sends a notification, in a separate transaction."""
-    delivery: Sequence[float]
-    """The time until another session has received the notification."""
+    first: Sequence[float]
+    """Of the instance that toggles and its client, for a toggle."""
+    other: Sequence[float]
+    """Of each other instance, for a toggle."""
+    database: Sequence[float]
+    """Of PostgreSQL, for a toggle."""
+    idle: Sequence[float]
+    """The time of a toggle in which nothing ran and nothing waited for a processor."""
+    rest: float
+    """Of an instance at rest, in a second."""
+    database_rest: float
+    """Of PostgreSQL for an instance at rest, in a second."""
+    slices: float
+    """How often an instance at rest, or PostgreSQL for it, begins to run in a second."""
+
+
+@dataclass(frozen=True)
+class Delays:
+    """Measured processor time in seconds, each a sample of many, and toggles to compare with."""
+
     message: Sequence[float]
-    """One more message in a row, for PostgreSQL and the session that receives it."""
+    """Of an instance, for one more message in a row."""
+    send: Sequence[float]
+    """Of PostgreSQL, for a transaction that notifies."""
     wake: Sequence[float]
-    """One more session that listens to another channel: PostgreSQL wakes it for each transaction that notifies."""
+    """Of a session that listens to another channel, and that a transaction that notifies wakes."""
+    alone: Usage
+    """With a single instance."""
+    beside: Usage
+    """With `BESIDE` instances on shared cores, which find the processor's caches cold."""
     toggles: dict[int, Sequence[float]]
     """Toggles with several instances on one machine with two cores, for comparison."""
 
@@ -36,8 +53,13 @@ class Delays:
         """Read `measured.json`, which `bench.simulation.measure` writes."""
         measured = json.loads(_FILE.read_text())
         toggles = {int(count): _seconds(taken) for count, taken in measured["toggles"].items()}
-        names = ("reload", "read", "send", "delivery", "message", "wake")
-        return cls(toggle=toggles[1], toggles=toggles, **{name: _seconds(measured["delays"][name]) for name in names})
+        names = ("message", "send", "wake")
+        return cls(
+            alone=_usage(measured["usage"]["1"]),
+            beside=_usage(measured["usage"][str(BESIDE)]),
+            toggles=toggles,
+            **{name: _seconds(measured["steps"][name]) for name in names},
+        )
 
 
 def draw(chance: random.Random, sample: Sequence[float]) -> float:
@@ -52,3 +74,9 @@ def percentile(sorted_sample: Sequence[float], percent: float) -> float:
 
 def _seconds(milliseconds: Sequence[float]) -> Sequence[float]:
     return [each / 1000 for each in milliseconds]
+
+
+def _usage(measured: dict[str, Sequence[float]]) -> Usage:
+    (rest,), (database_rest,), (slices,) = (measured[name] for name in ("rest", "database_rest", "slices"))
+    samples = {name: _seconds(measured[name]) for name in ("first", "other", "database", "idle")}
+    return Usage(rest=rest / 1000, database_rest=database_rest / 1000, slices=slices, **samples)

@@ -5,22 +5,25 @@ the first one, which loads it and reads the leases meanwhile. Notifications are 
 PostgreSQL commits those that notify in one order. PostgreSQL wakes the session of every instance for each of them, if
 it has not just done so, but only that of the first one passes an acknowledgement on. Whoever has not acknowledged is
 asked every 250 ms.
+
+All of this is processor time, for which instances and PostgreSQL wait in the order in which they ask. Between the
+toggles and during them, each instance runs its periodic tasks and renews its lease, and PostgreSQL does its part.
 """
 
 import random
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from statistics import mean
 from typing import Any
 
 import simpy
 
-from bench.simulation.delays import Delays, draw
+from bench.simulation.delays import BESIDE, Delays, draw
 
 ASK_AGAIN_SECONDS = 0.25
 CONFIRM_SECONDS = 5.0
 LEASE_SECONDS = 3.0
 _LOAD_QUERIES = 2
-_PAUSE_SECONDS = 0.2  # from a toggle's response to the next toggle
 
 Steps = Generator[simpy.Event, Any, None]
 
@@ -41,6 +44,8 @@ class Setting:
     """The factor by which one of the instances is slower to load."""
     stopped_at: float | None = None
     """The time at which one of the instances is paused for good."""
+    pause: float = 0.2
+    """From a toggle's response to the next toggle."""
 
 
 @dataclass(frozen=True)
@@ -69,30 +74,46 @@ class Fleet:
         self._core: Callable[[int], simpy.Resource] = own.__getitem__ if own else lambda _: self._database
         self._commits = simpy.Resource(self._now, 1)
         self._waking = 0  # sessions that have been woken and have not run yet
+        self._usage = delays.beside if shared and setting.instances > 1 else delays.alone
+        round_trips = setting.toggle_queries + _LOAD_QUERIES
+        self._idle = mean(delays.alone.idle) / round_trips  # in each on one machine, until a processor has woken
         self.toggles: list[Toggle] = []
 
     def run(self, toggles: int) -> list[Toggle]:
         """Toggle one after the other."""
+        for instance in range(self._setting.instances):
+            self._now.process(self._rest(instance))
         self._now.run(self._now.process(self._toggle_again_and_again(toggles)))
         return self.toggles
 
     def _toggle_again_and_again(self, toggles: int) -> Steps:
         for _ in range(toggles):
             yield self._now.process(self._toggle())
-            yield self._now.timeout(_PAUSE_SECONDS)
+            yield self._now.timeout(self._setting.pause)
+
+    def _rest(self, instance: int) -> Steps:
+        """What an instance does again and again, and has PostgreSQL do."""
+        usage = self._delays.beside
+        while True:
+            yield self._now.timeout(self._chance.expovariate(usage.slices))
+            if self._is_stopped(instance):
+                return
+            yield from self._use(self._core(instance), usage.rest / usage.slices)
+            yield from self._use(self._database, usage.database_rest / usage.slices)
 
     def _toggle(self) -> Steps:
         began = self._now.now
-        reload = self._draw("reload")
-        whole = self._draw("toggle")
-        yield from self._work(0, max(0.0, whole - reload), queries=self._setting.toggle_queries)
+        own, stored = self._draw_load()
+        whole = draw(self._chance, self._usage.first)
+        database = draw(self._chance, self._delays.alone.database)
+        yield from self._work(0, max(0.0, whole - own), max(0.0, database - stored), self._setting.toggle_queries)
         committed = self._now.now
         others = range(1, self._setting.instances)
         answered: set[int] = set()
         loaded = {other: self._now.process(self._hear_and_load(other)) for other in others}
         answers = {each: self._now.process(self._answer(each, loaded[each], answered)) for each in others}
-        reading = self._now.process(self._work(0, self._draw("read"), queries=1))
-        yield from self._work(0, reload, queries=_LOAD_QUERIES)
+        reading = self._now.process(self._read())
+        yield from self._work(0, own, stored, _LOAD_QUERIES)
         yield reading
         deadline = self._now.now + CONFIRM_SECONDS
         while missing := [each for each in others if each not in answered and not self._has_lapsed(each)]:
@@ -101,36 +122,50 @@ class Fleet:
             pause = self._now.timeout(min(ASK_AGAIN_SECONDS, deadline - self._now.now))
             yield self._now.all_of([answers[each] for each in missing]) | pause
             if not answered.issuperset(missing):
-                yield from self._work(0, self._draw("read"), queries=1)
-                yield from self._send(0, listening=self._setting.instances)
+                yield from self._read()
+                yield from self._send(listening=self._setting.instances)
         served = max((each.value for each in loaded.values() if each.processed), default=self._now.now)
         self.toggles.append(Toggle(began, self._now.now - began, max(0.0, served - committed), not missing))
 
+    def _read(self) -> Steps:
+        """Read the leases: a round trip. The processor time is part of that of the toggle."""
+        yield self._now.timeout(self._setting.round_trip + self._idle)
+
     def _hear_and_load(self, instance: int) -> Generator[simpy.Event, Any, float]:
         """Notify an instance of the change, and let it load the change; return when."""
-        yield self._now.timeout(max(0.0, self._draw("delivery") - self._draw("send")) + self._setting.round_trip / 2)
+        yield self._now.timeout(self._setting.round_trip / 2)
         if self._is_stopped(instance):
             yield self._now.event()
         factor = self._setting.slow_factor if instance == 1 else 1.0
-        yield from self._work(instance, self._draw("reload") * factor, queries=_LOAD_QUERIES)
+        own, stored = self._draw_load()
+        yield from self._work(instance, own * factor, stored, _LOAD_QUERIES)
         return self._now.now
+
+    def _draw_load(self) -> tuple[float, float]:
+        """The processor time of an instance that loads a change and acknowledges it, and of PostgreSQL for it.
+
+        PostgreSQL's is what a toggle of several instances took beyond that of one, without the transactions that
+        acknowledge and the sessions woken, which are simulated.
+        """
+        woken = mean(self._delays.wake) * BESIDE * BESIDE
+        beyond = draw(self._chance, self._delays.beside.database) - mean(self._delays.alone.database) - woken
+        stored = beyond / (BESIDE - 1) - mean(self._delays.send)
+        return draw(self._chance, self._delays.beside.other), max(0.0, stored)
 
     def _answer(self, instance: int, loaded: simpy.Event, answered: set[int]) -> Steps:
         """An instance acknowledges the change when it has loaded it."""
         yield loaded
-        yield from self._send(instance, listening=1)
+        yield from self._send(listening=1)
         yield self._now.timeout(self._setting.round_trip / 2)
-        yield from self._work(0, self._draw("message"))
+        yield from self._use(self._core(0), self._draw("message"))
         answered.add(instance)
 
-    def _send(self, instance: int, listening: int) -> Steps:
+    def _send(self, listening: int) -> Steps:
         """A transaction that notifies, in one order with all others. It wakes every session; some listen to it."""
         yield self._now.timeout(self._setting.round_trip / 2)
         with self._commits.request() as turn:
             yield turn
-            yield from self._use(self._database, self._draw("send") / 2)
-        yield from self._use(self._core(instance), self._draw("send") / 2)
-        yield self._now.timeout(self._setting.round_trip / 2)
+            yield from self._use(self._database, self._draw("send"))
         self._now.process(self._wake(max(0, listening - 1)))
 
     def _wake(self, passing_on: int) -> Steps:
@@ -140,11 +175,12 @@ class Fleet:
         yield from self._use(self._database, self._draw("wake") * woken + self._draw("message") * passing_on)
         self._waking -= woken
 
-    def _work(self, instance: int, seconds: float, queries: int = 0) -> Steps:
-        """Run work that was measured on one idle machine: half of it at the instance, half in PostgreSQL."""
-        yield from self._use(self._core(instance), seconds / 2)
-        yield self._now.timeout(queries * self._setting.round_trip)
-        yield from self._use(self._database, seconds / 2)
+    def _work(self, instance: int, own: float, stored: float, queries: int) -> Steps:
+        """Processor time of an instance and of PostgreSQL in turns, with a round trip for each query."""
+        for _ in range(queries):
+            yield from self._use(self._core(instance), own / queries)
+            yield self._now.timeout(self._setting.round_trip + self._idle)
+            yield from self._use(self._database, stored / queries)
 
     def _use(self, core: simpy.Resource, seconds: float) -> Steps:
         with core.request() as turn:

@@ -1,5 +1,8 @@
 """The simulation of many instances: a seed always gives the same figures, and the model behaves as instances do."""
 
+from dataclasses import replace
+from statistics import mean
+
 import pytest
 
 from bench.simulation.delays import Delays, percentile
@@ -22,9 +25,35 @@ def test_the_same_seed_gives_the_same_toggles_and_another_does_not() -> None:
     assert simulate(setting) != simulate(setting, seed=2)
 
 
-def test_a_single_instance_takes_as_long_as_was_measured() -> None:
+def test_a_single_instance_takes_the_processor_time_that_was_measured_and_what_it_waits_for() -> None:
     simulated = [each.response for each in Fleet(Setting(1, shared_cores=2), DELAYS, 1).run(3000)]
-    assert percentile(sorted(simulated), 50) == pytest.approx(percentile(DELAYS.toggle, 50), rel=0.1)
+    alone = DELAYS.alone
+    assert mean(simulated) == pytest.approx(mean(alone.first) + mean(alone.database) + mean(alone.idle), rel=0.15)
+
+
+def test_instances_that_share_cores_wait_for_each_other_and_those_with_a_core_each_do_not() -> None:
+    shared, own = (median(simulate(Setting(32, shared_cores=cores))) for cores in (2, None))
+    load = mean(DELAYS.beside.other)
+    assert shared > 31 * load / 2  # each of the others loads, on two cores
+    assert own < shared / 2
+
+
+def test_twice_the_processor_time_takes_instances_on_shared_cores_twice_as_long() -> None:
+    beside = DELAYS.beside
+    slower = replace(beside, other=[each * 2 for each in beside.other], rest=0.0, database_rest=0.0)
+    quiet = replace(DELAYS, beside=replace(beside, rest=0.0, database_rest=0.0))
+    once, twice = (
+        median(Fleet(Setting(32, shared_cores=2), delays, 1).run(20))
+        for delays in (quiet, replace(DELAYS, beside=slower))
+    )
+    assert 1.4 < twice / once < 2
+
+
+def test_periodic_tasks_of_instances_take_the_shared_cores_from_a_toggle() -> None:
+    beside = replace(DELAYS.beside, rest=0.03)
+    at_rest = Fleet(Setting(32, shared_cores=2), replace(DELAYS, beside=replace(beside, rest=0.0)), 1).run(20)
+    busy = Fleet(Setting(32, shared_cores=2), replace(DELAYS, beside=beside), 1).run(20)
+    assert median(busy) > 1.3 * median(at_rest)
 
 
 def test_more_instances_and_a_longer_way_take_longer() -> None:
@@ -32,7 +61,7 @@ def test_more_instances_and_a_longer_way_take_longer() -> None:
 
 
 def test_a_toggle_waits_for_a_slow_instance() -> None:
-    assert median(simulate(Setting(3, slow_factor=100))) > 50 * percentile(DELAYS.reload, 50)
+    assert median(simulate(Setting(3, slow_factor=100))) > 50 * percentile(DELAYS.beside.other, 50)
 
 
 def test_a_toggle_waits_for_a_stopped_instance_until_its_lease_has_lapsed_and_later_ones_do_not() -> None:
@@ -45,6 +74,6 @@ def test_a_toggle_waits_for_a_stopped_instance_until_its_lease_has_lapsed_and_la
 
 
 def test_a_toggle_that_is_not_confirmed_in_time_is_refused() -> None:
-    (first, *_) = simulate(Setting(2, slow_factor=10_000))
+    (first, *_) = simulate(Setting(2, slow_factor=100_000))
     assert not first.is_confirmed
     assert first.response == pytest.approx(CONFIRM_SECONDS, abs=1)

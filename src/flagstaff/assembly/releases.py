@@ -26,7 +26,7 @@ def build_releases(foundation: Foundation, flags: Flags, rules: Rules, passed_ti
     ]
     foundation.periodic_tasks += [
         PeriodicTask("releases", RUN_SECONDS, runner.run_due, "applies the steps of releases", by_one_worker=True),
-        PeriodicTask("guards", LOOK_SECONDS, observer.look, "watches releases", by_one_worker=True),
+        PeriodicTask("guards", LOOK_SECONDS, observer.look_if_due, "watches releases", by_one_worker=True),
         PeriodicTask(
             "thresholds",
             WATCH_SECONDS,

@@ -30,6 +30,9 @@ from flagstaff.values.errors import Code, Error
 log = structlog.get_logger(__name__)
 
 LOOK_SECONDS = 0.2
+IDLE_LOOK_SECONDS = 1.0
+"""How soon it looks again when there was no release to observe. Each process looks, so this is most of the queries of
+an instance at rest."""
 HELD_SECONDS = 3.0
 """After how long without a write another process takes over."""
 FAILED_SECONDS = 30.0
@@ -61,6 +64,14 @@ class Observer:
     _releases: dict[UUID, Release] = field(default_factory=dict, init=False)
     _seen: dict[UUID, tuple[object, ...]] = field(default_factory=dict, init=False)
     _rests_until: dict[UUID, float] = field(default_factory=dict, init=False)
+    _idle_until: float = field(default=0.0, init=False)
+
+    async def look_if_due(self) -> None:
+        """Look, unless the last look has just found no release to observe."""
+        if monotonic() < self._idle_until:
+            return
+        await self.look()
+        self._idle_until = 0.0 if self._releases else monotonic() + IDLE_LOOK_SECONDS
 
     async def look(self) -> None:
         """Count what is new for each release that is to be observed; nothing where nothing is new."""
@@ -77,7 +88,7 @@ class Observer:
                 self._seen[environment_id] = latest
 
     async def _list_observed(self) -> list[Release]:
-        async with self.database.query() as connection:  # five times a second, nearly always without news
+        async with self.database.query() as connection:  # again and again, nearly always without news
             wanted = await releases_store.list_observed(connection)
         for release_id, updated_at in wanted.items():
             known = self._releases.get(release_id)
