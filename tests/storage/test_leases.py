@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from flagstaff.cluster.lease import HOLD_SECONDS, LEASE_SECONDS
@@ -85,6 +85,20 @@ def test_an_instance_that_leaves_is_not_waited_for_nor_missed() -> None:
     assert watch.leases.lapsed() == {}
 
 
+def test_the_rows_after_that_of_an_instance_that_leaves_are_read() -> None:
+    watch = Watch()
+    watch.read(row(1))
+    assert watch.read(row(1, is_leaving=True), row(1, "b")) == {"b"}
+
+
+def test_an_instance_arrives_when_it_appears_and_when_it_renews_a_lease_that_had_lapsed() -> None:
+    watch = Watch()
+    renewals = ((1, 0, 1), (2, 1, 1), (2, LEASE_SECONDS, 1), (3, 1, 2), (4, 1, 2))
+    for renewal, after, arrivals in renewals:
+        watch.read(row(renewal), after=after)
+        assert watch.leases.arrivals == arrivals
+
+
 def test_an_instance_whose_place_another_has_taken_is_not_missed() -> None:
     watch = Watch()
     watch.read(row(1, "old", address="here:8000"))
@@ -126,6 +140,7 @@ class Holder:
         return self.is_sure and self.watch.now < self.held_until
 
 
+@example(steps=[("read", 0, 0, 0), ("read", LEASE_SECONDS, 0, 0)])
 @given(steps=st.lists(_steps, max_size=30))
 def test_no_reading_finds_a_lease_lapsed_while_its_holder_still_counts_on_it(
     steps: list[tuple[str, float, float, float]],

@@ -1,11 +1,26 @@
 """Permissions."""
 
+from dataclasses import fields
 from itertools import pairwise
+from uuid import uuid4
 
 import pytest
 
-from flagstaff.projects.members import Role
-from flagstaff.projects.permissions import MEANINGS, PERMISSIONS, Permission, may, require
+from flagstaff.projects.members import Member, Role
+from flagstaff.projects.permissions import (
+    MEANINGS,
+    PERMISSIONS,
+    LimitedMember,
+    Limits,
+    Permission,
+    may,
+    may_grant,
+    noting_checks,
+    require,
+    require_anywhere,
+    require_grant,
+    require_of_token,
+)
 from flagstaff.values.errors import Code, Error
 from tests.support.builders import make_member
 
@@ -63,3 +78,68 @@ def test_a_restricted_admin_cannot_manage_members_and_so_not_lift_the_restrictio
 def test_require_returns_the_member() -> None:
     member = make_member()
     assert require(member, Permission.OWNERS_WRITE) is member
+
+
+def limited(*permissions: Permission, only_in: frozenset[str] | None = None) -> LimitedMember:
+    """An owner's access token."""
+    owner = make_member()
+    facts = {each.name: getattr(owner, each.name) for each in fields(Member)}
+    return LimitedMember(**facts, permissions=frozenset(permissions), only_in=only_in)
+
+
+def test_a_token_for_an_environment_may_do_nothing_in_others_and_only_read_the_project() -> None:
+    token = limited(Permission.PROJECT_READ, Permission.FLAGS_WRITE, only_in=frozenset({"staging"}))
+    assert may(token, Permission.FLAGS_WRITE, "staging")
+    assert not may(token, Permission.FLAGS_WRITE, "production")
+    assert not may(token, Permission.FLAGS_WRITE)
+    assert may(token, Permission.PROJECT_READ)
+
+
+def test_a_token_for_all_environments_may_do_only_what_its_permissions_say() -> None:
+    token = limited(Permission.FLAGS_READ)
+    for environment in (None, "production"):
+        assert may(token, Permission.FLAGS_READ, environment)
+        assert not may(token, Permission.FLAGS_WRITE, environment)
+
+
+def test_a_permission_in_one_environment_is_enough_where_any_will_do_and_none_is_not() -> None:
+    member = make_member(role=Role.VIEWER, environments={"staging": Role.EDITOR})
+    require_anywhere(member, Permission.FLAGS_WRITE, ["production", "staging"])
+    require_anywhere(make_member(), Permission.FLAGS_WRITE, [])
+    with pytest.raises(Error, match="flags:write in at least one environment"):
+        require_anywhere(member, Permission.FLAGS_WRITE, ["production"])
+
+
+def test_what_no_project_decides_is_refused_to_tokens_with_a_place_unless_any_will_do() -> None:
+    needed = Permission.PROJECT_WRITE
+    for limits in (Limits(frozenset({needed}), uuid4()), Limits(frozenset({needed}), None, frozenset({uuid4()}))):
+        require_of_token(limits, needed, anywhere=True)
+        with pytest.raises(Error, match="project:write in all projects"):
+            require_of_token(limits, needed)
+    require_of_token(None, needed)
+    require_of_token(Limits(frozenset({needed})), needed)
+    with pytest.raises(Error, match="project:write in the whole project"):
+        require_of_token(Limits(frozenset({Permission.PROJECT_READ})), needed, anywhere=True)
+
+
+def test_only_owners_grant_the_role_of_an_owner_and_admins_the_others() -> None:
+    owner, admin, editor = (make_member(role=role) for role in (Role.OWNER, Role.ADMIN, Role.EDITOR))
+    assert [[may_grant(each, role) for role in Role] for each in (owner, admin, editor)] == [
+        [True, True, True, True],
+        [False, True, True, True],
+        [False, False, False, False],
+    ]
+    require_grant(admin, Role.EDITOR, Role.VIEWER)
+    with pytest.raises(Error, match="owners:write"):
+        require_grant(admin, Role.EDITOR, Role.OWNER)
+
+
+def test_the_checks_that_are_passed_can_be_made_again() -> None:
+    member = make_member(role=Role.VIEWER)
+    require(member, Permission.FLAGS_READ)
+    with noting_checks() as checks:
+        require(member, Permission.FLAGS_READ, "staging")
+        with pytest.raises(Error):
+            require(member, Permission.FLAGS_WRITE)
+    require(member, Permission.AUDIT_READ)
+    assert checks == {(member.project_id, Permission.FLAGS_READ, "staging")}
