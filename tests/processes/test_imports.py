@@ -8,7 +8,7 @@ import pytest
 
 _PROGRAM = """
 import asyncio, sys
-from flagstaff.cli.main import app
+from flagstaff.__main__ import main
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.settings import Settings
 
@@ -18,17 +18,43 @@ async def serve():
     await flagstaff.stop()
 
 asyncio.run(serve())
-print(*sys.modules)
+print(*(name for name, module in sys.modules.items() if module is not None))
+"""
+_MODELS = """
+from flagstaff.__main__ import main
+from fastapi.openapi.models import OpenAPI
+from pydantic import BaseModel
+
+class Model(BaseModel):
+    name: str
+
+print(OpenAPI.__pydantic_complete__, Model.__pydantic_complete__)
 """
 
 
 @pytest.mark.parametrize(
     "library",
-    ["alembic", "asyncpg", "httpx", "sqlalchemy.dialects.postgresql", "valkey", "webauthn"],
+    [
+        "alembic",
+        "asyncpg",
+        "httpx",
+        "pydantic.v1",
+        "rich",
+        "sqlalchemy.dialects.postgresql",
+        "sqlalchemy.orm",
+        "valkey",
+        "webauthn",
+    ],
 )
 def test_a_new_server_with_sqlite_does_not_load(library: str, loaded: set[str]) -> None:
     assert "flagstaff.serving.fast_path.fast_path" in loaded
     assert [name for name in loaded if name == library or name.startswith(f"{library}.")] == []
+
+
+def test_the_models_of_an_openapi_document_are_not_built_but_others_are() -> None:
+    command = [sys.executable, "-c", _MODELS]
+    outcome = subprocess.run(command, capture_output=True, text=True, check=True, env={})
+    assert outcome.stdout.split() == ["False", "True"]
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,10 @@ import asyncio
 import json
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from flagstaff import __version__
 from flagstaff.assembly.app import describe_api
@@ -54,6 +55,14 @@ def main() -> None:
         sys.exit(f"flagstaff: {error}{reasons}")
 
 
+class _Serve(TyperCommand):
+    """The command `serve`, which collects the settings only if its help is asked for."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self.epilog = serving.settings_table()
+        super().format_help(ctx, formatter)
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"flagstaff {__version__}")
@@ -69,7 +78,7 @@ def flagstaff(
     """Self-hosted feature flags. Settings are environment variables: see `flagstaff serve --help`."""
 
 
-@app.command(epilog=serving.settings_table())
+@app.command(cls=_Serve)
 def serve(
     workers: Annotated[
         str | None,

@@ -4,7 +4,6 @@ import signal
 from functools import partial
 
 import structlog
-from rich.markup import escape
 
 from flagstaff.cli import server
 from flagstaff.cli.greeting import greet, is_first_start
@@ -21,6 +20,8 @@ log = structlog.get_logger(__name__)
 
 def settings_table() -> str:
     """Every setting with its default and meaning, for the help."""
+    from rich.markup import escape  # noqa: PLC0415 -- only the help needs it
+
     lines = [f"[bold]{row.variable}[/bold] ({escape(row.default)}): {escape(row.meaning)}" for row in Settings.rows()]
     return "Settings, all from the environment:\n\n" + "\n\n".join(lines)
 
