@@ -246,6 +246,12 @@ def _description() -> bytes:
     return msgspec.json.format(files(__package__).joinpath("openapi.json").read_bytes(), indent=-1)
 
 
+def preload() -> None:
+    """Make what no application changes. Processes that are forked later share its memory."""
+    _operations()
+    _description()
+
+
 def create_app(
     services: Services,
     evaluate: Evaluate,
