@@ -74,7 +74,6 @@ class Fleet:
         self._core: Callable[[int], simpy.Resource] = own.__getitem__ if own else lambda _: self._database
         self._commits = simpy.Resource(self._now, 1)
         self._waking = 0  # sessions that have been woken and have not run yet
-        self._usage = delays.beside if shared and setting.instances > 1 else delays.alone
         round_trips = setting.toggle_queries + _LOAD_QUERIES
         self._idle = mean(delays.alone.idle) / round_trips  # in each on one machine, until a processor has woken
         self.toggles: list[Toggle] = []
@@ -104,7 +103,7 @@ class Fleet:
     def _toggle(self) -> Steps:
         began = self._now.now
         own, stored = self._draw_load()
-        whole = draw(self._chance, self._usage.first)
+        whole = draw(self._chance, self._delays.alone.first)
         database = draw(self._chance, self._delays.alone.database)
         yield from self._work(0, max(0.0, whole - own), max(0.0, database - stored), self._setting.toggle_queries)
         committed = self._now.now
@@ -157,8 +156,19 @@ class Fleet:
         yield loaded
         yield from self._send(listening=1)
         yield self._now.timeout(self._setting.round_trip / 2)
-        yield from self._use(self._core(0), self._draw("message"))
+        yield from self._use(self._core(0), self._draw_hearing())
         answered.add(instance)
+
+    def _draw_hearing(self) -> float:
+        """The processor time of the first instance for an acknowledgement.
+
+        On shared cores, each wakes it, and finds the caches cold: what a toggle of several instances took it beyond
+        that of one. On a core of its own, it reads many in a row.
+        """
+        if self._setting.shared_cores is None:
+            return self._draw("message")
+        beyond = draw(self._chance, self._delays.beside.first) - mean(self._delays.alone.first)
+        return max(0.0, beyond / (BESIDE - 1))
 
     def _send(self, listening: int) -> Steps:
         """A transaction that notifies, in one order with all others. It wakes every session; some listen to it."""
