@@ -74,9 +74,12 @@ class Fleet:
         self._core: Callable[[int], simpy.Resource] = own.__getitem__ if own else lambda _: self._database
         self._commits = simpy.Resource(self._now, 1)
         self._waking = 0  # sessions that have been woken and have not run yet
+        self._usage = delays.beside if shared and setting.instances > 1 else delays.alone
         round_trips = setting.toggle_queries + _LOAD_QUERIES
         self._idle = mean(delays.alone.idle) / round_trips  # in each on one machine, until a processor has woken
         self.toggles: list[Toggle] = []
+        self.worked = 0.0
+        """The processor time of all toggles so far, without that of instances at rest."""
 
     def run(self, toggles: int) -> list[Toggle]:
         """Toggle one after the other."""
@@ -97,13 +100,13 @@ class Fleet:
             yield self._now.timeout(self._chance.expovariate(usage.slices))
             if self._is_stopped(instance):
                 return
-            yield from self._use(self._core(instance), usage.rest / usage.slices)
-            yield from self._use(self._database, usage.database_rest / usage.slices)
+            yield from self._hold(self._core(instance), usage.rest / usage.slices)
+            yield from self._hold(self._database, usage.database_rest / usage.slices)
 
     def _toggle(self) -> Steps:
         began = self._now.now
         own, stored = self._draw_load()
-        whole = draw(self._chance, self._delays.alone.first)
+        whole = draw(self._chance, self._usage.first)
         database = draw(self._chance, self._delays.alone.database)
         yield from self._work(0, max(0.0, whole - own), max(0.0, database - stored), self._setting.toggle_queries)
         committed = self._now.now
@@ -156,19 +159,8 @@ class Fleet:
         yield loaded
         yield from self._send(listening=1)
         yield self._now.timeout(self._setting.round_trip / 2)
-        yield from self._use(self._core(0), self._draw_hearing())
+        yield from self._use(self._core(0), self._draw("message"))
         answered.add(instance)
-
-    def _draw_hearing(self) -> float:
-        """The processor time of the first instance for an acknowledgement.
-
-        On shared cores, each wakes it, and finds the caches cold: what a toggle of several instances took it beyond
-        that of one. On a core of its own, it reads many in a row.
-        """
-        if self._setting.shared_cores is None:
-            return self._draw("message")
-        beyond = draw(self._chance, self._delays.beside.first) - mean(self._delays.alone.first)
-        return max(0.0, beyond / (BESIDE - 1))
 
     def _send(self, listening: int) -> Steps:
         """A transaction that notifies, in one order with all others. It wakes every session; some listen to it."""
@@ -193,6 +185,10 @@ class Fleet:
             yield from self._use(self._database, stored / queries)
 
     def _use(self, core: simpy.Resource, seconds: float) -> Steps:
+        self.worked += seconds
+        yield from self._hold(core, seconds)
+
+    def _hold(self, core: simpy.Resource, seconds: float) -> Steps:
         with core.request() as turn:
             yield turn
             yield self._now.timeout(seconds)
