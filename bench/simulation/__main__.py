@@ -32,6 +32,7 @@ def main() -> None:
     seed = parser.parse_args().seed
     delays = Delays.load()
     _compare(delays, seed)
+    _compare_processor_time(delays, seed)
     sys.stdout.write("\n")
     _simulate_larger(delays, seed)
 
@@ -49,6 +50,18 @@ def _compare(delays: Delays, seed: int) -> None:
     beyond = [str(count) for count, ratio in ratios.items() if not 1 / (1 + ERROR) <= ratio <= 1 + ERROR]
     said = f"does not hold with {', '.join(beyond)} instances" if beyond else "holds in every row"
     sys.stdout.write(f"\nThe error of the median, at most a factor of {1 + ERROR:.1f}, {said}.\n")
+
+
+def _compare_processor_time(delays: Delays, seed: int) -> None:
+    """The processor time of a toggle, which other work on the machine changes much less than how long it takes."""
+    for count, measured in delays.checked.items():
+        fleet = Fleet(Setting(count, shared_cores=2, pause=0.0), delays, seed)
+        toggles = fleet.run(100)
+        simulated = fleet.worked / len(toggles)
+        sys.stdout.write(
+            f"Processor time of a toggle with {count}: measured {measured * 1000:.1f} ms, "
+            f"simulated {simulated * 1000:.1f} ms ({simulated / measured:.2f}).\n"
+        )
 
 
 def _simulate_larger(delays: Delays, seed: int) -> None:

@@ -5,6 +5,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Self
 
 BESIDE = 4
@@ -45,6 +46,8 @@ class Delays:
     """With a single instance."""
     beside: Usage
     """With `BESIDE` instances on shared cores, which find the processor's caches cold."""
+    checked: dict[int, float]
+    """The median processor time of a toggle, by the number of instances, for comparison."""
     toggles: dict[int, Sequence[float]]
     """Toggles with several instances on one machine with two cores, for comparison."""
 
@@ -57,6 +60,7 @@ class Delays:
         return cls(
             alone=_usage(measured["usage"]["1"]),
             beside=_usage(measured["usage"][str(BESIDE)]),
+            checked={int(count): _whole(int(count), _usage(each)) for count, each in measured["usage"].items()},
             toggles=toggles,
             **{name: _seconds(measured["steps"][name]) for name in names},
         )
@@ -74,6 +78,10 @@ def percentile(sorted_sample: Sequence[float], percent: float) -> float:
 
 def _seconds(milliseconds: Sequence[float]) -> Sequence[float]:
     return [each / 1000 for each in milliseconds]
+
+
+def _whole(instances: int, usage: Usage) -> float:
+    return median(usage.first) + (instances - 1) * median(usage.other) + median(usage.database)
 
 
 def _usage(measured: dict[str, Sequence[float]]) -> Usage:

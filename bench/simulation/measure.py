@@ -25,7 +25,7 @@ from tests.support.stores import make_postgresql_template
 
 FILE = Path(__file__).with_name("measured.json")
 COUNTS = (1, 2, 3, 4, 8, 16, 32)
-INPUTS = (1, 4)  # the numbers of instances of which the simulation knows the processor time
+INPUTS = (1, 4, 16)  # the simulation starts with the processor time of 1 and 4; that of 16 is compared with its own
 _TIMES, _MESSAGES, _SLEEPERS, _RUNS, _RUN = 100, 2000, 20, 5, 30
 
 

@@ -78,6 +78,8 @@ class Fleet:
         round_trips = setting.toggle_queries + _LOAD_QUERIES
         self._idle = mean(delays.alone.idle) / round_trips  # in each on one machine, until a processor has woken
         self.toggles: list[Toggle] = []
+        self.worked = 0.0
+        """The processor time of all toggles so far, without that of instances at rest."""
 
     def run(self, toggles: int) -> list[Toggle]:
         """Toggle one after the other."""
@@ -98,8 +100,8 @@ class Fleet:
             yield self._now.timeout(self._chance.expovariate(usage.slices))
             if self._is_stopped(instance):
                 return
-            yield from self._use(self._core(instance), usage.rest / usage.slices)
-            yield from self._use(self._database, usage.database_rest / usage.slices)
+            yield from self._hold(self._core(instance), usage.rest / usage.slices)
+            yield from self._hold(self._database, usage.database_rest / usage.slices)
 
     def _toggle(self) -> Steps:
         began = self._now.now
@@ -183,6 +185,10 @@ class Fleet:
             yield from self._use(self._database, stored / queries)
 
     def _use(self, core: simpy.Resource, seconds: float) -> Steps:
+        self.worked += seconds
+        yield from self._hold(core, seconds)
+
+    def _hold(self, core: simpy.Resource, seconds: float) -> Steps:
         with core.request() as turn:
             yield turn
             yield self._now.timeout(seconds)

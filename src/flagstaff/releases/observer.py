@@ -31,8 +31,7 @@ log = structlog.get_logger(__name__)
 
 LOOK_SECONDS = 0.2
 IDLE_LOOK_SECONDS = 1.0
-"""How soon it looks again when there was no release to observe. Each process looks, so this is most of the queries of
-an instance at rest."""
+"""How soon it looks again when there was no release to observe."""
 HELD_SECONDS = 3.0
 """After how long without a write another process takes over."""
 FAILED_SECONDS = 30.0
