@@ -4,8 +4,9 @@ It builds an environment of 5,000 flags with 200,000 evaluations and 50,000 chan
 need twenty others. Then it asks every operation that reads, and the large writes: first for the time of an answer and
 the processor time, then once more with a watch on the event loop, for the longest time for which it was held.
 
-With texts, only the rows whose names contain one of them are measured. `--keep FOLDER` keeps the data for the next run
-(not with `--postgresql`, whose server ends with the run), and `--before FILE` compares with the results that an earlier run has written with `--output FILE`.
+With texts, only the rows whose names contain one of them are measured. `--postgresql` starts a server for the run,
+`--keep FOLDER` keeps the data for the next run, and `--before FILE` compares with the results that an earlier run has
+written with `--output FILE`.
 """
 
 import argparse
@@ -124,7 +125,10 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--flags", type=int, default=Sizes.flags)
     parser.add_argument("--evaluations", type=int, default=Sizes.evaluations)
     parser.add_argument("--changes", type=int, default=Sizes.changes)
-    return parser.parse_args()
+    asked = parser.parse_args()
+    if asked.postgresql and asked.keep is not None:
+        parser.error("--keep needs a database that is kept: give --database instead of --postgresql")
+    return asked
 
 
 def _settings(asked: argparse.Namespace) -> dict[str, str]:
