@@ -4,8 +4,9 @@ It builds an environment of 5,000 flags with 200,000 evaluations and 50,000 chan
 need twenty others. Then it asks every operation that reads, and the large writes: first for the time of an answer and
 the processor time, then once more with a watch on the event loop, for the longest time for which it was held.
 
-With texts, only the rows whose names contain one of them are measured. `--keep FOLDER` keeps the data for the next run,
-and `--before FILE` compares with the results that an earlier run has written with `--output FILE`.
+With texts, only the rows whose names contain one of them are measured. `--postgresql` starts a server for the run,
+`--keep FOLDER` keeps the data for the next run, and `--before FILE` compares with the results that an earlier run has
+written with `--output FILE`.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,8 @@ from bench.management_requests import Request, list_others, list_reads
 from bench.report import print_table
 from bench.servers import FlagstaffServer, Switches
 from flagstaff.settings import Settings
+from tests.support.postgres import PostgresServer
+from tests.support.stores import execute
 
 WANTED_SECONDS = 0.005
 _BUSY = 503  # a change that is not served everywhere within its time, on a machine with other work
@@ -90,7 +94,12 @@ def main() -> None:
         cores = choose_cores()
     except NotReadyError as error:
         sys.exit(f"bench: {error}")
-    with tempfile.TemporaryDirectory(prefix="flagstaff-bench-") as folder:
+    os.sched_setaffinity(0, {cores.load})
+    with tempfile.TemporaryDirectory(prefix="flagstaff-bench-") as folder, ExitStack() as stack:
+        if asked.postgresql:
+            postgres = stack.enter_context(PostgresServer())
+            asyncio.run(execute(postgres, "CREATE DATABASE flagstaff"))
+            asked.database = postgres.url("flagstaff")
         data, filled = _fill(asked, Path(folder))
         settings = {f"FLAGSTAFF_{name}": value for name, value in _settings(asked).items()}
         watch_file = Path(folder) / "holds"
@@ -98,7 +107,6 @@ def main() -> None:
         settings["BENCH_HOLDS"] = str(watch_file)
         with FlagstaffServer(cores.server, data, Switches(), settings, module="bench.watched") as server:
             server.wait_until_it_answers("/ready")
-            os.sched_setaffinity(0, {cores.load})
             figures = _measure(server, watch, filled, asked)
     before = json.loads(asked.before.read_bytes()) if asked.before is not None else {}
     _print(figures, before)
@@ -107,7 +115,9 @@ def main() -> None:
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench.management", description="The costs of the management API.")
     parser.add_argument("texts", nargs="*", default=[""], help="only rows whose names contain one of them")
-    parser.add_argument("--database", help="postgresql://… of an empty database (default: SQLite)")
+    databases = parser.add_mutually_exclusive_group()
+    databases.add_argument("--postgresql", action="store_true", help="measure with a PostgreSQL server of its own")
+    databases.add_argument("--database", help="postgresql://… of an empty database (default: SQLite)")
     parser.add_argument("--keep", type=Path, help="a folder that keeps the data, or has kept it")
     parser.add_argument("--output", type=Path, help="where to write the results, as JSON")
     parser.add_argument("--before", type=Path, help="results to compare with")
@@ -115,7 +125,10 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--flags", type=int, default=Sizes.flags)
     parser.add_argument("--evaluations", type=int, default=Sizes.evaluations)
     parser.add_argument("--changes", type=int, default=Sizes.changes)
-    return parser.parse_args()
+    asked = parser.parse_args()
+    if asked.postgresql and asked.keep is not None:
+        parser.error("--keep needs a database that is kept: give --database instead of --postgresql")
+    return asked
 
 
 def _settings(asked: argparse.Namespace) -> dict[str, str]:

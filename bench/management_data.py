@@ -28,6 +28,7 @@ from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.store import user_rollups
 from flagstaff.projects.projects import Environment
 from flagstaff.settings import Settings
+from flagstaff.values.lists import parts_of
 from tests.support.api import Caller, Json, environment_path, flag_path, project_path
 from tests.support.builders import make_environment, make_flag, make_rule, make_segment
 from tests.support.history import Record, make_batch, write
@@ -109,13 +110,17 @@ async def _fill_environments(
     others = [replace(each, enabled=not each.enabled) if n % 7 == 0 else each for n, each in enumerate(others)]
     needy = list(make_needy_flags(homes[2], sizes.needy))
     async with flagstaff.database.transaction() as transaction:
-        connection = transaction.connection
         for number in range(50):
-            await create_segment(connection, _make_segment(homes[0].project_id, number))
-        for flags in (production, others, needy):
-            await create_flags(connection, flags)
-            await create_rules(connection, (rule for each in flags for rule in make_rules(each)))
-        await connection.execute(tables.changes.insert(), list(_changes(actor, production, sizes.changes)))
+            await create_segment(transaction.connection, _make_segment(homes[0].project_id, number))
+    # In parts, since PostgreSQL ends a transaction that rests while this process makes what it writes.
+    for flags in (production, others, needy):
+        for some in parts_of(flags, 200):
+            async with flagstaff.database.transaction() as transaction:
+                await create_flags(transaction.connection, some)
+                await create_rules(transaction.connection, (rule for each in some for rule in make_rules(each)))
+    for rows in parts_of(list(_changes(actor, production, sizes.changes)), 500):
+        async with flagstaff.database.transaction() as transaction:
+            await transaction.connection.execute(tables.changes.insert(), rows)
     async with flagstaff.database.read() as connection:
         newest = tables.changes.select().order_by(tables.changes.c.id.desc()).limit(100)
         changes = [str(row.id) for row in await connection.execute(newest)]

@@ -12,10 +12,11 @@ from flagstaff.applications.local_flags_service import LocalFlagsSource
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.assembly.health import SHARED_SECONDS, Shared
 from flagstaff.concurrency.slots import AT_ONCE, LONG_AT_ONCE, WAITING
-from flagstaff.evaluation.history.layout import RULE_BASE, LayoutFlag
+from flagstaff.evaluation.history.layout import RULE_BASE, Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.flags.flags import Fallthrough, RuleType
 from flagstaff.flags.prerequisites import Prerequisite
+from flagstaff.flags.variants import Variant
 from flagstaff.values.errors import Code, Error
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path, project_path
 from tests.support.builders import make_environment, make_flag, make_rule, store_all
@@ -418,6 +419,48 @@ async def test_many_unknown_fields_are_refused_before_they_are_looked_at(
         assert holds.longest_in_units < LONGEST_UNITS
         answer = await ada.request(method, path, json=UNKNOWN)
         assert field_errors(answer) == {"body": "has 10000 fields; at most 40 are accepted"}
+
+
+async def test_a_large_body_is_checked_decoded_and_validated_in_separate_steps(
+    flagstaff: Flagstaff, ada: Caller, environment: Json
+) -> None:
+    attributes = {f"k{number}": {"a": [number]} for number in range(9_000)}
+    content = json.dumps({"context": {"custom_attributes": attributes}}).encode()
+    path = f"{environment_path(environment)}/explain"
+    assert ada.token
+    await ask(flagstaff.edge.asgi, "POST", path, token=ada.token, content=content)
+    async with watch_holds() as holds:
+        status, _ = await ask(flagstaff.edge.asgi, "POST", path, token=ada.token, content=content)
+    assert status == 400
+    assert holds.longest_in_units < LONGEST_UNITS
+
+
+@pytest.mark.both_databases
+async def test_a_whole_environment_with_conditions_and_variants_is_exported_in_pieces(
+    flagstaff: Flagstaff, ada: Caller, environment: Json
+) -> None:
+    variants = tuple(Variant(key, 250, json.dumps({"text": "Buy now" * 20})) for key in "abcd")
+    await store_flags(flagstaff, environment, 1_000, variants=variants, tags=("checkout", "beta"))
+    path = f"{environment_path(environment)}/export"
+    assert ada.token
+    await ask(flagstaff.edge.asgi, "GET", path, token=ada.token)
+    async with watch_holds() as holds:
+        status, length = await ask(flagstaff.edge.asgi, "GET", path, token=ada.token)
+    assert (status, length > 1_000_000) == (200, True)
+    assert holds.longest_in_units < LONGEST_UNITS
+
+
+async def test_the_layout_of_thousands_of_flags_with_conditions_is_stored_in_pieces(
+    flagstaff: Flagstaff, environment: Json, clock: Clock
+) -> None:
+    start = round(clock().timestamp()) * 1_000_000_000
+    deciders = tuple(Decider(Outcome.USER_ID_RULE, uuid4()) for _ in range(5))
+    flags = [LayoutFlag(uuid4(), f"flag-{number}", 0, Outcome.ON, deciders) for number in range(5_000)]
+    record = (start, "ada", None, bytes([101]) * 5_000)
+    batch = make_batch(UUID(environment["id"]), make_layout(recorded=tuple(flags), constant=()), record)
+    async with watch_holds() as holds:
+        await write(flagstaff.database, batch)
+    assert holds.longest_in_units < LONGEST_UNITS
 
 
 async def test_a_long_unknown_field_is_not_compared_with_ours(ada: Caller, client: Caller, project: Json) -> None:

@@ -14,12 +14,13 @@ from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.audit.changes import Actor
-from flagstaff.concurrency.pacing import until
+from flagstaff.concurrency.pacing import pause, until
 from flagstaff.concurrency.slots import WRITE_WAIT_SECONDS, LongSlots, Slots
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.database.turns import writing_as
 from flagstaff.http.bodies import read_body, replay
 from flagstaff.http.limits import Limits, admit
+from flagstaff.http.nesting import IS_LARGE
 from flagstaff.http.operations import only_reads, operation_of
 from flagstaff.http.responses import ENDS_WITH_CLIENT, IS_STREAM
 from flagstaff.identity.access_tokens import access_tokens as form
@@ -201,6 +202,8 @@ async def _actor(request: Request, _documented: Annotated[object, Depends(_schem
     authenticated: Authenticated = request.state.authenticated
     if operation_of(request.scope) is None:  # its demands on callers are not known, and were not checked
         raise not_found("operation")
+    if IS_LARGE in request.scope["state"]:
+        await pause()  # the framework has decoded the body, and validates it after this
     return authenticated.actor
 
 

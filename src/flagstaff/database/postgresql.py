@@ -1,11 +1,14 @@
 """Connections to PostgreSQL. Only what uses it imports this module and, with it, the driver: see dialect.py."""
 
+import json
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import asyncpg
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from flagstaff.database import dialect
@@ -34,6 +37,16 @@ class _Connection(asyncpg.Connection):
         return status
 
 
+class _LateJson(JSON[Any]):
+    """JSON that is decoded when its row is read, as with SQLite.
+
+    SQLAlchemy has the driver decode it as it arrives: all of a long result in one step of the event loop.
+    """
+
+    def result_processor(self, dialect: sa.Dialect, coltype: object) -> Callable[[str | None], Any]:  # noqa: ARG002
+        return lambda text: None if text is None else json.loads(text)
+
+
 def make_engine(
     url: str, *, command_timeout_seconds: float | None = 30, limits_idle_writes: bool = False
 ) -> AsyncEngine:
@@ -60,6 +73,11 @@ def make_engine(
             "server_settings": {"application_name": "flagstaff", "timezone": "UTC"},
         },
     )
+    engine.dialect.colspecs = {**engine.dialect.colspecs, sa.JSON: _LateJson}
+
+    @sa.event.listens_for(engine.sync_engine, "connect")
+    def leave_json_as_it_is(connection: Any, _record: object) -> None:
+        connection.run_async(lambda driver: driver.reset_type_codec("json", schema="pg_catalog"))
 
     @sa.event.listens_for(engine.sync_engine, "checkin")
     def note(_connection: Any, record: sa.pool.ConnectionPoolEntry) -> None:

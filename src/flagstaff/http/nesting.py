@@ -9,6 +9,7 @@ from itertools import accumulate
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from flagstaff.concurrency.pacing import pause
 from flagstaff.values.errors import invalid_field
 
 NESTING_MAX = 512
@@ -26,6 +27,10 @@ ITEMS_MAX = 60_000
 MARKS_MAX = 8_192
 """Quotes, commas, colons, brackets and backslashes of an evaluation's body, also those in texts."""
 
+IS_LARGE = "is_large"
+"""The name in a request's state by which it says that decoding its body takes a millisecond or more."""
+
+_LARGE_BYTES = 32 * 1024
 _MARKS = b'"\\,:[]{}'
 _BLOCK = 256
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # one level deeper or, as a signed byte, less deep
@@ -84,7 +89,10 @@ def _is_deep(body: bytes) -> bool:
 
 
 class NestingBound:
-    """Refuses bodies that are nested too deeply, or have too many fields or lists, when their last part is read."""
+    """Refuses bodies that are nested too deeply, or have too many fields or lists, when their last part is read.
+
+    A large body is checked, decoded and validated in one step each, with a pause in between.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -96,8 +104,12 @@ class NestingBound:
             message = await receive()
             parts.append(message.get("body", b""))
             if not message.get("more_body"):
-                require_simple(b"".join(parts))
+                body = b"".join(parts)
                 parts.clear()
+                require_simple(body)
+                if len(body) > _LARGE_BYTES:
+                    scope["state"][IS_LARGE] = True
+                    await pause()
             return message
 
         await self._app(scope, receive_simple, send)

@@ -95,8 +95,10 @@ async def explain(
 
 async def read_user(request: Request) -> GivenUser:
     """The user in a request's body."""
-    await pause()  # the body has been read once already, which takes milliseconds if it is large
-    return given_user(read_context(await request.body()))  # from the bytes, so that it is read as in an evaluation
+    await pause()  # the body has been read once already, and each step takes milliseconds if it is large
+    context = read_context(await request.body())  # from the bytes, so that it is read as in an evaluation
+    await pause()
+    return given_user(context)
 
 
 def given_user(context: Context) -> GivenUser:

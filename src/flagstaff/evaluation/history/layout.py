@@ -18,7 +18,7 @@ to `ON`, version 2 also `NO_RULE`, version 3 the rules that decide a flag, versi
 version 5 the attributes that rules look at.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
@@ -171,6 +171,15 @@ class Layout:
     @cached_property
     def digest(self) -> bytes:
         """Sixteen bytes that identify the layout by its content: equal layouts of one environment are stored once."""
+        for _ in self.digesting():
+            pass
+        made: bytes = vars(self)["digest"]
+        return made
+
+    def digesting(self) -> Generator[None, None, None]:
+        """Make the digest in small steps: of thousands of flags with conditions, it takes tens of milliseconds."""
+        if "digest" in vars(self):
+            return
         state = sha256()
         for mark, flags in ((b"r", self.recorded), (b"c", self.constant)):
             for flag in flags:
@@ -178,9 +187,10 @@ class Layout:
                 state.update(b"\n")
                 if flag.says_more:
                     state.update(repr((flag.deciders, flag.has_bucket, flag.variants)).encode())
+                yield
         if self.attributes:
             state.update(repr(self.attributes).encode())
-        return state.digest()[:16]
+        vars(self)["digest"] = state.digest()[:16]
 
     def find_flag(self, key: str) -> FoundFlag | None:
         """The flag with this key."""

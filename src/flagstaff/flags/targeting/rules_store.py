@@ -1,6 +1,7 @@
 """Targeting rules in the database."""
 
 from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -148,8 +149,11 @@ async def list_rules_at_revision(
     In no particular order; converted when read.
     """
     values = {"environment": environment_id, "flags": list(flag_ids)}
-    rows = (await connection.execute(_of_flags_with_revision, values)).all()
-    return rows[0][0] if rows else None, (_RULES.read(row[1:]) for row in rows if row[1] is not None)
+    rows = iter(await connection.execute(_of_flags_with_revision, values))
+    first = next(rows, None)
+    if first is None:
+        return None, iter(())
+    return first[0], (_RULES.read(row[1:]) for row in chain((first,), rows) if row[1] is not None)
 
 
 async def list_rules_of_keys(

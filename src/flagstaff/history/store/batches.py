@@ -10,6 +10,7 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database import dialect, tables
 from flagstaff.evaluation.history.records import RecordBatch, RecordGroup
 from flagstaff.history.store.columns import VERSIONS
@@ -89,6 +90,8 @@ async def write_batch(connection: AsyncConnection, batch: RecordBatch) -> bool:
     groups = [group for group in batch.groups if group.times]
     if not groups or not await is_new_batch(connection, batch.id, groups[0].times[0] // 1000):
         return False
+    for group in groups:
+        await in_pieces(group.layout.digesting())
     numbers = await lock_environments(connection, {group.environment_id for group in groups})
     layout_ids, layout_bytes = await _store_layouts(connection, groups, numbers)
     newest = await _find_small_newest_segments(connection, groups, numbers)
