@@ -65,6 +65,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
             if isinstance(failed, pytest.Item):  # it may notice the next one, too
                 items.insert(0, items.pop(items.index(failed)))
         else:
+            failed = None
+        if failed is None:  # also for functions, because decorators may have run at the import
             failed = _run_anew(session.config, mutant, seconds)
         if failed is None:
             survived.append(mutant)
