@@ -31,6 +31,7 @@ def operation(**facts: Any) -> Operation:
     [
         ("GET", lambda endpoint: endpoint, False),
         ("GET", writes(Caller.TOKEN, reports_revision=False), False),
+        ("GET", asks(Caller.TOKEN, body_max_bytes=SMALL_BODY), False),
         ("PUT", reads(Caller.TOKEN), False),
         ("PUT", writes(Caller.TOKEN, reports_revision=False), True),
         ("PUT", writes(Caller.TOKEN, body_max_bytes=SMALL_BODY, reports_revision=False), False),
@@ -199,3 +200,10 @@ def test_the_permissions_of_an_operation_are_stated_with_its_place() -> None:
         (Permission.FLAGS_WRITE, Permission.RULES_WRITE),
         "environment",
     )
+
+
+def test_an_operation_that_only_needs_a_caller_states_no_permission() -> None:
+    @reads(Caller.PERSON)
+    async def read() -> None: ...
+
+    assert read.__operation__.permissions == ()  # type: ignore[attr-defined]
