@@ -62,9 +62,11 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     for number, mutant in enumerate(chosen, 1):
         if mutant.is_inside:
             failed = _run_forked(session, items, seconds, partial(_exchange, functions, mutant)).failed
-            if isinstance(failed, pytest.Item):  # the next mutant is of the same module, so the same test may notice it
+            if isinstance(failed, pytest.Item):  # it may notice the next one, too
                 items.insert(0, items.pop(items.index(failed)))
         else:
+            failed = None
+        if failed is None:  # also for functions, because decorators may have run at the import
             failed = _run_anew(session.config, mutant, seconds)
         if failed is None:
             survived.append(mutant)
@@ -86,8 +88,7 @@ def _choose(config: pytest.Config) -> list[Mutant]:
     sample = config.getoption("sample")
     if sample is None or sample >= len(found):
         return found
-    drawn = set(random.Random(config.getoption("seed")).sample(range(len(found)), sample))
-    return [each for place, each in enumerate(found) if place in drawn]
+    return random.Random(config.getoption("seed")).sample(found, sample)
 
 
 def _sorted(session: pytest.Session) -> list[pytest.Item]:

@@ -1,17 +1,18 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, Header
 from fastapi.routing import APIRoute
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 from starlette.routing import Match
 
+from flagstaff.api.entity_tags import IF_MATCH
 from flagstaff.api.operations import asks, list_operations, reads, writes
 from flagstaff.assembly.app import create_api
-from flagstaff.http.operations import SMALL_BODY, Caller, Endpoint, Operation, Operations
+from flagstaff.http.operations import SMALL_BODY, Caller, Endpoint, Operation, Operations, only_reads, operation_of
 from flagstaff.projects.permissions import Permission
 from flagstaff.serving.evaluate import ENDPOINT as EVALUATE
 from flagstaff.serving.ofrep.errors import ENDPOINT as OFREP
@@ -30,6 +31,7 @@ def operation(**facts: Any) -> Operation:
     [
         ("GET", lambda endpoint: endpoint, False),
         ("GET", writes(Caller.TOKEN, reports_revision=False), False),
+        ("GET", asks(Caller.TOKEN, body_max_bytes=SMALL_BODY), False),
         ("PUT", reads(Caller.TOKEN), False),
         ("PUT", writes(Caller.TOKEN, reports_revision=False), True),
         ("PUT", writes(Caller.TOKEN, body_max_bytes=SMALL_BODY, reports_revision=False), False),
@@ -113,6 +115,69 @@ def test_the_bound_of_a_body_is_that_of_the_operation_or_of_the_protocol() -> No
     assert found == bounds
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "reads"),
+    [("POST", "/a", True), ("GET", "/b", False), ("GET", "/c", True), ("HEAD", "/c", True), ("POST", "/c", False)],
+)
+def test_a_request_only_reads_if_its_operation_does_or_without_one_its_method(
+    method: str, path: str, *, reads: bool
+) -> None:
+    listed = {"/a": operation(), "/b": operation(reads=False)}
+    operations = Operations([("POST", "/a", listed["/a"]), ("GET", "/b", listed["/b"])])
+    scope = {"method": method, "path": path, "state": {}}
+    operations.identify(scope)
+    assert operation_of(scope) is listed.get(path)
+    assert only_reads(scope) is reads
+
+
+def test_a_request_that_nobody_has_looked_at_is_for_no_operation() -> None:
+    assert operation_of({"type": "http"}) is None
+
+
+def facts(state: Callable[[Any], Any]) -> tuple[object, ...]:
+    """Return what a decorator states: tokens, reading, the body's bound, length, revision and repetition."""
+
+    async def route() -> None: ...
+
+    stated: Operation = state(route).__operation__.operation
+    return (
+        stated.accepts_access_tokens,
+        stated.reads,
+        stated.body_max_bytes,
+        stated.takes_long,
+        stated.reports_revision,
+        stated.is_repeatable,
+    )
+
+
+def test_a_route_states_what_it_says_and_by_default_the_least() -> None:
+    small, needed = SMALL_BODY, Permission.FLAGS_READ
+    assert facts(reads(needed)) == (True, True, small, False, False, False)
+    assert facts(reads(Caller.PERSON)) == (False, True, small, False, False, False)
+    assert facts(reads(Caller.PERSON, accepts_access_tokens=True, takes_long=True))[:4] == (True, True, small, True)
+    assert facts(asks(needed, body_max_bytes=7)) == (True, True, 7, True, False, False)
+    assert facts(asks(Caller.PERSON, body_max_bytes=7))[0] is False
+    assert facts(writes(needed, reports_revision=True)) == (True, False, small, False, True, False)
+    changed = writes(Caller.PERSON, body_max_bytes=7, reports_revision=False, repeatable=True)
+    assert facts(changed) == (False, False, 7, False, False, True)
+
+
+def test_an_operation_takes_a_tag_if_it_or_what_it_depends_on_reads_if_match() -> None:
+    async def read_tag(if_match: Annotated[str, Header(alias=IF_MATCH)] = "") -> None: ...
+
+    async def itself(if_match: Annotated[str, Header(alias=IF_MATCH)] = "") -> None: ...
+
+    async def indirectly(tag: Annotated[None, Depends(read_tag)]) -> None: ...
+
+    async def neither(if_none_match: Annotated[str, Header(alias="If-None-Match")] = "") -> None: ...
+
+    router = APIRouter()
+    for endpoint in (itself, indirectly, neither):
+        router.get(f"/{endpoint.__name__}")(reads(Caller.TOKEN)(endpoint))
+    taking = {path: each.takes_tag for _, path, each in list_operations(router.routes)}
+    assert taking == {"/itself": True, "/indirectly": True, "/neither": False}
+
+
 @pytest.mark.parametrize("path", ["/sdk/v1/evaluate/", "/sdk/v1/evaluate/a/b", "/sdk/v1/evaluated", "/sdk/v1"])
 def test_an_endpoint_has_no_template_for_paths_that_it_does_not_answer(path: str) -> None:
     assert EVALUATE.find_template(path) is None
@@ -135,3 +200,10 @@ def test_the_permissions_of_an_operation_are_stated_with_its_place() -> None:
         (Permission.FLAGS_WRITE, Permission.RULES_WRITE),
         "environment",
     )
+
+
+def test_an_operation_that_only_needs_a_caller_states_no_permission() -> None:
+    @reads(Caller.PERSON)
+    async def read() -> None: ...
+
+    assert read.__operation__.permissions == ()  # type: ignore[attr-defined]

@@ -16,6 +16,7 @@ from flagstaff.projects.permissions import (
     may,
     may_grant,
     noting_checks,
+    own_permissions,
     require,
     require_anywhere,
     require_grant,
@@ -118,8 +119,10 @@ def test_what_no_project_decides_is_refused_to_tokens_with_a_place_unless_any_wi
             require_of_token(limits, needed)
     require_of_token(None, needed)
     require_of_token(Limits(frozenset({needed})), needed)
-    with pytest.raises(Error, match="project:write in the whole project"):
-        require_of_token(Limits(frozenset({Permission.PROJECT_READ})), needed, anywhere=True)
+    others = frozenset({Permission.PROJECT_READ})
+    for limits, anywhere in ((Limits(others), True), (Limits(others), False), (Limits(others, uuid4()), True)):
+        with pytest.raises(Error, match="project:write in the whole project"):
+            require_of_token(limits, needed, anywhere=anywhere)
 
 
 def test_only_owners_grant_the_role_of_an_owner_and_admins_the_others() -> None:
@@ -132,6 +135,15 @@ def test_only_owners_grant_the_role_of_an_owner_and_admins_the_others() -> None:
     require_grant(admin, Role.EDITOR, Role.VIEWER)
     with pytest.raises(Error, match="owners:write"):
         require_grant(admin, Role.EDITOR, Role.OWNER)
+
+
+def test_a_member_has_the_permissions_of_each_role_where_it_holds() -> None:
+    member = make_member(role=Role.ADMIN, environments={"production": Role.VIEWER})
+    own = own_permissions(member, ["production", "staging"])
+    assert own.member is member
+    assert set(own.permissions) == PERMISSIONS[Role.VIEWER]
+    found = {key: set(permissions) for key, permissions in own.environments.items()}
+    assert found == {"production": PERMISSIONS[Role.VIEWER], "staging": PERMISSIONS[Role.ADMIN]}
 
 
 def test_the_checks_that_are_passed_can_be_made_again() -> None:
