@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Self
 
-BESIDE = 4
+BESIDE, CROWDED = 4, 16
 _FILE = Path(__file__).with_name("measured.json")
 
 
@@ -46,6 +46,8 @@ class Delays:
     """With a single instance."""
     beside: Usage
     """With `BESIDE` instances on shared cores, which find the processor's caches cold."""
+    crowded: Usage
+    """With `CROWDED` instances, which find them colder."""
     checked: dict[int, float]
     """The median processor time of a toggle, by the number of instances, for comparison."""
     toggles: dict[int, Sequence[float]]
@@ -60,6 +62,7 @@ class Delays:
         return cls(
             alone=_usage(measured["usage"]["1"]),
             beside=_usage(measured["usage"][str(BESIDE)]),
+            crowded=_usage(measured["usage"][str(CROWDED)]),
             checked={int(count): _whole(int(count), _usage(each)) for count, each in measured["usage"].items()},
             toggles=toggles,
             **{name: _seconds(measured["steps"][name]) for name in names},

@@ -58,8 +58,9 @@ async def measure_usage(fleet: Fleet) -> Usage:
     instances, own = len(fleet.servers), rest.used.first.plus(rest.used.others)
     return toggles | {
         "rest": [round(own.ran * 1000 / rest.seconds / instances, 3)],
-        "database_rest": [round(rest.used.database.ran * 1000 / rest.seconds / instances, 3)],
-        "slices": [round(rest.all.slices / rest.seconds / instances, 3)],
+        # A process of PostgreSQL that has ended meanwhile takes its share along.
+        "database_rest": [round(max(0.0, rest.used.database.ran) * 1000 / rest.seconds / instances, 3)],
+        "slices": [round(max(0, rest.all.slices) / rest.seconds / instances, 3)],
     }
 
 
