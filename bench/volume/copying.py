@@ -24,6 +24,7 @@ _SIZES = (
 )
 _ENDS = f"SELECT toUnixTimestamp64Micro(min(evaluated_at)), toUnixTimestamp64Micro(max(evaluated_at)) FROM {TABLE}"
 _PRODUCTION = f"environment_id = '{known_id('production')}'"
+_LONG_SECONDS = 3_600
 _MOMENT = "%Y-%m-%d %H:%M:%S"
 
 
@@ -62,7 +63,10 @@ def double(engine: ClickHouseEngine, times: int) -> None:
         span = f"(SELECT dateDiff('second', min(evaluated_at), max(evaluated_at)) + 1 FROM {TABLE})"
         replaced = f"generateUUIDv7() AS id, evaluated_at + toIntervalSecond({span}) AS evaluated_at"
         # The front takes what begins with INSERT for rows of a server.
-        engine.query(f" INSERT INTO {TABLE} ({columns}) SELECT * REPLACE ({replaced}) FROM {TABLE}")
+        engine.query(
+            f" INSERT INTO {TABLE} ({columns}) SELECT * REPLACE ({replaced}) FROM {TABLE}",
+            timeout_seconds=_LONG_SECONDS,
+        )
 
 
 def measure(engine: ClickHouseEngine, *, repeat: int = 3) -> None:
@@ -75,7 +79,7 @@ def measure(engine: ClickHouseEngine, *, repeat: int = 3) -> None:
         took, before = [], cpu_seconds(engine.process_id)
         for _ in range(repeat):
             began = time.perf_counter()
-            found = engine.query(query)
+            found = engine.query(query, timeout_seconds=_LONG_SECONDS)
             took.append((time.perf_counter() - began) * 1000)
         used = (cpu_seconds(engine.process_id) - before) / repeat * 1000
         lines = found.splitlines()

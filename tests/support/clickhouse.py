@@ -65,10 +65,10 @@ class ClickHouseEngine:
         found: list[str] = httpx.get(f"http://127.0.0.1:{self.port}/received").json()
         return found
 
-    def query(self, query: str) -> str:
+    def query(self, query: str, *, timeout_seconds: float = 60) -> str:
         """The answer to a query, as text."""
         headers = {"x-clickhouse-key": PASSWORD}
-        answer = httpx.post(f"http://127.0.0.1:{self.port}/", content=query, headers=headers, timeout=60)
+        answer = httpx.post(f"http://127.0.0.1:{self.port}/", content=query, headers=headers, timeout=timeout_seconds)
         assert answer.status_code == 200, answer.text
         return answer.text.strip()
 
