@@ -3,8 +3,11 @@
 import os
 import shutil
 import socket
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 _TOOLS = ("wrk", "nginx", "taskset")
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
@@ -62,3 +65,30 @@ def resident_mib(pid: int, *, peak: bool = False) -> float:
         if line.startswith(wanted):
             return int(line.split()[1]) / 1024
     raise NotReadyError("This system does not report the memory of a process. Run the bench on Linux.")
+
+
+class Scheduled(NamedTuple):
+    """The seconds for which processes have run, those for which they have waited for a processor, and how often."""
+
+    ran: float
+    waited: float
+    slices: int
+
+    def plus(self, other: "Scheduled") -> "Scheduled":
+        """Those of these and of other processes."""
+        return Scheduled(self.ran + other.ran, self.waited + other.waited, self.slices + other.slices)
+
+    def since(self, before: "Scheduled") -> "Scheduled":
+        """What has come since an earlier reading."""
+        return Scheduled(self.ran - before.ran, self.waited - before.waited, self.slices - before.slices)
+
+
+def scheduled(processes: Iterable[int]) -> Scheduled:
+    """Those of all threads of these processes; nothing of one that has ended, as PostgreSQL's workers do."""
+    total = Scheduled(0.0, 0.0, 0)
+    for process in processes:
+        with suppress(FileNotFoundError, ProcessLookupError):
+            for task in Path(f"/proc/{process}/task").iterdir():
+                ran, waited, slices = map(int, (task / "schedstat").read_text().split())
+                total = total.plus(Scheduled(ran / 1e9, waited / 1e9, slices))
+    return total

@@ -12,12 +12,12 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
+from bench.machine import scheduled
 from bench.raw_http import Connection, request
 from flagstaff.database.migrate import migrate
 from tests.support.api import Json, environment_path
@@ -103,33 +103,6 @@ async def fleet(
         made = Fleet(postgres, url, servers, *await _prepare(caller, servers, of_each))
         await made.time_toggles(WARM_UP)
         yield made
-
-
-class Scheduled(NamedTuple):
-    """The seconds for which processes have run, those for which they have waited for a processor, and how often."""
-
-    ran: float
-    waited: float
-    slices: int
-
-    def plus(self, other: "Scheduled") -> "Scheduled":
-        """Those of these and of other processes."""
-        return Scheduled(self.ran + other.ran, self.waited + other.waited, self.slices + other.slices)
-
-    def since(self, before: "Scheduled") -> "Scheduled":
-        """What has come since an earlier reading."""
-        return Scheduled(self.ran - before.ran, self.waited - before.waited, self.slices - before.slices)
-
-
-def scheduled(processes: Iterable[int]) -> Scheduled:
-    """That of all threads of these processes; nothing of one that has ended, as PostgreSQL's workers do."""
-    total = Scheduled(0.0, 0.0, 0)
-    for process in processes:
-        with suppress(FileNotFoundError, ProcessLookupError):
-            for task in Path(f"/proc/{process}/task").iterdir():
-                ran, waited, slices = map(int, (task / "schedstat").read_text().split())
-                total = total.plus(Scheduled(ran / 1e9, waited / 1e9, slices))
-    return total
 
 
 async def _prepare(caller: RemoteCaller, servers: Sequence[ServerProcess], of_each: int) -> tuple[Json, bytes]:

@@ -7,7 +7,7 @@ import argparse
 import asyncio
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from bench.evaluations import PATH
@@ -15,6 +15,7 @@ from bench.flag_sets import FlagSet, make_mixed_set, store_flag_sets
 from bench.machine import cpu_seconds
 from bench.servers import FlagstaffServer, Switches
 from bench.wrk import put_load
+from tests.support.processes import children_of
 
 FLAGS = 20
 CONNECTIONS = 16
@@ -40,7 +41,7 @@ def _measure(data: Path, flags: FlagSet, workers: int, seconds: int) -> None:
     cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0)))
     with FlagstaffServer(cores, data, Switches(), {"FLAGSTAFF_WORKERS": str(workers)}) as server:
         server.wait_until_it_answers("/ready")
-        serving = [server.pid] if workers == 1 else _children(server.pid)
+        serving = [server.pid] if workers == 1 else children_of(server.pid)
         url, key = server.url + PATH, flags.sdk_key
         put_load(url, core=cores, seconds=1, connections=CONNECTIONS, sdk_key=key)
         every = {server.pid, *serving}
@@ -54,10 +55,6 @@ def _measure(data: Path, flags: FlagSet, workers: int, seconds: int) -> None:
             f"proportional in all {sum(_mib(pid, 'Pss:') for pid in every):.0f} MiB",
             flush=True,
         )
-
-
-def _children(pid: int) -> Sequence[int]:
-    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def _mib(pid: int, kind: str) -> float:

@@ -18,14 +18,16 @@ from typing import Any
 
 import asyncpg
 
+from bench.machine import scheduled
+from bench.simulation.delays import BESIDE, CROWDED
 from bench.simulation.usage import describe, measure_usage
-from bench.toggles import CONNECTIONS, Fleet, fleet, scheduled
+from bench.toggles import CONNECTIONS, Fleet, fleet
 from tests.support.postgres import PostgresServer
 from tests.support.stores import make_postgresql_template
 
 FILE = Path(__file__).with_name("measured.json")
 COUNTS = (1, 2, 3, 4, 8, 16, 32)
-INPUTS = (1, 4, 16)  # the simulation starts with the processor time of 1 and 4; that of 16 is compared with its own
+INPUTS = (1, BESIDE, CROWDED)  # the processor time that the simulation starts with
 _TIMES, _MESSAGES, _SLEEPERS, _RUNS, _RUN = 100, 2000, 20, 5, 30
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import simpy
 
-from bench.simulation.delays import BESIDE, CROWDED, Delays, Usage, draw
+from bench.simulation.delays import BESIDE, CROWDED, Delays, draw
 
 ASK_AGAIN_SECONDS = 0.25
 CONFIRM_SECONDS = 5.0
@@ -75,7 +75,11 @@ class Fleet:
         self._commits = simpy.Resource(self._now, 1)
         self._waking = 0  # sessions that have been woken and have not run yet
         self._usage = delays.beside if shared and setting.instances > 1 else delays.alone
-        self._crowd = max(0, setting.instances - BESIDE) / (CROWDED - BESIDE) if shared else 0.0
+        crowd = max(0, setting.instances - BESIDE) / (CROWDED - BESIDE) if shared else 0.0
+        # What instances that share cores take beyond `BESIDE` of them, because they find the caches colder.
+        self._colder_first = crowd * max(0.0, mean(delays.crowded.first) - mean(delays.beside.first))
+        self._colder_other = crowd * max(0.0, mean(delays.crowded.other) - mean(delays.beside.other))
+        self._stored = _stored_for_each(delays, crowd)
         round_trips = setting.toggle_queries + _LOAD_QUERIES
         self._idle = mean(delays.alone.idle) / round_trips  # in each on one machine, until a processor has woken
         self.toggles: list[Toggle] = []
@@ -107,7 +111,7 @@ class Fleet:
     def _toggle(self) -> Steps:
         began = self._now.now
         own, stored = self._draw_load()
-        whole = draw(self._chance, self._usage.first) + self._colder(lambda usage: mean(usage.first))
+        whole = draw(self._chance, self._usage.first) + self._colder_first
         database = draw(self._chance, self._delays.alone.database)
         yield from self._work(0, max(0.0, whole - own), max(0.0, database - stored), self._setting.toggle_queries)
         committed = self._now.now
@@ -145,26 +149,8 @@ class Fleet:
         return self._now.now
 
     def _draw_load(self) -> tuple[float, float]:
-        """The processor time of an instance that loads a change and acknowledges it, and of PostgreSQL for it.
-
-        PostgreSQL's is what a toggle of several instances took beyond that of one, without the transactions that
-        acknowledge and the sessions woken, which are simulated.
-        """
-        own = draw(self._chance, self._delays.beside.other) + self._colder(lambda usage: mean(usage.other))
-        alone, wake = mean(self._delays.alone.database), mean(self._delays.wake)
-        stored, crowded = (
-            (mean(usage.database) - alone - wake * count**2) / (count - 1)
-            for usage, count in ((self._delays.beside, BESIDE), (self._delays.crowded, CROWDED))
-        )
-        stored += self._crowd * max(0.0, crowded - stored)
-        return own, max(0.0, stored - mean(self._delays.send))
-
-    def _colder(self, read: Callable[[Usage], float]) -> float:
-        """What instances that share cores take beyond `BESIDE` of them, because they find the caches colder.
-
-        It grows with their number, by what was measured of `BESIDE` and `CROWDED`.
-        """
-        return self._crowd * max(0.0, read(self._delays.crowded) - read(self._delays.beside))
+        """The processor time of an instance that loads a change and acknowledges it, and of PostgreSQL for it."""
+        return draw(self._chance, self._delays.beside.other) + self._colder_other, self._stored
 
     def _answer(self, instance: int, loaded: simpy.Event, answered: set[int]) -> Steps:
         """An instance acknowledges the change when it has loaded it."""
@@ -219,3 +205,16 @@ class Fleet:
 
     def _draw(self, name: str) -> float:
         return draw(self._chance, getattr(self._delays, name))
+
+
+def _stored_for_each(delays: Delays, crowd: float) -> float:
+    """The processor time of PostgreSQL for an instance that loads a change.
+
+    It is what a toggle of several instances took beyond that of one, without the transactions that acknowledge and the
+    sessions woken, which are simulated. `crowd` is 0 for `BESIDE` instances and 1 for `CROWDED`.
+    """
+    beside, crowded = (
+        (mean(usage.database) - mean(delays.alone.database) - mean(delays.wake) * count**2) / (count - 1)
+        for usage, count in ((delays.beside, BESIDE), (delays.crowded, CROWDED))
+    )
+    return max(0.0, beside + crowd * max(0.0, crowded - beside) - mean(delays.send))

@@ -9,7 +9,8 @@ import statistics
 import time
 from typing import NamedTuple
 
-from bench.toggles import Fleet, Scheduled, scheduled
+from bench.machine import Scheduled, scheduled
+from bench.toggles import Fleet
 
 _REST_SECONDS = 3.0
 _SETTLE_SECONDS = 0.05  # after toggles, in which what they have begun ends

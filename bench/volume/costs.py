@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from flagstaff.database.database import Database
+from tests.support.processes import children_of
 
 _TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 _POSTMASTER = "SELECT pg_backend_pid()"
@@ -62,7 +63,7 @@ async def find_postmaster(database: Database) -> int:
 async def read_meters(database: Database, postmaster: int) -> Reading:
     """Read all meters. The server's time includes the processes that it has ended."""
     (log,) = await ask(database, _LOG)
-    server = _seconds_of_ended(postmaster) + sum(map(_seconds, _children(postmaster)))
+    server = _seconds_of_ended(postmaster) + sum(map(_seconds, children_of(postmaster)))
     return Reading(time.perf_counter(), time.process_time(), server, int(log))
 
 
@@ -71,10 +72,6 @@ async def read_sizes(database: Database) -> Sizes:
     rows, indexes, total = await ask(database, _SEGMENTS)
     (others,) = await ask(database, _OTHERS)
     return Sizes(rows, indexes, total, others)
-
-
-def _children(pid: int) -> list[int]:
-    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def _fields(pid: int) -> list[str]:

@@ -16,6 +16,7 @@ import pytest
 
 from tests.support.debian import find_or_install, leave_out
 from tests.support.ports import free_port
+from tests.support.processes import children_of
 
 SERVICE = Path(__file__).parents[2] / "packaging" / "systemd" / "flagstaff.service"
 _WORST_EXPOSURE = 1.5
@@ -73,9 +74,9 @@ def test_the_server_does_all_that_it_does_within_the_unit(analyze: str, tmp_path
     )
     try:
         use(f"http://127.0.0.1:{port}", server)
-        inside = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()[0]
-        traced = Path(f"/proc/{inside}/task/{inside}/children").read_text().split()[0]
-        os.kill(int(traced), signal.SIGTERM)
+        inside = children_of(server.pid)[0]
+        traced = children_of(inside)[0]
+        os.kill(traced, signal.SIGTERM)
         assert server.wait(60) == 0
     finally:
         server.kill()

@@ -17,7 +17,6 @@ from flagstaff.history.sink import Sink
 from flagstaff.projects.environments_store import delete_environment
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Error
-from tests.support.builders import make_account, make_environment, make_project, store_all
 from tests.support.clock import Clock
 from tests.support.history import make_batch, make_layout, make_record
 
@@ -49,15 +48,6 @@ class Receiver:
         assert self.tokens[token] == rows, "a repeated block has the same bytes"
         if self.fails == "after":
             raise OSError("the answer was lost")
-
-
-@pytest.fixture
-async def environments(database: Database) -> list[Environment]:
-    account = make_account()
-    project = make_project(account.id)
-    made = [make_environment(project.id, key=key) for key in ("production", "staging")]
-    await store_all(database, account, project, *made)
-    return made
 
 
 @pytest.fixture

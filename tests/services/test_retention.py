@@ -16,21 +16,11 @@ from flagstaff.history.retention import MOST_USERS_SECONDS, USERS_SECONDS, Histo
 from flagstaff.history.store import batches, deletions, user_rollups
 from flagstaff.projects.projects import Environment
 from flagstaff.settings import Settings
-from tests.support.builders import make_account, make_environment, make_project, store_all
 from tests.support.clock import Clock
 from tests.support.history import START, make_batch, make_layout, make_record, read
 
 LAYOUT = make_layout()
 HOURS = 10
-
-
-@pytest.fixture
-async def environments(database: Database) -> list[Environment]:
-    account = make_account()
-    project = make_project(account.id)
-    made = [make_environment(project.id, key=key) for key in ("production", "staging")]
-    await store_all(database, account, project, *made)
-    return made
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from typing import Self
 from tests.support.memory import roomy_memory
 from tests.support.ports import free_port
 from tests.support.postgres_administrator import Administrator
+from tests.support.processes import children_of
 
 _START_SECONDS = 30
 _STOP_SECONDS = 30
@@ -176,8 +177,7 @@ class PostgresServer:
 
     def _children(self) -> list[int]:
         assert self._process is not None
-        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
-        return [int(each) for each in children.read_text().split()]
+        return children_of(self._process.pid)
 
     def _is_ready(self) -> bool:
         try:

@@ -1,8 +1,14 @@
 """Processes that tests start."""
 
 from asyncio.subprocess import Process
+from pathlib import Path
 
 from tests.support.forks import ForkedProcess
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process has started and not reaped yet, by its first thread."""
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 async def kill(process: Process | ForkedProcess | None) -> None:

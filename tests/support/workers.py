@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+from tests.support.processes import children_of
 from tests.support.remote import RemoteCaller
 from tests.support.server import ServerProcess
 
@@ -13,7 +14,7 @@ _SECONDS = 20
 
 def worker_pids(server: ServerProcess) -> set[int]:
     """Return the processes that the server's parent has started and not reaped yet."""
-    return {int(pid) for pid in Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()}
+    return set(children_of(server.pid))
 
 
 def is_running(pid: int) -> bool:

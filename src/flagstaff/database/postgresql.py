@@ -47,6 +47,10 @@ class _LateJson(JSON[Any]):
         return lambda text: None if text is None else json.loads(text)
 
 
+async def _leave_json_as_text(_connection: object) -> None:
+    """Have the driver decode no JSON, because `_LateJson` does."""
+
+
 def make_engine(
     url: str, *, command_timeout_seconds: float | None = 30, limits_idle_writes: bool = False
 ) -> AsyncEngine:
@@ -74,10 +78,7 @@ def make_engine(
         },
     )
     engine.dialect.colspecs = {**engine.dialect.colspecs, sa.JSON: _LateJson}
-
-    @sa.event.listens_for(engine.sync_engine, "connect")
-    def leave_json_as_it_is(connection: Any, _record: object) -> None:
-        connection.run_async(lambda driver: driver.reset_type_codec("json", schema="pg_catalog"))
+    engine.dialect.setup_asyncpg_json_codec = _leave_json_as_text  # type: ignore[attr-defined] # SQLAlchemy's hook
 
     @sa.event.listens_for(engine.sync_engine, "checkin")
     def note(_connection: Any, record: sa.pool.ConnectionPoolEntry) -> None:
