@@ -22,6 +22,7 @@ def measure_latencies(folder: Path, cores: Cores, repeats: int) -> list[dict[str
     data = folder / "latencies"
     timings = {"compile 1,000 flags": _compile(repeats), "start to first answer, new data": _start(data, cores, 1)}
     timings["start to first answer"] = _start(data, cores, min(repeats, 5))
+    timings["start to first answer of the management API"] = _start(data, cores, min(repeats, 5), "/openapi.json")
     with FlagstaffServer(cores.server, data, Switches()) as server:
         server.wait_until_it_answers("/ready")
         with httpx.Client(base_url=server.url) as client:
@@ -46,12 +47,12 @@ def _compile(repeats: int) -> list[float]:
     return [_time(lambda: compile_environment(flags.environment, flags.flags)) for _ in range(repeats)]
 
 
-def _start(data: Path, cores: Cores, repeats: int) -> list[float]:
+def _start(data: Path, cores: Cores, repeats: int, path: str = "/health") -> list[float]:
     data.mkdir(mode=0o700, exist_ok=True)
     seconds = []
     for _ in range(repeats):
         with FlagstaffServer(cores.server, data, Switches()) as server:
-            seconds.append(server.wait_until_it_answers("/health"))
+            seconds.append(server.wait_until_it_answers(path))
     return seconds
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from bench.management_data import Filled
 from flagstaff.api.operations import list_operations
-from flagstaff.assembly.app import create_api
+from flagstaff.assembly.api import create_api
 from tests.support.description import STREAMS, described
 
 Json = dict[str, Any]

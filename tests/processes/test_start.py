@@ -1,7 +1,11 @@
 """Starts: what the first start creates and prints, and which errors stop a start with one line."""
 
+import asyncio
+import os
 import re
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,6 +35,20 @@ def refusal(**environ: str) -> str:
     return line.removeprefix("flagstaff: ")
 
 
+def run_before_the_api_is_imported(folder: Path, statement: str) -> dict[str, str]:
+    """Return the environment with which an interpreter runs a statement before it imports the management API."""
+    lines = (
+        "import sys",
+        "class Finder:",
+        "    def find_spec(self, name, path, target=None):",
+        "        if name == 'flagstaff.assembly.api':",
+        f"            {statement}",
+        "sys.meta_path.insert(0, Finder())",
+    )
+    (folder / "sitecustomize.py").write_text("\n".join(lines))
+    return {"PYTHONPATH": str(folder)}
+
+
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
@@ -56,6 +74,38 @@ def test_a_data_directory_that_cannot_be_created_stops_the_start(tmp_path: Path)
     (tmp_path / "file").touch()
     line = refusal(FLAGSTAFF_DATA_DIR=str(tmp_path / "file" / "data"), FLAGSTAFF_PORT="0")
     assert line.startswith(f"The data directory {tmp_path}/file/data cannot be used: ")
+
+
+async def test_a_management_api_that_cannot_be_loaded_ends_the_server(fresh_store: Store, tmp_path: Path) -> None:
+    environ = run_before_the_api_is_imported(tmp_path, "raise ImportError('no such library')")
+    server = ServerProcess(fresh_store, environ, command=COMMAND)
+    await server.launch()
+    assert await server.wait() == 1
+    assert "no such library" in server.log
+
+
+async def test_probes_and_evaluations_are_answered_while_the_management_api_is_loaded(
+    fresh_store: Store, tmp_path: Path
+) -> None:
+    may_load = tmp_path / "may-load"
+    os.mkfifo(may_load)
+    environ = run_before_the_api_is_imported(tmp_path, f"open({str(may_load)!r}).close()")
+    async with ServerProcess(fresh_store, environ, command=COMMAND) as server, RemoteCaller(server.url) as caller:
+        managing = asyncio.create_task(caller.get("/api/projects"))
+        for path in ("/health", "/ready", "/metrics"):
+            assert (await caller.get(path)).status_code == 200
+        assert (await caller.post("/sdk/v1/evaluate", json={"user": {"id": "ada"}})).status_code == 401
+        assert not managing.done()
+        may_load.write_text("")
+        assert (await managing).status_code == 401
+        assert (await caller.get("/openapi.json")).status_code == 200
+
+
+def test_what_answers_evaluations_is_imported_without_the_framework_and_what_nothing_uses() -> None:
+    code = "import sys, flagstaff.__main__; print(*sys.modules)"
+    imported = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
+    assert "flagstaff.serving.evaluate" in imported
+    assert not {"fastapi", "pydantic", "sqlalchemy.orm", "rich", "alembic", "asyncpg"} & set(imported)
 
 
 async def test_a_second_server_on_the_same_folder_or_port_is_refused_and_the_first_continues(

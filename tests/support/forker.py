@@ -15,9 +15,11 @@ import sys
 from typing import Any
 
 gc.disable()  # as `python -m flagstaff` does
+from flagstaff.assembly.edge import preload_api  # noqa: E402
 from flagstaff.cli.main import main  # noqa: E402
 from flagstaff.identity.accounts.passwords import Passwords  # noqa: E402
 
+preload_api()
 gc.freeze()
 gc.enable()
 

@@ -8,7 +8,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from flagstaff.api.auth import Authentication
 from flagstaff.api.operations import list_operations
-from flagstaff.assembly.app import create_api
+from flagstaff.assembly.api import create_api
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.limits import Limits

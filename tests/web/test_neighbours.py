@@ -10,7 +10,7 @@ import pytest
 
 from flagstaff.applications.local_flags_service import LocalFlagsSource
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.assembly.health import SHARED_SECONDS, Shared
+from flagstaff.concurrency.shared_answers import SHARED_SECONDS, Shared
 from flagstaff.concurrency.slots import AT_ONCE, LONG_AT_ONCE, WAITING
 from flagstaff.evaluation.history.layout import RULE_BASE, Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome

@@ -6,7 +6,7 @@ import pytest
 from fastapi.routing import APIRoute
 from typer.testing import CliRunner
 
-from flagstaff.assembly.app import create_api
+from flagstaff.assembly.api import create_api
 from flagstaff.cli.main import app
 from tests.support.api import Caller
 from tests.support.description import COMMITTED, described

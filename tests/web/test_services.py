@@ -4,7 +4,7 @@ from inspect import getclosurevars
 
 from fastapi.routing import APIRoute
 
-from flagstaff.assembly.app import create_api
+from flagstaff.assembly.api import create_api
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.http import services
 

@@ -1,212 +1,39 @@
-"""All routes and middleware."""
+"""The whole application: what answers evaluations, and the management API behind it."""
 
-import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache, partial
-from importlib.resources import files
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
 
-import msgspec
-from fastapi import FastAPI, routing
-from fastapi.telemetry import TelemetryConfig
-from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from flagstaff import __version__
-from flagstaff.api.auth import Authentication
-from flagstaff.api.idempotency import IdempotencyKeys
-from flagstaff.api.invalid import add_problem_handlers
-from flagstaff.api.operations import list_operations
-from flagstaff.api.revisions import RevisionHeader
-from flagstaff.api.unused_tags import UnusedTags
-from flagstaff.applications import applications_routes, callers_routes, exports_routes, request_metrics_routes
-from flagstaff.assembly import health
-from flagstaff.assembly.docs import add_docs
-from flagstaff.assembly.health import Shared
-from flagstaff.assembly.openapi import describe
-from flagstaff.audit import change_exports_routes, change_summaries_routes, changes_routes, events_routes
-from flagstaff.cluster import instances_routes
-from flagstaff.comments import comments_routes
-from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.copying import comparisons_routes, copies_routes, restores_routes
-from flagstaff.flags import bulk_actions_routes, condition_work_routes, flags_routes, project_flags_routes
-from flagstaff.flags.targeting import rules_routes, segments_routes
-from flagstaff.history import (
-    flag_summaries_routes,
-    history_routes,
-    summaries_routes,
-    unknown_metrics_routes,
-    user_history_routes,
-)
-from flagstaff.hooks import deliveries_routes, webhooks_routes
 from flagstaff.http.bodies import BodyLimit
-from flagstaff.http.compression import Compression
 from flagstaff.http.cors import CrossOrigin
-from flagstaff.http.dashboard.pages import Dashboard
 from flagstaff.http.limits import Limits
 from flagstaff.http.middleware import Edge, RequestIds
-from flagstaff.http.nesting import NestingBound
 from flagstaff.http.operations import Endpoint, Operations
+from flagstaff.http.probes import Probes, probe_routes
 from flagstaff.http.services import Services
-from flagstaff.identity.access_tokens import access_tokens_routes
-from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens
-from flagstaff.identity.accounts import accounts_routes, own_account_routes
-from flagstaff.identity.administration import administration_routes, instance_routes
-from flagstaff.identity.administration.instance_service import Instance
-from flagstaff.identity.second_factors import passkeys_routes, second_factors_routes
-from flagstaff.identity.second_factors.requirement import SecondFactorRequirement
-from flagstaff.identity.sessions import sessions_routes
-from flagstaff.identity.sessions.sessions_service import Sessions
-from flagstaff.identity.single_sign_on import single_sign_on_routes
-from flagstaff.insight import (
-    answers_routes,
-    causes_routes,
-    cleanup_routes,
-    explanations_routes,
-    impacts_routes,
-    playground_routes,
-)
-from flagstaff.metrics import metrics_routes
-from flagstaff.notifications import notifications_routes, subscriptions_routes
-from flagstaff.projects import (
-    environments_routes,
-    invitation_links_routes,
-    invitations_routes,
-    members_routes,
-    projects_routes,
-    sdk_keys_routes,
-)
-from flagstaff.projects.idempotency_service import Idempotency
-from flagstaff.releases import releases_routes, results_routes
-from flagstaff.serving.caller_counts import CallerCounts
 from flagstaff.serving.evaluate import ENDPOINT as EVALUATE_ENDPOINT
-from flagstaff.serving.evaluate import Evaluate
-from flagstaff.serving.evaluate_route import EvaluateRoute
 from flagstaff.serving.events import ENDPOINT as EVENTS_ENDPOINT
 from flagstaff.serving.events import PATH as EVENTS_PATH
-from flagstaff.serving.ofrep.description import describe_ofrep
 from flagstaff.serving.ofrep.errors import ENDPOINT as OFREP_ENDPOINT
 from flagstaff.serving.ofrep.errors import ofrep_form
-from flagstaff.serving.read_your_writes import ReadYourWrites
 from flagstaff.serving.unleash.client import ENDPOINT as UNLEASH_ENDPOINT
 from flagstaff.serving.unleash.errors import unleash_form
 from flagstaff.serving.unleash.frontend import ENDPOINT as FRONTEND_ENDPOINT
-from flagstaff.settings import Registration
 from flagstaff.telemetry import Metrics
-from flagstaff.values.errors import Error
-from flagstaff.views import favourites_routes, pinned_charts_routes, saved_views_routes
 
 Protocols = Mapping[str, ASGIApp]
 """The routes that answer other products' clients, by the start of the path; the first one that fits answers."""
 
-_PAGE_SECONDS = 1.0
-_ENDPOINTS = (
+ENDPOINTS = (
     OFREP_ENDPOINT,
     FRONTEND_ENDPOINT,
     EVENTS_ENDPOINT,
     EVALUATE_ENDPOINT,
     UNLEASH_ENDPOINT,
-)  # longer ones come first
-
-# The framework's would see only its own routes, and would have paths and queries as they were sent.
-_NO_TELEMETRY_OF_ITS_OWN: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
-
-
-async def find_registration(instance: Instance) -> Registration:
-    """Return whether the dashboard offers to create an account: `open` or `closed`."""
-    try:
-        async with asyncio.timeout(_PAGE_SECONDS):
-            is_open = await instance.is_registration_open()
-    except (Error, TimeoutError):  # the page does not need the database
-        return instance.default_registration
-    return "open" if is_open else "closed"
-
-
-def create_api() -> FastAPI:
-    """The routes. Describing them needs no state."""
-    app = FastAPI(
-        openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, telemetry=_NO_TELEMETRY_OF_ITS_OWN
-    )
-    resources = (
-        accounts_routes,
-        own_account_routes,
-        sessions_routes,
-        access_tokens_routes,
-        second_factors_routes,
-        passkeys_routes,
-        single_sign_on_routes,
-        projects_routes,
-        members_routes,
-        invitations_routes,
-        invitation_links_routes,
-        environments_routes,
-        events_routes,
-        segments_routes,
-        metrics_routes,
-        unknown_metrics_routes,
-        sdk_keys_routes,
-        webhooks_routes,
-        deliveries_routes,
-        notifications_routes,
-        subscriptions_routes,
-        flags_routes,
-        releases_routes,
-        results_routes,
-        comments_routes,
-        bulk_actions_routes,
-        favourites_routes,
-        condition_work_routes,
-        saved_views_routes,
-        pinned_charts_routes,
-        project_flags_routes,
-        cleanup_routes,
-        rules_routes,
-        comparisons_routes,
-        copies_routes,
-        explanations_routes,
-        answers_routes,
-        playground_routes,
-        causes_routes,
-        impacts_routes,
-        request_metrics_routes,
-        exports_routes,
-        changes_routes,
-        change_exports_routes,
-        change_summaries_routes,
-        restores_routes,
-        history_routes,
-        summaries_routes,
-        flag_summaries_routes,
-        user_history_routes,
-        applications_routes,
-        callers_routes,
-        administration_routes,
-        instance_routes,
-        instances_routes,
-        health,
-    )
-    for resource in resources:
-        app.routes.extend(resource.router.routes)  # one flat list, so that a 405 can name all methods of a path
-    add_problem_handlers(app)
-    _describe_endpoints(app.routes)
-    return app
-
-
-def _describe_endpoints(routes: Iterable[BaseRoute]) -> None:
-    """Tell FastAPI where endpoints are in the source, for its messages about invalid requests.
-
-    Otherwise it reads and parses the source for the first request of each, which takes two milliseconds and more.
-    """
-    known = getattr(routing, "_endpoint_context_cache", {})
-    for route in routes:
-        if isinstance(route, routing.APIRoute):
-            code = route.endpoint.__code__
-            known[id(route.endpoint)] = {
-                "file": code.co_filename,
-                "line": code.co_firstlineno,
-                "function": code.co_name,
-            }
+)
+"""Longer ones come first."""
 
 
 def find_route(scope: Scope) -> str | None:
@@ -219,7 +46,7 @@ def find_route(scope: Scope) -> str | None:
 
 
 def _find_endpoint(path: str) -> Endpoint | None:
-    return next((each for each in _ENDPOINTS if path.startswith(each.start)), None)
+    return next((each for each in ENDPOINTS if path.startswith(each.start)), None)
 
 
 def _find_counts(metrics: Metrics, path: str) -> defaultdict[int, int] | None:
@@ -229,35 +56,12 @@ def _find_counts(metrics: Metrics, path: str) -> defaultdict[int, int] | None:
     return metrics.evaluate_responses if endpoint is not None and endpoint.evaluates(path) else None
 
 
-def describe_api() -> dict[str, Any]:
-    """The OpenAPI document, made anew, which takes half a second of processor time."""
-    return describe(create_api(), __version__)
-
-
-@cache
-def _operations() -> Operations:
-    """The facts of all operations, which do not depend on the application."""
-    return Operations(list_operations(create_api().routes), _ENDPOINTS)
-
-
-@cache
-def _description() -> bytes:
-    """The document as it is served: the committed one, which a test compares with `describe_api`."""
-    return msgspec.json.format(files(__package__).joinpath("openapi.json").read_bytes(), indent=-1)
-
-
-def preload() -> None:
-    """Make what no application changes. Processes that are forked later share its memory."""
-    _operations()
-    _description()
-
-
 def create_app(
-    services: Services,
-    evaluate: Evaluate,
+    api: ASGIApp,
+    evaluate: ASGIApp,
     protocols: Protocols,
     *,
-    read_your_writes: ReadYourWrites,
+    services: Services,
     cut_off: Callable[[ASGIApp], ASGIApp],
     request_ids: RequestIds,
     cross_origin: CrossOrigin,
@@ -265,35 +69,31 @@ def create_app(
 ) -> ASGIApp:
     """The whole application, from the outermost middleware to the routes.
 
-    `cut_off` is put in front of the routes that evaluate.
+    `cut_off` is put in front of the routes that evaluate, and `api` answers everything else.
     """
-    api = create_api()
-    add_docs(api, {"/openapi.json": _description(), "/openapi/ofrep.json": describe_ofrep()})
-    api.router.default = Dashboard(
-        api.router.default, find_registration=Shared(partial(find_registration, services[Instance]))
-    )
-    api.state.services = services
-    evaluate_route = cut_off(EvaluateRoute(evaluate, services[Limits], read_your_writes, services[CallerCounts]))
-    protocols = {start: cut_off(route) for start, route in protocols.items()}
-    keyed = IdempotencyKeys(NestingBound(api), services[Idempotency])
-    demanding = SecondFactorRequirement(RevisionHeader(UnusedTags(keyed)), services[Instance])
-    others = Compression(
-        Authentication(demanding, services[Sessions], services[AccessTokens], services[Limits], services[Supervisor])
-    )
+    bounds = Operations(endpoints=ENDPOINTS)
+
+    def bound(route: ASGIApp) -> ASGIApp:
+        return BodyLimit(cut_off(route), bounds)
+
+    evaluate = bound(evaluate)
+    probes = probe_routes(services[Probes])
+    protocols = {start: bound(route) for start, route in protocols.items()}
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Bypasses the framework, which would take longer than the evaluation does.
-        target: ASGIApp = others
+        target = api
         if scope["type"] == "http":
             path: str = scope["path"]
             if EVALUATE_ENDPOINT.evaluates(path):
-                target = evaluate_route
+                target = evaluate
             else:
-                target = next((route for start, route in protocols.items() if path.startswith(start)), others)
+                found = next((route for start, route in protocols.items() if path.startswith(start)), None)
+                target = found or probes.get(path, api)
         await target(scope, receive, send)
 
     return Edge(
-        BodyLimit(dispatch, _operations()),
+        dispatch,
         request_ids=request_ids,
         cross_origin=cross_origin,
         metrics=services[Metrics],

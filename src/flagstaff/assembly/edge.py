@@ -4,24 +4,30 @@ import socket
 from collections.abc import Callable
 from functools import partial
 
+from starlette.types import ASGIApp
+
 from flagstaff.assembly.app import Protocols, create_app, find_route
 from flagstaff.assembly.applications import LocalApplications
 from flagstaff.assembly.foundation import Foundation
+from flagstaff.assembly.lean_imports import import_fastapi
 from flagstaff.assembly.serving import ServedState
 from flagstaff.cluster.lease import Lease
 from flagstaff.history.recorder import EvaluationRecorder
 from flagstaff.http.acceptor import Acceptor
 from flagstaff.http.cors import CrossOrigin
+from flagstaff.http.deferred import Deferred
 from flagstaff.http.draining import Draining
 from flagstaff.http.limits import Limits
 from flagstaff.http.middleware import RequestIds
 from flagstaff.http.protocol import BoundedProtocol
 from flagstaff.http.rejections import Rejections
+from flagstaff.http.services import Services
 from flagstaff.http.traced import Traced
 from flagstaff.metrics.event_buffer import EventBuffer
 from flagstaff.serving.access import KeyAccess
 from flagstaff.serving.cut_off import CutOff
 from flagstaff.serving.evaluate import Evaluate
+from flagstaff.serving.evaluate_route import EvaluateRoute
 from flagstaff.serving.evaluations import Evaluations
 from flagstaff.serving.events import PATH as EVENTS_PATH
 from flagstaff.serving.events import EventsRoute
@@ -39,6 +45,21 @@ from flagstaff.serving.unleash.client import PREFIX as UNLEASH_PREFIX
 from flagstaff.serving.unleash.client import ClientRoute
 from flagstaff.serving.unleash.frontend import FrontendRoute
 from flagstaff.serving.unleash.streaming import DELTA, STREAMING, StreamingRoute
+
+
+def preload_api() -> None:
+    """Import the management API and make what no instance changes. Processes that are forked later share its memory."""
+    import_fastapi()
+    from flagstaff.assembly.api import preload  # noqa: PLC0415
+
+    preload()
+
+
+def _build_api(services: Services) -> ASGIApp:
+    import_fastapi()
+    from flagstaff.assembly.api import build_api  # noqa: PLC0415 -- this is what takes long
+
+    return build_api(services)
 
 
 class Edge:
@@ -82,11 +103,12 @@ class Edge:
         }
         request_ids, cross_origin, metrics = RequestIds(), CrossOrigin(settings.cors_origins), foundation.metrics
         refuses = settings.when_cut_off == "refuse"
+        self._api = Deferred(partial(_build_api, services))
         app = create_app(
-            services,
-            evaluate,
+            self._api,
+            EvaluateRoute(evaluate, limits, read_your_writes, callers),
             protocols,
-            read_your_writes=read_your_writes,
+            services=services,
             cut_off=partial(CutOff, lease=lease, refuses=refuses),
             request_ids=request_ids,
             cross_origin=cross_origin,
@@ -113,6 +135,10 @@ class Edge:
             self.connection_class = connection_class(
                 self.rejections, self._fast_path, TracedFastPathProtocol, tracing=tracing
             )
+
+    async def load_api(self) -> None:
+        """Load the management API, for which its requests wait. Evaluations are answered before."""
+        await self._api.load()
 
     def begin_drain(self) -> None:
         """End each connection with its next response."""

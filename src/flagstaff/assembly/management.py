@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.assembly.serving import ServedState
-from flagstaff.audit.events_routes import CHECKED_SECONDS, Events
+from flagstaff.audit.event_streams import CHECKED_SECONDS, Events
 from flagstaff.audit.followers_service import Followers
 from flagstaff.copying.clones_service import Clones
 from flagstaff.copying.copies_service import Copies

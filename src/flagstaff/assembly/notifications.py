@@ -4,11 +4,10 @@ from functools import partial
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.mail.mails import Mails
-from flagstaff.notifications.notifications_routes import UNSUBSCRIBE_PAGE, UNSUBSCRIBE_PATH
 from flagstaff.notifications.notifications_service import NotificationSettings
 from flagstaff.notifications.notifier import FOLLOW_SECONDS, Notifier
 from flagstaff.notifications.reminder import REMIND_SECONDS, Reminder
-from flagstaff.notifications.unsubscribing import UnsubscribeTokens
+from flagstaff.notifications.unsubscribing import UNSUBSCRIBE_PAGE, UNSUBSCRIBE_PATH, UnsubscribeTokens
 
 _SETTINGS_PAGE = "/account"
 

@@ -9,6 +9,7 @@ from fastapi.routing import APIRoute
 from flagstaff.api.entity_tags import IF_MATCH, TaggedOut
 from flagstaff.api.idempotency import KEY_PATTERN
 from flagstaff.api.operations import Statement, statement_of
+from flagstaff.http.probes import PARTS
 from flagstaff.http.problems import DOCUMENTED, ProblemDocument, problems
 from flagstaff.http.revisions import CHANGE, LIVE_ON, MISSING, REVISION, STALE
 from flagstaff.serving.context import CONTEXT_SCHEMA
@@ -233,6 +234,55 @@ _EVALUATE_OUT = {
     },
 }
 
+_READY = """Whether everything works; otherwise a 503 with the problems in `detail`, and the working parts in `works`.
+
+`for` limits the check to one part: `evaluations`, which are answered from memory even while the database is
+unavailable; `writes`, which are changes; or `history`, to which evaluations are recorded.
+
+The answer is at most a second old, except that a stop is reported at once."""
+_STATUS_OUT = {
+    "properties": {"status": {"type": "string", "title": "Status"}},
+    "type": "object",
+    "required": ["status"],
+    "title": "StatusOut",
+    "description": "The service works.",
+}
+_WORKS = {
+    "description": "Successful Response",
+    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/StatusOut"}}},
+}
+_PROBES = {
+    "/health": {
+        "tags": ["Health"],
+        "summary": "Health",
+        "description": "The process is alive.",
+        "operationId": "health",
+        "responses": {"200": _WORKS},
+    },
+    "/ready": {
+        "tags": ["Health"],
+        "summary": "Ready",
+        "description": _READY,
+        "operationId": "ready",
+        "parameters": [
+            {
+                "name": "for",
+                "in": "query",
+                "required": False,
+                "schema": {"anyOf": [{"enum": list(PARTS), "type": "string"}, {"type": "null"}], "title": "For"},
+            }
+        ],
+        "responses": {"200": _WORKS, **{str(status): answer for status, answer in problems(400, 503).items()}},
+    },
+    "/metrics": {
+        "tags": ["Health"],
+        "summary": "Metrics",
+        "description": "Metrics for Prometheus, at most a second old.",
+        "operationId": "metrics",
+        "responses": {"200": {"description": "Successful Response", "content": {"text/plain": {}}}},
+    },
+}
+
 
 def _describe_idempotency(operation: dict[str, Any]) -> None:
     operation.setdefault("parameters", []).append(_IDEMPOTENCY_KEY)
@@ -326,6 +376,7 @@ def describe(app: FastAPI, version: str) -> dict[str, Any]:
         if isinstance(route, APIRoute) and route.include_in_schema:
             for method in route.methods or ():
                 _complete(route, document["paths"][route.path_format][method.lower()])
+    document["paths"] |= {path: {"get": operation} for path, operation in _PROBES.items()}
     document["paths"][PATH] = {"post": _EVALUATE}
     document["paths"][f"{PATH}/{{flag_key}}"] = {"post": _EVALUATE_ONE}
     document["paths"][EVENTS_PATH] = {"post": _EVENTS}
@@ -334,7 +385,7 @@ def describe(app: FastAPI, version: str) -> dict[str, Any]:
         components["schemas"].pop(unused, None)
     problem = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
     components["schemas"] |= {**problem.pop("$defs"), "ProblemDocument": problem, "EvaluateOut": _EVALUATE_OUT}
-    components["schemas"]["EvaluatedFlag"] = _EVALUATED_FLAG
+    components["schemas"] |= {"EvaluatedFlag": _EVALUATED_FLAG, "StatusOut": _STATUS_OUT}
     components["schemas"] = dict(sorted(components["schemas"].items()))
     _share_problems(document)
     components["securitySchemes"]["SDKKey"] = {"type": "apiKey", "in": "header", "name": "X-SDK-Key"}

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
-from flagstaff.assembly.health import Shared
+from flagstaff.concurrency.shared_answers import Shared
 from flagstaff.database.readiness import Readiness
 from flagstaff.http.probes import Probes
 from flagstaff.values.errors import unavailable

@@ -10,7 +10,6 @@ import typer
 from typer.core import TyperCommand
 
 from flagstaff import __version__
-from flagstaff.assembly.app import describe_api
 from flagstaff.cli import backup, clickhouse, clock, users
 from flagstaff.cli import export as exporting
 from flagstaff.cli import serve as serving
@@ -116,4 +115,6 @@ def migrate(
 @app.command()
 def openapi() -> None:
     """Print the API's description (OpenAPI 3.1) as JSON."""
+    from flagstaff.assembly.api import describe_api  # noqa: PLC0415 -- no other command waits for it
+
     typer.echo(json.dumps(describe_api(), indent=2, ensure_ascii=False))

@@ -40,10 +40,10 @@ _LOOK_SECONDS = 0.05
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server with two differences.
+    """uvicorn's server with three differences.
 
-    The caller handles signals, because uvicorn would raise them again and end the process too soon. And connections are
-    bounded.
+    The caller handles signals, because uvicorn would raise them again and end the process too soon. Connections are
+    bounded. And the management API is loaded while evaluations are answered; if it cannot be, the server ends.
     """
 
     def __init__(
@@ -66,6 +66,11 @@ class _Server(uvicorn.Server):
             self._acceptors.append(acceptor)
             self.servers.append(cast("asyncio.Server", acceptor))
         self.started = True
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)  # for the time in responses
+        await self._flagstaff.edge.load_api()  # evaluations are answered already
+        await super().main_loop()
 
     def end(self, number: int) -> None:
         """Begin to stop; only SIGTERM, which process managers send, begins with a drain."""

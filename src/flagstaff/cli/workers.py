@@ -14,7 +14,7 @@ from contextlib import closing
 
 import structlog
 
-from flagstaff.assembly.app import preload
+from flagstaff.assembly.edge import preload_api
 from flagstaff.assembly.migrating import prepare
 from flagstaff.cli import server
 from flagstaff.cli.listeners import Listeners
@@ -60,7 +60,7 @@ def serve_with_workers(
             ends = (signal.SIGTERM, server.WITHOUT_DRAIN, server.AT_ONCE)
             server.run(settings, lambda: listener, ends, lambda _: worker.tell_started(), worker, open_telemetry)
 
-        preload()
+        preload_api()
         gc.collect()
         gc.freeze()  # a collection in a worker would otherwise copy what it shares with the others
         parent = Parent(listeners, board, work=work, signals=signals, drain_seconds=settings.drain_seconds)

@@ -1,15 +1,12 @@
 """The rate limits, and the client that a request counts against."""
 
-from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
-from fastapi import Request, Response
-from fastapi.routing import APIRoute
 from starlette.types import Scope
 
-from flagstaff.http.services import service_of
 from flagstaff.limits.client_address import client_address, find_client, wider_networks
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.values.errors import limited
@@ -96,40 +93,3 @@ def admit(limiter: SlidingWindow | None, client: Hashable) -> None:
     """Count a request; raises Error LIMITED beyond the limit."""
     if limiter is not None and (wait_seconds := limiter.hit(client)):
         raise limited(wait_seconds)
-
-
-@dataclass(frozen=True, slots=True)
-class Admission:
-    """A dependency of an `AdmittedRoute`, which counts each request against one of the limits."""
-
-    choose: Callable[[Limits], NetworkWindows | None]
-
-    def __call__(self) -> None:
-        """Does nothing: the route counted the request before it read the body."""
-
-    def admit(self, request: Request) -> None:
-        """Count a request; raises Error LIMITED beyond the limit."""
-        limits = service_of(request, Limits)
-        limiter = self.choose(limits)
-        if limiter is not None and (wait_seconds := limiter.hit(limits.client(request.scope))):
-            raise limited(wait_seconds)
-
-
-def admission(choose: Callable[[Limits], NetworkWindows | None]) -> Admission:
-    """A dependency that makes an `AdmittedRoute` count each request against one of the limits."""
-    return Admission(choose)
-
-
-class AdmittedRoute(APIRoute):
-    """Counts a request before its body is read. The framework reads the body before it calls any dependency."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
-        admissions = [each.dependency for each in self.dependencies if isinstance(each.dependency, Admission)]
-
-        async def admit_and_handle(request: Request) -> Response:
-            for each in admissions:
-                each.admit(request)
-            return await handle(request)
-
-        return admit_and_handle

@@ -1,7 +1,24 @@
-"""The checks for monitoring: whether this process is ready, and its metrics."""
+"""Liveness, readiness and metrics, for load balancers and monitoring.
 
-from collections.abc import Awaitable, Callable
+They are a plain ASGI route, because they are answered before the management API is loaded.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from flagstaff.http.compression import Compression
+from flagstaff.http.errors import MethodNotAllowedError
+from flagstaff.http.responses import json_response
+from flagstaff.values.errors import Error, invalid_field
+
+PARTS = ("evaluations", "writes", "history")
+"""What `for` of `/ready` may name."""
+
+_READING = ("GET", "HEAD")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,3 +32,46 @@ class Probes:
     require_staying: Callable[[], None]
     check: Callable[[], Awaitable[None]]
     render_figures: Callable[[], Awaitable[tuple[bytes, str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    path: str
+    answer: Callable[[Request], Awaitable[Response]]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["route"] = self  # metrics name the path
+        if scope["method"] not in _READING:
+            raise MethodNotAllowedError(*_READING)
+        response = await self.answer(Request(scope))
+        await response(scope, receive, send)
+
+
+def probe_routes(probes: Probes) -> Mapping[str, ASGIApp]:
+    """The routes by their paths."""
+
+    async def health(_: Request) -> Response:
+        return json_response({"status": "ok"})
+
+    async def ready(request: Request) -> Response:
+        part = request.query_params.get("for")
+        if part is not None and part not in PARTS:
+            *others, last = (f"'{each}'" for each in PARTS)
+            raise invalid_field("for", f"must be {', '.join(others)} or {last}")
+        probes.require_staying()
+        try:
+            await probes.check()
+        except Error as error:
+            if part is None or not error.extensions["works"][part]:
+                raise
+        return json_response({"status": "ready"})
+
+    async def metrics(_: Request) -> Response:
+        body, media_type = await probes.render_figures()
+        return Response(body, headers={"content-type": media_type})
+
+    return {
+        "/health": _Route("/health", health),
+        "/ready": _Route("/ready", ready),
+        "/metrics": Compression(_Route("/metrics", metrics)),
+    }

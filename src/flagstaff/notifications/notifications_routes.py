@@ -19,11 +19,9 @@ from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service
 from flagstaff.notifications.notifications import Kind
 from flagstaff.notifications.notifications_service import NotificationSettings
+from flagstaff.notifications.unsubscribing import UNSUBSCRIBE_PAGE, UNSUBSCRIBE_PATH
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
-
-UNSUBSCRIBE_PATH = "/auth/unsubscribe"
-UNSUBSCRIBE_PAGE = "/unsubscribe"
 
 router = APIRouter(tags=["Notifications"])
 _OF_PROJECT = "/api/projects/{project_id}/notifications"

@@ -6,6 +6,9 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import NamedTuple
 from uuid import UUID
 
+UNSUBSCRIBE_PATH = "/auth/unsubscribe"
+UNSUBSCRIBE_PAGE = "/unsubscribe"
+
 _ID_BYTES, _DIGEST_BYTES = 16, 16
 _TOKEN_CHARACTERS = (2 * _ID_BYTES + _DIGEST_BYTES) * 4 // 3
 

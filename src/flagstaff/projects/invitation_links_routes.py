@@ -6,9 +6,9 @@ from fastapi import APIRouter, Depends
 from pydantic import Field
 from starlette.responses import Response
 
+from flagstaff.api.admitted_routes import AdmittedRoute, admission
 from flagstaff.api.operations import writes
 from flagstaff.api.schemas import Moment, Uuid
-from flagstaff.http.limits import AdmittedRoute, admission
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel

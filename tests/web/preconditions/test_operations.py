@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from flagstaff.api.operations import list_operations
-from flagstaff.assembly.app import create_api
+from flagstaff.assembly.api import create_api
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.http.operations import Operations
 from tests.support.administration import account_path

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.audit.events_routes import MOST_STREAMS
+from flagstaff.audit.event_streams import MOST_STREAMS
 from flagstaff.concurrency.slots import AT_ONCE
 from tests.support.api import Caller, Json, created, environment_path, flag_path, project_path
 from tests.support.clock import Clock

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from flagstaff.api.operations import list_operations
-from flagstaff.assembly.app import create_api
+from flagstaff.assembly.api import create_api
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.database import tables
 from flagstaff.hooks.webhooks import INSTANCE_EVENTS

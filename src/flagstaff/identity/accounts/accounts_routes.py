@@ -7,11 +7,12 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
+from flagstaff.api.admitted_routes import AdmittedRoute, admission
 from flagstaff.api.auth import CurrentToken
 from flagstaff.api.operations import writes
 from flagstaff.api.schemas import Body, Email, Password, Text, TokenOut
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.http.limits import AdmittedRoute, admission, widest_network
+from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel

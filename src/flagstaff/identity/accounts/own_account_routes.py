@@ -4,10 +4,11 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import Response
 
+from flagstaff.api.admitted_routes import AdmittedRoute
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Moment, Password, Text, TokenOut
-from flagstaff.http.limits import AdmittedRoute, widest_network
+from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel

@@ -6,11 +6,12 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import Field
 from starlette.responses import Response
 
+from flagstaff.api.admitted_routes import AdmittedRoute, admission
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import writes
 from flagstaff.api.schemas import Body, Moment, Name, PublicKeyCredential, Text, TokenOut, Uuid
-from flagstaff.http.limits import AdmittedRoute, admission, widest_network
+from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel

@@ -6,10 +6,11 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
+from flagstaff.api.admitted_routes import AdmittedRoute, admission
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Moment, PublicKeyCredential, Text, TokenOut
-from flagstaff.http.limits import AdmittedRoute, admission, widest_network
+from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
+from flagstaff.api.admitted_routes import AdmittedRoute, admission
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.schemas import Body, Text
-from flagstaff.http.limits import AdmittedRoute, admission
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel

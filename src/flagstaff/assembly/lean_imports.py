@@ -7,14 +7,11 @@ import importlib
 import sys
 from types import ModuleType
 
-from pydantic import BaseModel
-
 
 def import_lean() -> None:
-    """Import SQLAlchemy, structlog and FastAPI without the parts that nothing uses."""
+    """Import SQLAlchemy and structlog without the parts that nothing uses."""
     _import_sqlalchemy()
     _import_structlog()
-    _import_fastapi()
 
 
 def _import_sqlalchemy() -> None:
@@ -34,11 +31,13 @@ def _import_structlog() -> None:
         del sys.modules["rich"]
 
 
-def _import_fastapi() -> None:
-    """Without the first version of Pydantic, and without the validators of the models of an OpenAPI document.
+def import_fastapi() -> None:
+    """Import FastAPI without Pydantic's first version and without the validators of the models of an OpenAPI document.
 
     FastAPI asks whether a model belongs to that version. The validators are built if a document is made.
     """
+    from pydantic import BaseModel  # noqa: PLC0415 -- the start does not wait for it
+
     sys.modules["pydantic.v1"] = None  # type: ignore[assignment]
     BaseModel.model_config["defer_build"] = True
     try:

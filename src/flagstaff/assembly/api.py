@@ -1,0 +1,221 @@
+"""The management API, the dashboard and the documentation: all routes, and the middleware in front of them."""
+
+import asyncio
+from collections.abc import Iterable
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+from fastapi import FastAPI, routing
+from fastapi.telemetry import TelemetryConfig
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
+
+from flagstaff import __version__
+from flagstaff.api.auth import Authentication
+from flagstaff.api.idempotency import IdempotencyKeys
+from flagstaff.api.invalid import add_problem_handlers
+from flagstaff.api.operations import list_operations
+from flagstaff.api.revisions import RevisionHeader
+from flagstaff.api.unused_tags import UnusedTags
+from flagstaff.applications import applications_routes, callers_routes, exports_routes, request_metrics_routes
+from flagstaff.assembly.app import ENDPOINTS
+from flagstaff.assembly.docs import add_docs
+from flagstaff.assembly.openapi import describe
+from flagstaff.audit import change_exports_routes, change_summaries_routes, changes_routes, events_routes
+from flagstaff.cluster import instances_routes
+from flagstaff.comments import comments_routes
+from flagstaff.concurrency.shared_answers import Shared
+from flagstaff.concurrency.supervisor import Supervisor
+from flagstaff.copying import comparisons_routes, copies_routes, restores_routes
+from flagstaff.flags import bulk_actions_routes, condition_work_routes, flags_routes, project_flags_routes
+from flagstaff.flags.targeting import rules_routes, segments_routes
+from flagstaff.history import (
+    flag_summaries_routes,
+    history_routes,
+    summaries_routes,
+    unknown_metrics_routes,
+    user_history_routes,
+)
+from flagstaff.hooks import deliveries_routes, webhooks_routes
+from flagstaff.http.bodies import BodyLimit
+from flagstaff.http.compression import Compression
+from flagstaff.http.dashboard.pages import Dashboard
+from flagstaff.http.limits import Limits
+from flagstaff.http.nesting import NestingBound
+from flagstaff.http.operations import Operations
+from flagstaff.http.services import Services
+from flagstaff.identity.access_tokens import access_tokens_routes
+from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens
+from flagstaff.identity.accounts import accounts_routes, own_account_routes
+from flagstaff.identity.administration import administration_routes, instance_routes
+from flagstaff.identity.administration.instance_service import Instance
+from flagstaff.identity.second_factors import passkeys_routes, second_factors_routes
+from flagstaff.identity.second_factors.requirement import SecondFactorRequirement
+from flagstaff.identity.sessions import sessions_routes
+from flagstaff.identity.sessions.sessions_service import Sessions
+from flagstaff.identity.single_sign_on import single_sign_on_routes
+from flagstaff.insight import (
+    answers_routes,
+    causes_routes,
+    cleanup_routes,
+    explanations_routes,
+    impacts_routes,
+    playground_routes,
+)
+from flagstaff.metrics import metrics_routes
+from flagstaff.notifications import notifications_routes, subscriptions_routes
+from flagstaff.projects import (
+    environments_routes,
+    invitation_links_routes,
+    invitations_routes,
+    members_routes,
+    projects_routes,
+    sdk_keys_routes,
+)
+from flagstaff.projects.idempotency_service import Idempotency
+from flagstaff.releases import releases_routes, results_routes
+from flagstaff.serving.ofrep.description import describe_ofrep
+from flagstaff.settings import Registration
+from flagstaff.values.errors import Error
+from flagstaff.views import favourites_routes, pinned_charts_routes, saved_views_routes
+
+_PAGE_SECONDS = 1.0
+
+# The framework's would see only its own routes, and would have paths and queries as they were sent.
+_NO_TELEMETRY_OF_ITS_OWN: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+
+
+async def find_registration(instance: Instance) -> Registration:
+    """Return whether the dashboard offers to create an account: `open` or `closed`."""
+    try:
+        async with asyncio.timeout(_PAGE_SECONDS):
+            is_open = await instance.is_registration_open()
+    except (Error, TimeoutError):  # the page does not need the database
+        return instance.default_registration
+    return "open" if is_open else "closed"
+
+
+def create_api() -> FastAPI:
+    """The routes. Describing them needs no state."""
+    app = FastAPI(
+        openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, telemetry=_NO_TELEMETRY_OF_ITS_OWN
+    )
+    resources = (
+        accounts_routes,
+        own_account_routes,
+        sessions_routes,
+        access_tokens_routes,
+        second_factors_routes,
+        passkeys_routes,
+        single_sign_on_routes,
+        projects_routes,
+        members_routes,
+        invitations_routes,
+        invitation_links_routes,
+        environments_routes,
+        events_routes,
+        segments_routes,
+        metrics_routes,
+        unknown_metrics_routes,
+        sdk_keys_routes,
+        webhooks_routes,
+        deliveries_routes,
+        notifications_routes,
+        subscriptions_routes,
+        flags_routes,
+        releases_routes,
+        results_routes,
+        comments_routes,
+        bulk_actions_routes,
+        favourites_routes,
+        condition_work_routes,
+        saved_views_routes,
+        pinned_charts_routes,
+        project_flags_routes,
+        cleanup_routes,
+        rules_routes,
+        comparisons_routes,
+        copies_routes,
+        explanations_routes,
+        answers_routes,
+        playground_routes,
+        causes_routes,
+        impacts_routes,
+        request_metrics_routes,
+        exports_routes,
+        changes_routes,
+        change_exports_routes,
+        change_summaries_routes,
+        restores_routes,
+        history_routes,
+        summaries_routes,
+        flag_summaries_routes,
+        user_history_routes,
+        applications_routes,
+        callers_routes,
+        administration_routes,
+        instance_routes,
+        instances_routes,
+    )
+    for resource in resources:
+        app.routes.extend(resource.router.routes)  # one flat list, so that a 405 can name all methods of a path
+    add_problem_handlers(app)
+    _describe_endpoints(app.routes)
+    return app
+
+
+def _describe_endpoints(routes: Iterable[BaseRoute]) -> None:
+    """Tell FastAPI where endpoints are in the source, for its messages about invalid requests.
+
+    Otherwise it reads and parses the source for the first request of each, which takes two milliseconds and more.
+    """
+    known = getattr(routing, "_endpoint_context_cache", {})
+    for route in routes:
+        if isinstance(route, routing.APIRoute):
+            code = route.endpoint.__code__
+            known[id(route.endpoint)] = {
+                "file": code.co_filename,
+                "line": code.co_firstlineno,
+                "function": code.co_name,
+            }
+
+
+def describe_api() -> dict[str, Any]:
+    """The OpenAPI document, made anew, which takes half a second of processor time."""
+    return describe(create_api(), __version__)
+
+
+@cache
+def _operations() -> Operations:
+    """The facts of all operations, which do not depend on the application."""
+    return Operations(list_operations(create_api().routes), ENDPOINTS)
+
+
+@cache
+def _description() -> bytes:
+    """The document as it is served: the committed one, which a test compares with `describe_api`."""
+    return msgspec.json.format(files(__package__).joinpath("openapi.json").read_bytes(), indent=-1)
+
+
+def preload() -> None:
+    """Make what no application changes. Processes that are forked later share its memory."""
+    _operations()
+    _description()
+
+
+def build_api(services: Services) -> ASGIApp:
+    """What answers every path at which nothing is evaluated."""
+    api = create_api()
+    add_docs(api, {"/openapi.json": _description(), "/openapi/ofrep.json": describe_ofrep()})
+    api.router.default = Dashboard(
+        api.router.default, find_registration=Shared(partial(find_registration, services[Instance]))
+    )
+    api.state.services = services
+    keyed = IdempotencyKeys(NestingBound(api), services[Idempotency])
+    demanding = SecondFactorRequirement(RevisionHeader(UnusedTags(keyed)), services[Instance])
+    authenticated = Authentication(
+        demanding, services[Sessions], services[AccessTokens], services[Limits], services[Supervisor]
+    )
+    return BodyLimit(Compression(authenticated), _operations())
