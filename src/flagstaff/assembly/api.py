@@ -41,7 +41,7 @@ from flagstaff.history import (
 from flagstaff.hooks import deliveries_routes, webhooks_routes
 from flagstaff.http.bodies import BodyLimit
 from flagstaff.http.compression import Compression
-from flagstaff.http.dashboard.pages import Dashboard
+from flagstaff.http.dashboard.pages import DIRECTORY, Dashboard, read_files
 from flagstaff.http.limits import Limits
 from flagstaff.http.nesting import NestingBound
 from flagstaff.http.operations import Operations
@@ -199,16 +199,22 @@ def _description() -> bytes:
     return msgspec.json.format(files(__package__).joinpath("openapi.json").read_bytes(), indent=-1)
 
 
+def _create_documented_api() -> FastAPI:
+    api = create_api()
+    add_docs(api, {"/openapi.json": _description(), "/openapi/ofrep.json": describe_ofrep()})
+    return api
+
+
 def preload() -> None:
-    """Make what no application changes. Processes that are forked later share its memory."""
+    """Make and read what no application changes. Processes that are forked later share its memory."""
     _operations()
-    _description()
+    _create_documented_api()
+    read_files(DIRECTORY)
 
 
 def build_api(services: Services) -> ASGIApp:
     """What answers every path at which nothing is evaluated."""
-    api = create_api()
-    add_docs(api, {"/openapi.json": _description(), "/openapi/ofrep.json": describe_ofrep()})
+    api = _create_documented_api()
     api.router.default = Dashboard(
         api.router.default, find_registration=Shared(partial(find_registration, services[Instance]))
     )

@@ -73,7 +73,7 @@ class Dashboard:
         self._find_registration = find_registration
         page = directory / "index.html"
         self._page = page.read_text() if page.is_file() else None
-        self._files = _read_all(directory)
+        self._files = read_files(directory)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
@@ -98,7 +98,7 @@ class Dashboard:
 
 
 @cache
-def _read_all(directory: Path) -> Mapping[str, _File]:
+def read_files(directory: Path) -> Mapping[str, _File]:
     """All files by path. They are kept, because a process may create several applications."""
     return {
         f"/{path.relative_to(directory).as_posix()}": _read(path, directory)
