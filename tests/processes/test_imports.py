@@ -15,13 +15,20 @@ from flagstaff.settings import Settings
 async def serve():
     flagstaff = Flagstaff(Settings.load({"FLAGSTAFF_DATA_DIR": sys.argv[1]}))
     await flagstaff.start()
+    print_modules()
+    await flagstaff.edge.load_api()
     await flagstaff.stop()
 
+def print_modules():
+    print(*(name for name, module in sys.modules.items() if module is not None))
+
 asyncio.run(serve())
-print(*(name for name, module in sys.modules.items() if module is not None))
+print_modules()
 """
 _MODELS = """
 from flagstaff.__main__ import main
+from flagstaff.assembly.edge import preload_api
+preload_api()
 from fastapi.openapi.models import OpenAPI
 from pydantic import BaseModel
 
@@ -47,8 +54,14 @@ print(OpenAPI.__pydantic_complete__, Model.__pydantic_complete__)
     ],
 )
 def test_a_new_server_with_sqlite_does_not_load(library: str, loaded: set[str]) -> None:
-    assert "flagstaff.serving.fast_path.fast_path" in loaded
+    assert "flagstaff.assembly.api" in loaded
     assert [name for name in loaded if name == library or name.startswith(f"{library}.")] == []
+
+
+@pytest.mark.parametrize("library", ["fastapi", "pydantic", "flagstaff.assembly.api"])
+def test_before_its_first_answer_it_does_not_load(library: str, loaded_first: set[str]) -> None:
+    assert "flagstaff.serving.fast_path.fast_path" in loaded_first
+    assert library not in loaded_first
 
 
 def test_the_models_of_an_openapi_document_are_not_built_but_others_are() -> None:
@@ -58,9 +71,20 @@ def test_the_models_of_an_openapi_document_are_not_built_but_others_are() -> Non
 
 
 @pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+def loaded(printed: list[set[str]]) -> set[str]:
     """The modules that a server with the default settings has loaded, from its first start to its end."""
+    return printed[-1]
+
+
+@pytest.fixture(scope="module")
+def loaded_first(printed: list[set[str]]) -> set[str]:
+    """Those that it has loaded before it answers."""
+    return printed[-2]
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> list[set[str]]:
     folder: Path = tmp_path_factory.mktemp("data")
     command = [sys.executable, "-c", _PROGRAM, str(folder)]
     outcome = subprocess.run(command, capture_output=True, text=True, check=True, env={})
-    return set(outcome.stdout.splitlines()[-1].split())
+    return [set(line.split()) for line in outcome.stdout.splitlines()]

@@ -4,8 +4,6 @@ import asyncio
 import os
 import re
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -99,13 +97,6 @@ async def test_probes_and_evaluations_are_answered_while_the_management_api_is_l
         may_load.write_text("")
         assert (await managing).status_code == 401
         assert (await caller.get("/openapi.json")).status_code == 200
-
-
-def test_what_answers_evaluations_is_imported_without_the_framework_and_what_nothing_uses() -> None:
-    code = "import sys, flagstaff.__main__; print(*sys.modules)"
-    imported = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
-    assert "flagstaff.serving.evaluate" in imported
-    assert not {"fastapi", "pydantic", "sqlalchemy.orm", "rich", "alembic", "asyncpg"} & set(imported)
 
 
 async def test_a_second_server_on_the_same_folder_or_port_is_refused_and_the_first_continues(
