@@ -63,7 +63,7 @@ def measure_evaluations(
             for each, switches in zip(data, every_switch, strict=True)
         ]
         for server in servers:
-            server.wait_until_it_answers("/ready")
+            server.wait_until_it_is_loaded()
         for each in sets:
             _save_answer(servers[0], each, answers / f"{each.name.replace(' ', '-')}.json")
         nginx = stack.enter_context(NginxServer(cores.server, answers))

@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,9 @@ def measure_latencies(folder: Path, cores: Cores, repeats: int) -> list[dict[str
     data = folder / "latencies"
     timings = {"compile 1,000 flags": _compile(repeats), "start to first answer, new data": _start(data, cores, 1)}
     timings["start to first answer"] = _start(data, cores, min(repeats, 5))
-    timings["start to first answer of the management API"] = _start(data, cores, min(repeats, 5), "/openapi.json")
+    timings["start until all is loaded"] = _start(data, cores, min(repeats, 5), is_loaded=True)
     with FlagstaffServer(cores.server, data, Switches()) as server:
-        server.wait_until_it_answers("/ready")
+        server.wait_until_it_is_loaded()
         with httpx.Client(base_url=server.url) as client:
             timings |= _operations(client, repeats)
     results = [
@@ -47,12 +48,13 @@ def _compile(repeats: int) -> list[float]:
     return [_time(lambda: compile_environment(flags.environment, flags.flags)) for _ in range(repeats)]
 
 
-def _start(data: Path, cores: Cores, repeats: int, path: str = "/health") -> list[float]:
+def _start(data: Path, cores: Cores, repeats: int, *, is_loaded: bool = False) -> list[float]:
     data.mkdir(mode=0o700, exist_ok=True)
     seconds = []
     for _ in range(repeats):
         with FlagstaffServer(cores.server, data, Switches()) as server:
-            seconds.append(server.wait_until_it_answers(path))
+            wait = server.wait_until_it_is_loaded if is_loaded else partial(server.wait_until_it_answers, "/health")
+            seconds.append(wait())
     return seconds
 
 

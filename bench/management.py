@@ -106,7 +106,7 @@ def main() -> None:
         watch = Watch(watch_file)
         settings["BENCH_HOLDS"] = str(watch_file)
         with FlagstaffServer(cores.server, data, Switches(), settings, module="bench.watched") as server:
-            server.wait_until_it_answers("/ready")
+            server.wait_until_it_is_loaded()
             figures = _measure(server, watch, filled, asked)
     before = json.loads(asked.before.read_bytes()) if asked.before is not None else {}
     _print(figures, before)

@@ -43,7 +43,7 @@ def _compile_environments(count: int) -> float:
 
 def _serve_users(folder: Path, flags: FlagSet, cores: Cores, users: int) -> dict[str, float]:
     with FlagstaffServer(cores.server, folder / "data", Switches()) as server:
-        server.wait_until_it_answers("/ready")
+        server.wait_until_it_is_loaded()
 
         def load(seconds: int, user: int) -> int:
             key = flags.project.sdk_key

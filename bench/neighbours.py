@@ -73,7 +73,7 @@ def main() -> None:
         limits = {f"FLAGSTAFF_{name}_RATE_LIMIT": "off" for name in ("REGISTER", "LOGIN", "LOGIN_FAILURE")}
         limits["FLAGSTAFF_API_RATE_LIMIT"] = "1200/minute"  # the default
         with FlagstaffServer(cores.server, data, Switches(), limits) as server:
-            server.wait_until_it_answers("/ready")
+            server.wait_until_it_is_loaded()
             _measure(server, data, cores)
 
 

@@ -155,10 +155,10 @@ async def run(core: int, folder: Path, counts: list[int], seconds: float) -> Non
             with redirect_stdout(sys.stderr):  # the log of the requests that create the data
                 place = await fill(data, flags)
             with FlagstaffServer(core, data, Switches()) as server:
-                server.wait_until_it_answers("/ready")
+                server.wait_until_it_is_loaded()
                 await measure_all(server, flags, place, seconds, browser)
         with FlagstaffServer(core, folder / "empty", Switches()) as server:
-            server.wait_until_it_answers("/ready")
+            server.wait_until_it_is_loaded()
             await walk(browser, server.url)
         await browser.close()
 

@@ -104,6 +104,10 @@ class FlagstaffServer(Server):
         module = module if switches.history else "bench.without_history"
         super().__init__(core, (sys.executable, "-m", module, "serve"), data.with_name(f"{port}.log"), environ)
 
+    def wait_until_it_is_loaded(self) -> float:
+        """Return the seconds from the start to the first answer of the management API, which is loaded last."""
+        return self.wait_until_it_answers("/openapi.json")
+
 
 class NginxServer(Server):
     """nginx serving the files of a folder."""

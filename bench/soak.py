@@ -236,7 +236,7 @@ def main() -> None:
             tempfile.TemporaryDirectory(prefix="flagstaff-soak-") as folder,
             FlagstaffServer(cores.server, Path(folder) / "data", Switches()) as server,
         ):
-            server.wait_until_it_answers("/ready")
+            server.wait_until_it_is_loaded()
             has_held_out = asyncio.run(soak(server, asked.flags, asked.minutes, rates))
     except NotReadyError as error:
         sys.exit(f"soak: {error}")

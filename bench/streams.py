@@ -157,7 +157,7 @@ def main() -> int:
         # as behind a proxy, which may open all of them
         settings = {"FLAGSTAFF_MAX_CONNECTIONS": room, "FLAGSTAFF_TRUSTED_PROXIES": "127.0.0.1/32"}
         with FlagstaffServer(cores.server, data, Switches(), settings) as server:
-            server.wait_until_it_answers("/ready")
+            server.wait_until_it_is_loaded()
             try:
                 asyncio.run(_measure(server, streams, cores.load))
             except NotReadyError as error:

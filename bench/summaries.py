@@ -119,11 +119,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="flagstaff-summaries-") as folder:
         data = Path(folder) / "data"
         with FlagstaffServer(cores.server, data, Switches()) as server:
-            server.wait_until_it_answers("/ready")
+            server.wait_until_it_is_loaded()
             place = asyncio.run(make_place(server, 20))
         asyncio.run(fill(data, UUID(place.path.rpartition("/")[2])))
         with FlagstaffServer(cores.server, data, Switches()) as server:
-            server.wait_until_it_answers("/ready")
+            server.wait_until_it_is_loaded()
             asyncio.run(measure(server.url, place))
 
 

@@ -59,7 +59,7 @@ def main() -> None:
             asyncio.run(store_flag_sets(data, [flags]))
             settings = {} if share is None else _settings(share, sink.server_address[1])
             servers[share] = stack.enter_context(FlagstaffServer(cores.server, data, Switches(), settings))
-            servers[share].wait_until_it_answers("/ready")
+            servers[share].wait_until_it_is_loaded()
         for turn in range(given.rounds + 1):
             measured = {}
             for share, server in servers.items():

@@ -40,7 +40,7 @@ def main() -> None:
 def _measure(data: Path, flags: FlagSet, workers: int, seconds: int) -> None:
     cores = ",".join(str(core) for core in sorted(os.sched_getaffinity(0)))
     with FlagstaffServer(cores, data, Switches(), {"FLAGSTAFF_WORKERS": str(workers)}) as server:
-        server.wait_until_it_answers("/ready")
+        server.wait_until_it_is_loaded()
         serving = [server.pid] if workers == 1 else children_of(server.pid)
         url, key = server.url + PATH, flags.sdk_key
         put_load(url, core=cores, seconds=1, connections=CONNECTIONS, sdk_key=key)
