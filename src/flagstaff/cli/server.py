@@ -33,7 +33,7 @@ WITHOUT_DRAIN = signal.SIGUSR2
 # Together with `Flagstaff.stop`, within the ten seconds that process managers allow.
 _FINISH_REQUESTS_SECONDS = 3
 _IDLE_CONNECTION_SECONDS = 75  # longer than the minute for which common proxies keep connections
-_COLLECT_AFTER_ALLOCATIONS = 1_000, 4, 2_000
+_COLLECT_AFTER_ALLOCATIONS = 1_000, 4, 100_000
 _SWITCH_SECONDS = 0.0005
 _LINGER_SECONDS = 0.5  # for requests on connections that were accepted last
 _LOOK_SECONDS = 0.05
@@ -193,7 +193,8 @@ def _settle_memory() -> None:
     """Keep garbage collection off evaluations: exclude what was built at the start, and collect less often.
 
     A collection holds the event loop for a tenth to half of a microsecond for each object in it. So the young ones are
-    few, and so are the middle ones, and only every ten million allocations all are looked at.
+    few, and so are the middle ones, and all are looked at only after 100,000 passes over these, which pauses of long
+    work add to (pacing.py). That is rare enough, and not too rare: 2,000 passes leave at most 300 objects of garbage.
     """
     gc.collect()
     gc.freeze()

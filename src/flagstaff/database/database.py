@@ -1,7 +1,7 @@
 """Engines, pools and transactions. Each use case is one transaction, whose changes are announced after the commit."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -12,7 +12,7 @@ from contextlib import (
 )
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
@@ -31,6 +31,7 @@ from flagstaff.database.revisions_store import FOUND, forget_found, record_commi
 from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.database.turns import Turns
 from flagstaff.values.errors import Code, Error, not_found, unavailable, unconfirmed
+from flagstaff.values.lists import parts_of
 
 T = TypeVar("T")
 
@@ -57,6 +58,7 @@ _OF_NO_STATE = frozenset(
 )
 
 _ROWS_AT_ONCE = 16
+_VALUES_AT_ONCE = 250  # of a statement: SQLAlchemy writes a parameter for each, which takes microseconds
 _touch_configuration = sa.text("UPDATE alembic_version SET version_num = version_num")
 _layouts = tables.layouts
 _touch_history = (
@@ -347,6 +349,16 @@ async def write_many(connection: AsyncConnection, statement: sa.Insert, rows: It
     """Insert many rows, some at a time, so that evaluations are answered in between."""
     for some in some_at_a_time(rows):
         await connection.execute(statement, some)
+
+
+async def read_many(
+    connection: AsyncConnection, statement: sa.Select[Any], name: str, values: Collection[Any], **others: object
+) -> Iterator[sa.Row[Any]]:
+    """The rows that a statement has for a long list of values, which is its parameter with this name."""
+    found = [
+        await connection.execute(statement, {name: some, **others}) for some in parts_of(list(values), _VALUES_AT_ONCE)
+    ]
+    return chain.from_iterable(found)
 
 
 def some_at_a_time(items: Iterable[T]) -> Iterator[list[T]]:

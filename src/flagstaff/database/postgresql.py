@@ -1,6 +1,7 @@
 """Connections to PostgreSQL. Only what uses it imports this module and, with it, the driver: see dialect.py."""
 
 import json
+import socket
 import time
 from collections.abc import Callable
 from functools import partial
@@ -20,6 +21,8 @@ _BEGIN_TO_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED;"  # as the driver sends
 _TRUSTED_SECONDS = 0.5
 _RESTED_SECONDS = 180  # some networks drop connections that have rested for four minutes
 _USED_AT = "used at"
+# The driver decodes all rows that have arrived in one step of the event loop. Without a bound, these can be megabytes.
+_RECEIVED_BYTES = 64 * 1024  # Linux doubles it
 
 
 class _Connection(asyncpg.Connection):
@@ -79,6 +82,11 @@ def make_engine(
     )
     engine.dialect.colspecs = {**engine.dialect.colspecs, sa.JSON: _LateJson}
     engine.dialect.setup_asyncpg_json_codec = _leave_json_as_text  # type: ignore[attr-defined] # SQLAlchemy's hook
+
+    @sa.event.listens_for(engine.sync_engine, "connect")
+    def limit_received(connection: Any, _record: object) -> None:
+        transport = connection.driver_connection._transport  # noqa: SLF001 - the driver has no other way to the socket
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVED_BYTES)
 
     @sa.event.listens_for(engine.sync_engine, "checkin")
     def note(_connection: Any, record: sa.pool.ConnectionPoolEntry) -> None:

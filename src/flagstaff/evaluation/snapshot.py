@@ -119,7 +119,12 @@ class EnvironmentSnapshot:
 
 
 def pieces_of(snapshot: EnvironmentSnapshot) -> Iterator[object]:
-    """The pieces of a snapshot that grow with its flags and are made anew for each snapshot, to be freed one by one."""
+    """The pieces of a snapshot that grow with its flags, to be freed one by one.
+
+    Most are made anew for each snapshot, and the flags of the layout for each project that is loaded as a whole.
+    """
+    yield from snapshot.layout.recorded
+    yield from snapshot.layout.constant
     yield from snapshot.answers
     yield from snapshot.rollout_answers
     for matches in (snapshot.by_user_id, snapshot.by_email, snapshot.by_domain):

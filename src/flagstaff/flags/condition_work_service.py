@@ -16,6 +16,7 @@ from flagstaff.flags.work_budgets import Costly, read_costly
 from flagstaff.projects.access import open_environment
 from flagstaff.projects.permissions import Permission
 from flagstaff.settings import Settings
+from flagstaff.values.lists import emptying
 
 _LARGEST = 20
 
@@ -57,7 +58,10 @@ class ConditionWork:
                 await collect(await flags_store.find_flags(connection, environment_id, flag_ids)) if flag_ids else []
             )
         whole = await in_pieces(found.work(found.rules, found.segments))
-        return await in_pieces(_describing(whole.micros, found, {flag.id: flag.key for flag in named}))
+        described = await in_pieces(_describing(whole.micros, found, {flag.id: flag.key for flag in named}))
+        await in_pieces(found.free())
+        await in_pieces(emptying(named))
+        return described
 
 
 def _describing(micros: float, found: Costly, keys: dict[UUID, str]) -> Generator[None, None, EnvironmentWork]:
@@ -67,7 +71,7 @@ def _describing(micros: float, found: Costly, keys: dict[UUID, str]) -> Generato
         yield
     of_flags = []
     for flag_id, its_rules in rules_of.items():
-        work = yield from Costly((), (), 0).work(its_rules, ())
+        work = yield from Costly([], [], 0).work(its_rules, ())
         of_flags.append(Part(keys[flag_id], work.micros))
     of_segments = []
     for segment in found.segments:

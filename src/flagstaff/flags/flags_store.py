@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.concurrency.pacing import collect
 from flagstaff.database import tables
-from flagstaff.database.database import some_at_a_time, unique_or, write_many
+from flagstaff.database.database import read_many, some_at_a_time, unique_or, write_many
 from flagstaff.database.resources import Resource
 from flagstaff.database.revisions import Revision
 from flagstaff.database.windows import ByCode, Listing, containing
@@ -193,8 +193,7 @@ async def find_flags(
 ) -> Iterator[Flag]:
     """Find the flags of an environment with one of these ids; converted when read."""
     wanted = _chosen if with_archived else _live_chosen
-    rows = await connection.execute(wanted, {"environment": environment_id, "flags": list(flag_ids)})
-    return map(_from_row, rows)
+    return map(_from_row, await read_many(connection, wanted, "flags", flag_ids, environment=environment_id))
 
 
 class ChangedFlags(NamedTuple):
@@ -233,8 +232,7 @@ async def find_changed_flags(
 
 async def find_flags_by_key(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> Iterator[Flag]:
     """Find the flags of an environment with one of these keys, without archived ones; converted when read."""
-    rows = await connection.execute(_with_keys, {"environment": environment_id, "keys": list(keys)})
-    return map(_from_row, rows)
+    return map(_from_row, await read_many(connection, _with_keys, "keys", keys, environment=environment_id))
 
 
 async def find_keys(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> set[str]:

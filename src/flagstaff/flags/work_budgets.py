@@ -17,6 +17,7 @@ from flagstaff.flags.targeting import rules_store, segments_store
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.work import Work, computing_work
 from flagstaff.projects import environments_store
+from flagstaff.values.lists import emptying
 from flagstaff.values.quotas import WorkQuota
 
 
@@ -36,9 +37,13 @@ class Excess:
 class Costly:
     """The parts of an environment that cost evaluations: rules with conditions, segments, and prerequisites."""
 
-    rules: Sequence[Rule]
-    segments: Sequence[Segment]
+    rules: list[Rule]
+    segments: list[Segment]
     prerequisites: int
+
+    def free(self) -> Generator[None, None, None]:
+        """Free the rules and segments in small steps, when nobody needs them any more."""
+        return emptying(self.rules, self.segments)
 
     def work(self, its_rules: Sequence[Rule], its_segments: Sequence[Segment]) -> Generator[None, None, Work]:
         """The worst cost with these rules and segments, computed in small steps."""
@@ -142,7 +147,7 @@ async def read_costly(connection: Connection, project_id: UUID, environment_id: 
     prerequisites = await flags_store.list_prerequisites(connection, environment_id, with_archived=False)
     its_rules = await collect(await rules_store.list_costly_rules(connection, environment_id))
     named = {rule.rule_value or "" for rule in its_rules if rule.rule_type is RuleType.SEGMENT}
-    its_segments: Sequence[Segment] = ()
+    its_segments: list[Segment] = []
     if named:
         its_segments = await collect(
             each for each in await segments_store.list_segments(connection, project_id) if each.key in named

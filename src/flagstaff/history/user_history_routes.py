@@ -14,6 +14,7 @@ from flagstaff.api.operations import reads
 from flagstaff.api.schemas import NOT_A_CURSOR, Moment, Since, Text, Until, Uuid
 from flagstaff.evaluation.history.answer_changes import AnswerChange
 from flagstaff.evaluation.history.filters import EvaluationFilter
+from flagstaff.evaluation.history.layout import freeing
 from flagstaff.evaluation.history.records import freeing_layouts
 from flagstaff.history.history_routes import (
     ENVIRONMENT,
@@ -139,9 +140,8 @@ def _encode(page: AnswerChangesPage) -> Iterator[bytes]:
 
 
 def _freeing(page: AnswerChangesPage) -> Generator[None, None, None]:
-    evaluations = [each for change in page.items for each in (change.earlier, change.later)]
     page.items.clear()
-    yield from freeing_layouts(evaluations)
+    yield from freeing(page.layouts)
 
 
 def _view(change: AnswerChange) -> dict[str, Any]:

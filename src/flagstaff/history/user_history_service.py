@@ -1,7 +1,7 @@
 """One user's history: an evaluation by its id, and the places where the results of flags changed."""
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database.database import Database
 from flagstaff.evaluation.history.answer_changes import AnswerChange, AnswerChanges
 from flagstaff.evaluation.history.filters import EvaluationFilter
+from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.history.store import batches
 from flagstaff.history.store.pages import find_evaluations, list_evaluations
@@ -47,12 +48,14 @@ class Reached:
 class AnswerChangesPage:
     """Changes of answers, newest first. `since` is the time of the oldest evaluation that was compared, if any was.
 
-    `reached` is where the next page begins, None if there is none.
+    `reached` is where the next page begins, None if there is none. `layouts` are those of all evaluations that were
+    compared, to be freed in small steps.
     """
 
     items: list[AnswerChange]
     since: datetime | None
     reached: Reached | None
+    layouts: dict[int, Layout] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ class UserHistory:
                 return AnswerChangesPage([], None, None)
             compared = reached.compared if reached is not None else ()
             ends = await find_evaluations(connection, number, compared)
+        layouts = {id(each.layout): each.layout for each in ends.values()}
         changes = AnswerChanges()
         await in_pieces(changes.resume(ends.values()))
         before = None if reached is None else reached.before
@@ -106,16 +110,15 @@ class UserHistory:
             # Nobody waits for the connection while the evaluations are compared.
             async with self.database.read_history() as connection:
                 page = await list_evaluations(connection, number, wanted, limit=self.bounds.at_once, before=before)
+            layouts |= {id(each.layout): each.layout for each in page.items}
             stopped = await in_pieces(self._compare(changes, page.items, limit))
             before = page.next_before if stopped is None else stopped
             if before is None or stopped is not None or not page.items:
                 break
-        oldest = changes.oldest
-        return AnswerChangesPage(
-            changes.found,
-            oldest.evaluated_at if oldest else None,
-            None if before is None else _reached(changes, before),
-        )
+        since = changes.oldest.evaluated_at if changes.oldest else None
+        reached = None if before is None else _reached(changes, before)
+        await in_pieces(changes.free())
+        return AnswerChangesPage(changes.found, since, reached, layouts)
 
     def _compare(
         self, changes: AnswerChanges, evaluations: Sequence[RecordedEvaluation], limit: int

@@ -94,7 +94,7 @@ class CauseFinder:
         async with self._one:
             trail, complete_since = await self._read_trail(environment, results)
             states = await in_pieces(PastStates.read(trail))
-            found = await self._replay(states, results, complete_since)
+            found = await in_pieces(self._replay(states, results, complete_since))
         hidden = () if sees_segments else _numbers_of_segments(trail.changes)
         await in_pieces(states.free())
         await in_pieces(_free(evaluations, results))
@@ -110,9 +110,10 @@ class CauseFinder:
             found = await find_evaluations(connection, number, (each.bytes for each in wanted))
         return {each.id: each for each in found.values()}
 
-    async def _replay(
+    def _replay(
         self, states: PastStates, results: Sequence[ResultChange | None], complete_since: datetime | None
-    ) -> list[Cause]:
+    ) -> Generator[None, None, list[Cause]]:
+        """The causes of all results, in small steps."""
         found: list[Cause] = []
         stop_at = perf_counter() + self.bounds.seconds
         for each in results:
@@ -121,7 +122,7 @@ class CauseFinder:
             elif found and perf_counter() >= stop_at:
                 found.append(NOT_EXAMINED)
             else:
-                cause = await in_pieces(within(stop_at - perf_counter(), find_cause(states, each)))
+                cause = yield from within(stop_at - perf_counter(), find_cause(states, each))
                 # Asked for again as the first, it has all of the time. The first has had it.
                 found.append(cause or (NOT_EXAMINED if found else UNAVAILABLE))
         return found

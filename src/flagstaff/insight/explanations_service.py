@@ -8,11 +8,10 @@ from uuid import UUID
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database.database import Database
-from flagstaff.evaluation.deciding import free, prepare
-from flagstaff.evaluation.explanation import explain
+from flagstaff.evaluation.deciding import prepare
+from flagstaff.evaluation.explanation import Traces, explain, free
 from flagstaff.evaluation.flag_sets import FlagSet
 from flagstaff.evaluation.targets import CURRENT_TIME
-from flagstaff.evaluation.traces import FlagTrace, RuleTrace
 from flagstaff.evaluation.tracing import Subject
 from flagstaff.flags.flags_store import list_keys_of
 from flagstaff.flags.work_budgets import WorkBudgets
@@ -58,7 +57,7 @@ class Explained:
 
     environment_key: str
     evaluated_at: datetime
-    traces: Iterator[FlagTrace | RuleTrace | None]
+    traces: Traces
     new_rules: Collection[UUID]
     freeing: Iterator[None]
 
@@ -144,7 +143,7 @@ class Explanations:
         at = self.now()
         subject = Subject(user.user_id, user.user_email, await in_pieces(user.reading(compared, at)))
         traces = explain(flag_set, subject, keys)
-        return Explained(flag_set.environment.key, at, traces, new_rules, free(flag_set))
+        return Explained(flag_set.environment.key, at, traces, new_rules, free(flag_set, traces))
 
 
 def _looked_at(flag_set: FlagSet) -> Generator[None, None, Collection[str]]:

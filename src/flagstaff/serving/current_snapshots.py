@@ -301,8 +301,7 @@ def _freeing(snapshots: list[EnvironmentSnapshot]) -> Generator[None, None, None
     for each in chain.from_iterable(map(pieces_of, snapshots)):
         pieces.append(each)
         yield
-    snapshots.clear()
-    yield from emptying(pieces)
+    yield from emptying(snapshots, pieces)
 
 
 def _revision_of(committed: Mapping[UUID, Revision]) -> int | None:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.history.records import RecordedEvaluation
+from flagstaff.values.lists import emptying
 
 
 class Answer(NamedTuple):
@@ -69,6 +70,11 @@ class AnswerChanges:
             yield from self.add(evaluation)
         self.found.clear()
         self.compared = 0
+
+    def free(self) -> Generator[None, None, None]:
+        """Free the last answer of each flag, in small steps, when nothing more is compared."""
+        self._last = None
+        return emptying(self._known)
 
     def add(self, evaluation: RecordedEvaluation) -> Generator[None, None, None]:
         """Compare an evaluation with those that are newer, in small steps."""

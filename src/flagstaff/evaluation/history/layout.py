@@ -27,6 +27,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from flagstaff.evaluation.outcomes import Outcome
+from flagstaff.values.lists import emptying
 
 NO_BUCKET = 100
 RULE_BASE = 101
@@ -234,6 +235,16 @@ class Layout:
         flag = self.recorded[position]
         end = self.variant_columns[position] + 1
         return decide(flag, recorded[position], recorded[end - flag.columns : end])
+
+
+def freeing(layouts: dict[int, Layout]) -> Generator[None, None, None]:
+    """Empty a dict of layouts that nobody needs any more, and free their flags in small steps."""
+    while layouts:
+        _, layout = layouts.popitem()
+        flags = [*layout.recorded, *layout.constant]
+        del layout
+        yield
+        yield from emptying(flags)
 
 
 def decide(flag: LayoutFlag, byte: int, columns: bytes) -> Decision:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from flagstaff.evaluation.history.layout import Decision, FoundFlag, Layout
+from flagstaff.evaluation.history.layout import Decision, FoundFlag, Layout, freeing
 from flagstaff.evaluation.targets import CURRENT_TIME, RESERVED
 from flagstaff.values.lists import emptying
 
@@ -102,7 +102,4 @@ def freeing_layouts(evaluations: list[RecordedEvaluation]) -> Generator[None, No
     """Empty a list of evaluations that nobody needs any more, and free their layouts flag by flag, in small steps."""
     layouts = {id(each.layout): each.layout for each in evaluations}
     yield from emptying(evaluations)
-    flags = [flag for layout in layouts.values() for flag in (*layout.recorded, *layout.constant)]
-    layouts.clear()
-    yield
-    yield from emptying(flags)
+    yield from freeing(layouts)

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
-from flagstaff.database.database import some_at_a_time, write_many
+from flagstaff.database.database import read_many, some_at_a_time, write_many
 from flagstaff.database.resources import Resource
 from flagstaff.database.windows import Listing
 from flagstaff.flags.flags import Rule, RuleType
@@ -137,8 +137,7 @@ async def list_rules_of_environment(
 
 async def list_rules_of_flags(connection: AsyncConnection, flag_ids: Collection[UUID]) -> Iterator[Rule]:
     """The rules of some flags, in no particular order; converted when read."""
-    rows = await connection.execute(_of_flags, {"flags": list(flag_ids)})
-    return map(_RULES.read, rows)
+    return map(_RULES.read, await read_many(connection, _of_flags, "flags", flag_ids))
 
 
 async def list_rules_at_revision(

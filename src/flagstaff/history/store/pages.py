@@ -3,7 +3,7 @@
 A page that ends at that bound has fewer items than requested, possibly none, and still has a next page.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -12,11 +12,11 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.concurrency.pacing import in_pieces
+from flagstaff.concurrency.pacing import Turns, in_pieces
 from flagstaff.database import dialect, tables
 from flagstaff.database.tables import microseconds, moment
 from flagstaff.evaluation.history.filters import EvaluationFilter
-from flagstaff.evaluation.history.layout import Layout
+from flagstaff.evaluation.history.layout import Layout, freeing
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.history.store.columns import StoredColumns, unpack
 from flagstaff.history.store.ids import END, Place, evaluation_id, find_place, place_of
@@ -80,11 +80,10 @@ class _Range:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """An evaluation: the columns that contain it, and its place, which includes the offset."""
+    """An evaluation and its place. It keeps no column: those of a hundred segments have hundreds of megabytes."""
 
     place: Place
-    layout: Layout
-    columns: StoredColumns
+    evaluation: RecordedEvaluation
 
 
 async def list_evaluations(
@@ -107,28 +106,50 @@ async def list_evaluations(
     )
     segments, rest = await _find_segments(connection, asked, wanted, bounds)
     layouts = await get_layouts(connection, {segment.layout_id for segment in segments})
-    checks = await in_pieces(find_checks(layouts, wanted.flag))
-    segments = [segment for segment in segments if checks[segment.layout_id] is not None]
-    found: list[_Found] = []
-    for part in _parts(segments):
-        # Segments may overlap: an evaluation is next only if it is newer than all remaining segments.
-        if len(found) > limit and found[limit].place >= _end(part[0]):
-            break
-        contents = await _get_contents(connection, asked.environment, part)
-        for segment in part:
-            columns, layout = unpack(*contents[segment.id]), layouts[segment.layout_id]
-            offsets = matching_offsets(columns, layout, wanted, checks[segment.layout_id] or ())
-            places = ((columns.times[offset] // 1000, segment.id, offset) for offset in offsets)
-            since = max(asked.since, segment.first_time)  # from which it answers: see hide_evaluations
-            newest = sorted((place for place in places if since <= place[0] and place < asked.end), reverse=True)
-            found += (_Found(place, layout, columns) for place in newest[: limit + 1])
-        found = sorted(found, key=attrgetter("place"), reverse=True)[: limit + 1]
+    found = await _find_newest(connection, asked, wanted, segments, layouts, limit + 1)
     settled = [each for each in found if rest is None or each.place >= rest]
     if len(settled) > limit:
         settled = settled[:limit]
         rest = settled[-1].place
-    items = [evaluation_at(each.place, each.columns, each.layout) for each in settled]
+    items = [each.evaluation for each in settled]
+    needed = {id(each.layout) for each in items}
+    found.clear()
+    settled.clear()
+    layouts = {each: layout for each, layout in layouts.items() if id(layout) not in needed}
+    await in_pieces(freeing(layouts))
     return EvaluationPage(items, None if rest is None else evaluation_id(rest))
+
+
+async def _find_newest(
+    connection: AsyncConnection,
+    asked: _Range,
+    wanted: EvaluationFilter,
+    segments: Sequence[Any],
+    layouts: Mapping[int, Layout],
+    most: int,
+) -> list[_Found]:
+    """The newest matching evaluations in some segments, at most so many, newest first. Pauses for other work."""
+    checks = await in_pieces(find_checks(layouts, wanted.flag))
+    segments = [segment for segment in segments if checks[segment.layout_id] is not None]
+    found: list[_Found] = []
+    turns = Turns()
+    for part in _parts(segments):
+        # Segments may overlap: an evaluation is next only if it is newer than all remaining segments.
+        if len(found) == most and found[-1].place >= _end(part[0]):
+            break
+        contents = await _get_contents(connection, asked.environment, part)
+        for segment in part:
+            columns, layout = unpack(*contents.pop(segment.id)), layouts[segment.layout_id]
+            offsets = matching_offsets(columns, layout, wanted, checks[segment.layout_id] or ())
+            places = ((columns.times[offset] // 1000, segment.id, offset) for offset in offsets)
+            since = max(asked.since, segment.first_time)  # from which it answers: see hide_evaluations
+            newest = sorted((place for place in places if since <= place[0] and place < asked.end), reverse=True)
+            if len(found) == most:
+                newest = [place for place in newest if place > found[-1].place]
+            found += (_Found(place, evaluation_at(place, columns, layout)) for place in newest[:most])
+            found = sorted(found, key=attrgetter("place"), reverse=True)[:most]
+            await turns.give()  # the content of a segment may have megabytes
+    return found
 
 
 async def find_evaluations(
