@@ -161,6 +161,7 @@ def _functions(paths: set[Path]) -> dict[Path, list[FunctionType]]:
     for each in gc.get_objects():
         if isinstance(each, FunctionType) and each.__code__.co_filename in names:
             found[names[each.__code__.co_filename]].append(each)
+    gc.freeze()
     return found
 
 

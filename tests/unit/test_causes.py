@@ -34,16 +34,13 @@ def test_however_many_states_are_tried_few_are_kept() -> None:
     work = find_cause(past, ResultChange(flag.key, earlier, later, Answer(True, None), Answer(False, None)))
     kept = 0
     gc.freeze()  # so that only objects of this test are counted
-    try:
-        while True:
-            try:
-                next(work)
-            except StopIteration as end:
-                cause = end.value
-                break
-            kept = max(kept, sum(type(each) is Decider for each in gc.get_objects()))
-    finally:
-        gc.unfreeze()
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            cause = end.value
+            break
+        kept = max(kept, sum(type(each) is Decider for each in gc.get_objects()))
     assert cause.kind is Kind.CHANGE
     assert [each.number for each in cause.changes] == [1]
     assert 0 < kept <= 3
