@@ -97,8 +97,8 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str, is_quick: bool =
     engine = sqlite_driver.create_engine(
         # Only migrations create the file: an empty one in place of one that is gone would hide the loss.
         sqlite_files.existing(path),
-        # Three threads that read long lists would otherwise get most of a core that they share with the event loop. What
-        # a change or a request waits for would in turn wait for all that other workers do.
+        # Three threads that read long lists would otherwise get most of a core that they share with the event loop.
+        # Quick reads, for which changes and requests wait, would in turn wait for all that other workers do.
         niceness=0 if write or is_quick else _READERS_NICENESS,
         pool_size=1 if write else READERS,
         max_overflow=0,
