@@ -121,7 +121,8 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str, is_quick: bool =
     @sa.event.listens_for(engine.sync_engine, "begin")
     def begin(connection: sa.Connection) -> None:
         if _WITHOUT_TRANSACTIONS not in connection.get_execution_options():
-            connection.exec_driver_sql(sqlite_driver.BEGIN_TO_WRITE if write else "BEGIN")
+            driver: Any = connection.connection.driver_connection
+            driver.begin(sqlite_driver.BEGIN_TO_WRITE if write else "BEGIN")
 
     @sa.event.listens_for(engine.sync_engine, "invalidate")
     def end(connection: Any, _record: Any, _error: Any) -> None:
