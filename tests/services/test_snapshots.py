@@ -8,9 +8,10 @@ import pytest
 
 from flagstaff.audit.changes import Actor
 from flagstaff.database.database import Database
+from flagstaff.flags.changed_flags_store import MANY
 from flagstaff.flags.flags import RuleType
 from flagstaff.flags.flags_service import Flags
-from flagstaff.flags.snapshots_service import MANY, REMEMBERED, SnapshotSource
+from flagstaff.flags.snapshots_service import REMEMBERED, SnapshotSource
 from flagstaff.flags.targeting.conditions import Condition, Operator
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.flags.targeting.segments_service import Segments

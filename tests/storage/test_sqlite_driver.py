@@ -130,6 +130,23 @@ async def test_a_statement_whose_caller_gave_up_holds_no_lock_afterwards(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, priorities belong to processes")
+async def test_a_transaction_begins_with_its_first_statement(connection: Connection, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "ours.sqlite", isolation_level=None, timeout=0)) as other:
+        for end in (connection.commit, connection.rollback):
+            connection.begin(sqlite_driver.BEGIN_TO_WRITE)
+            other.execute("CREATE TABLE IF NOT EXISTS numbers (number INTEGER)")
+            await end()
+            await connection.cursor().execute("SELECT 1")
+            other.execute("DELETE FROM numbers")
+        connection.begin(sqlite_driver.BEGIN_TO_WRITE)
+        await connection.cursor().execute("SELECT 1")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("DELETE FROM numbers")
+        await connection.cursor().execute("INSERT INTO numbers VALUES (1)")
+        await connection.rollback()
+        assert other.execute("SELECT count(*) FROM numbers").fetchone() == (0,)
+
+
 async def test_a_connection_for_reading_works_at_a_lower_priority(tmp_path: Path) -> None:
     opened = await sqlite_driver.connect(tmp_path / "ours.sqlite", niceness=5)
     assert opened._thread.native_id is not None

@@ -125,7 +125,9 @@ class Database:
             self.reach, self._turns = None, Turns()
             configuration, history = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
             self._reader = dialect.sqlite_engine(configuration, write=False, synchronous="FULL")
-            self._querier = dialect.without_transactions(self._reader)
+            self._querier = dialect.without_transactions(
+                dialect.sqlite_engine(configuration, write=False, synchronous="FULL", is_quick=True)
+            )
             self._writer = dialect.sqlite_engine(configuration, write=True, synchronous="FULL")
             # The history has its own file, in which its tables have no schema.
             options = {"schema_translate_map": {"history": None}}
@@ -331,7 +333,7 @@ class Database:
                 stack.push_async_callback(engine.dispose)
 
     def _engines(self) -> set[AsyncEngine]:
-        return {self._reader, self._writer, self._history_reader, self._history_writer}
+        return {self._reader, self._querier, self._writer, self._history_reader, self._history_writer}
 
 
 @asynccontextmanager

@@ -88,8 +88,8 @@ def is_postgresql(url: str) -> bool:
     return url.startswith(("postgresql://", "postgres://"))
 
 
-def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
-    """A pool of connections to a SQLite file in WAL mode.
+def sqlite_engine(path: Path, *, write: bool, synchronous: str, is_quick: bool = False) -> AsyncEngine:
+    """A pool of connections to a SQLite file in WAL mode. `is_quick` says that they read little at a time.
 
     Writers share one connection and take the file's write lock when they begin, so that no transaction fails half-way
     because it cannot get the lock. Readers see the state at their first query and never wait.
@@ -98,7 +98,8 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
         # Only migrations create the file: an empty one in place of one that is gone would hide the loss.
         sqlite_files.existing(path),
         # Three threads that read long lists would otherwise get most of a core that they share with the event loop.
-        niceness=0 if write else _READERS_NICENESS,
+        # Quick reads, for which changes and requests wait, would in turn wait for all that other workers do.
+        niceness=0 if write or is_quick else _READERS_NICENESS,
         pool_size=1 if write else READERS,
         max_overflow=0,
         pool_timeout=WAIT_SECONDS,
@@ -120,7 +121,8 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str) -> AsyncEngine:
     @sa.event.listens_for(engine.sync_engine, "begin")
     def begin(connection: sa.Connection) -> None:
         if _WITHOUT_TRANSACTIONS not in connection.get_execution_options():
-            connection.exec_driver_sql(sqlite_driver.BEGIN_TO_WRITE if write else "BEGIN")
+            driver: Any = connection.connection.driver_connection
+            driver.begin(sqlite_driver.BEGIN_TO_WRITE if write else "BEGIN")
 
     @sa.event.listens_for(engine.sync_engine, "invalidate")
     def end(connection: Any, _record: Any, _error: Any) -> None:

@@ -103,7 +103,9 @@ class StreamCursor(Cursor):
 
     async def execute(self, statement: str, parameters: Sequence[Any] = ()) -> "StreamCursor":
         """Run a statement. Raises sqlite3's exceptions."""
-        rows = self._rows = await self._connection.call(lambda database: database.execute(statement, parameters))
+        rows = self._rows = await self._connection.call_in_transaction(
+            lambda database: database.execute(statement, parameters)
+        )
         self._outcome = Outcome([], rows.description, rows.rowcount, rows.lastrowid)
         return self
 
@@ -131,6 +133,7 @@ class Connection:
         self._calls: SimpleQueue[_Call] = SimpleQueue()
         self._is_closed = False
         self._may_be_in_transaction = False
+        self._begins_with: str | None = None  # the statement with which the next one begins a transaction
         opening = partial(_open, path, niceness)
         # A connection that is open does not keep the process alive.
         self._thread = Thread(target=_make_calls, args=(self._calls, opening), name="sqlite", daemon=True)
@@ -165,19 +168,26 @@ class Connection:
         """A cursor, created without a call to the thread."""
         return Cursor(self)
 
+    def begin(self, statement: str) -> None:
+        """Begin a transaction with this statement, in the same call to the thread as the first statement in it."""
+        self._begins_with = statement
+
     async def commit(self) -> None:
         """Commit the transaction, if there is one, or roll it back. Raises sqlite3's exceptions."""
+        self._begins_with = None
         if self._may_be_in_transaction:
             await self.call(_commit)
             self._may_be_in_transaction = False
 
     async def rollback(self) -> None:
         """Roll back the transaction, if there is one: SQLAlchemy also asks for it after a commit."""
+        self._begins_with = None
         if self._may_be_in_transaction:
             await self.end_transaction()
 
     async def end_transaction(self) -> None:
         """Roll back whatever is open, after the calls made before."""
+        self._begins_with = None
         await self.call(sqlite3.Connection.rollback)
         self._may_be_in_transaction = False
 
@@ -188,13 +198,24 @@ class Connection:
     async def run(self, statement: str, parameters: Sequence[Any]) -> Outcome:
         """Execute, fetch and close in one call to the thread."""
         self._may_be_in_transaction |= statement.startswith(("BEGIN", "SAVEPOINT"))
-        if statement == BEGIN_TO_WRITE:
-            return await self.call(lambda database: _drain(_begin_to_write(database)))
-        return await self.call(lambda database: _drain(database.execute(statement, parameters)))
+        return await self.call_in_transaction(lambda database: _drain(database.execute(statement, parameters)))
 
     async def run_many(self, statement: str, parameters: Iterable[Sequence[Any]]) -> Outcome:
         """Do the same for many sequences of parameters."""
-        return await self.call(lambda database: _drain(database.executemany(statement, parameters)))
+        return await self.call_in_transaction(lambda database: _drain(database.executemany(statement, parameters)))
+
+    async def call_in_transaction(self, function: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Do as `call`, and begin the transaction before, if `begin` has asked for one."""
+        statement, self._begins_with = self._begins_with, None
+        if statement is None:
+            return await self.call(function)
+
+        def begin_and_call(database: sqlite3.Connection) -> _T:
+            _begin(database, statement)
+            return function(database)
+
+        self._may_be_in_transaction = True
+        return await self.call(begin_and_call)
 
     async def call(self, function: Callable[[sqlite3.Connection], _T]) -> _T:
         """Call a function with the file's connection in the thread; return or raise what it does."""
@@ -299,8 +320,8 @@ def _open(path: Path | str, niceness: int) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False, uri=isinstance(path, str))
 
 
-def _begin_to_write(connection: sqlite3.Connection) -> sqlite3.Cursor:
-    """Take the file's write lock, and try again while another process has it.
+def _begin(connection: sqlite3.Connection, statement: str) -> None:
+    """Begin a transaction. To take the file's write lock, try again while another process has it.
 
     SQLite's own attempts are up to a tenth of a second apart, so of several processes that write all the time, one
     would wait for a second (docs/performance.md).
@@ -308,10 +329,13 @@ def _begin_to_write(connection: sqlite3.Connection) -> sqlite3.Cursor:
     gives_up_at = monotonic() + WRITE_LOCK_SECONDS
     while True:
         try:
-            return connection.execute(BEGIN_TO_WRITE)
+            connection.execute(statement)
         except sqlite3.OperationalError as error:
-            if (error.sqlite_errorcode & 0xFF) != sqlite3.SQLITE_BUSY or monotonic() >= gives_up_at:
+            is_busy = (error.sqlite_errorcode & 0xFF) == sqlite3.SQLITE_BUSY
+            if statement != BEGIN_TO_WRITE or not is_busy or monotonic() >= gives_up_at:
                 raise
+        else:
+            return
         sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 - no secret
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -14,7 +14,6 @@ from flagstaff.concurrency.pacing import collect
 from flagstaff.database import tables
 from flagstaff.database.database import read_many, some_at_a_time, unique_or, write_many
 from flagstaff.database.resources import Resource
-from flagstaff.database.revisions import Revision
 from flagstaff.database.windows import ByCode, Listing, containing
 from flagstaff.flags.flags import Fallthrough, Flag
 from flagstaff.flags.prerequisites import Prerequisite
@@ -41,9 +40,9 @@ _FLAGS = Resource(
         "prerequisites": lambda prerequisites: list(map(asdict, prerequisites)),
     },
 )
-_flag = _FLAGS.select(_columns.archived_enabled).join(
-    tables.environments, tables.environments.c.id == _columns.environment_id
-)
+COLUMNS = (*_FLAGS.columns, _columns.archived_enabled)
+"""What `from_row` reads."""
+_flag = sa.select(*COLUMNS).join(tables.environments, tables.environments.c.id == _columns.environment_id)
 _live, _archived = sa.not_(tables.is_archived), tables.is_archived
 _insert = tables.flags.insert()
 _by_id = _flag.where(
@@ -52,7 +51,7 @@ _by_id = _flag.where(
     tables.environments.c.project_id == sa.bindparam("project"),
 )
 _in_environment = (
-    sa.select(tables.environments.c.key, *_FLAGS.columns, _columns.archived_enabled)
+    sa.select(tables.environments.c.key, *COLUMNS)
     .select_from(
         tables.environments.outerjoin(
             tables.flags,
@@ -106,32 +105,6 @@ _count_live = _count.where(_live)
 _variant_characters = sa.select(
     sa.func.coalesce(sa.func.sum(sa.func.length(sa.cast(_columns.variants, sa.Text))), 0)
 ).where(_columns.environment_id == sa.bindparam("environment"), sa.cast(_columns.variants, sa.Text) != "[]")
-_environments, _projects, _changes = tables.environments, tables.projects, tables.changes
-_is_later_change = sa.and_(
-    _environments.c.id == sa.bindparam("environment"),
-    _changes.c.project_id == sa.bindparam("project"),
-    _changes.c.id > sa.bindparam("since"),
-    sa.or_(_changes.c.environment_id == sa.bindparam("environment"), _changes.c.flag_id.is_(None)),
-)
-_is_its_flag = sa.and_(_columns.id == _changes.c.flag_id, _columns.environment_id == _environments.c.id, _live)
-# A row for each environment of the project, and for the wanted one, a row for each flag that was changed.
-_changed = (
-    sa.select(
-        _environments.c.id,
-        _environments.c.revision,
-        _projects.c.revision,
-        sa.func.max(_changes.c.id),
-        _changes.c.environment_id,
-        _changes.c.flag_id,
-        *_FLAGS.columns,
-        _columns.archived_enabled,
-    )
-    .select_from(
-        _environments.join(_projects).outerjoin(_changes, _is_later_change).outerjoin(tables.flags, _is_its_flag)
-    )
-    .where(_environments.c.project_id == sa.bindparam("project"))
-    .group_by(_environments.c.id, _projects.c.id, _changes.c.environment_id, _changes.c.flag_id, _columns.id)
-)
 _update = tables.flags.update().where(_columns.id == sa.bindparam("flag"))
 _delete = tables.flags.delete().where(_columns.id == sa.bindparam("flag"))
 
@@ -153,7 +126,7 @@ async def find_flag(connection: AsyncConnection, project_id: UUID, environment_i
     """The flag with these ids, if there is one."""
     ids = {"project": project_id, "environment": environment_id, "flag": flag_id}
     row = (await connection.execute(_by_id, ids)).one_or_none()
-    return _from_row(row) if row is not None else None
+    return from_row(row) if row is not None else None
 
 
 async def get_flag(connection: AsyncConnection, project_id: UUID, environment_id: UUID, flag_id: UUID) -> Flag:
@@ -173,7 +146,7 @@ async def find_in_environment(
     if row is None:
         return None, None
     key, *flag = row
-    return key, _from_row(flag) if flag[0] is not None else None
+    return key, from_row(flag) if flag[0] is not None else None
 
 
 async def list_flags(
@@ -185,7 +158,7 @@ async def list_flags(
     """
     wanted = _archived_of_environment if archived else _of_environment
     rows = await wanted.rows(connection, window, {"environment": environment_id})
-    return map(_from_row, rows)
+    return map(from_row, rows)
 
 
 async def find_flags(
@@ -193,46 +166,12 @@ async def find_flags(
 ) -> Iterator[Flag]:
     """Find the flags of an environment with one of these ids; converted when read."""
     wanted = _chosen if with_archived else _live_chosen
-    return map(_from_row, await read_many(connection, wanted, "flags", flag_ids, environment=environment_id))
-
-
-class ChangedFlags(NamedTuple):
-    """The flags of an environment that were changed after a change with a certain number, in one consistent state.
-
-    `revisions` are those of all environments of the project, by id. `number` is that of the latest change in the
-    environment, and `ids` are the flags that were changed; `flags` are without those that are deleted or archived.
-    `is_all` says that nothing else of the project was changed.
-    """
-
-    revisions: Mapping[UUID, Revision]
-    number: int
-    ids: frozenset[UUID]
-    flags: Iterable[Flag]
-    is_all: bool
-
-
-async def find_changed_flags(
-    connection: AsyncConnection, project_id: UUID, environment_id: UUID, since: int
-) -> ChangedFlags:
-    """Find the flags that were changed after the number `since`, in one statement; converted when read.
-
-    Writes to one project are serialized, so no lower number can appear later.
-    """
-    ids = {"project": project_id, "environment": environment_id, "since": since}
-    rows = (await connection.execute(_changed, ids)).all()
-    changed = [row[3:] for row in rows if row[3] is not None]
-    return ChangedFlags(
-        {each: Revision(*revision) for each, *revision in (row[:3] for row in rows)},
-        max([number for number, where, *_ in changed if where == environment_id], default=since),
-        frozenset(flag_id for _, _, flag_id, *_ in changed if flag_id is not None),
-        (_from_row(flag) for _, _, _, *flag in changed if flag[0] is not None),
-        is_all=all(flag_id is not None for _, _, flag_id, *_ in changed),
-    )
+    return map(from_row, await read_many(connection, wanted, "flags", flag_ids, environment=environment_id))
 
 
 async def find_flags_by_key(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> Iterator[Flag]:
     """Find the flags of an environment with one of these keys, without archived ones; converted when read."""
-    return map(_from_row, await read_many(connection, _with_keys, "keys", keys, environment=environment_id))
+    return map(from_row, await read_many(connection, _with_keys, "keys", keys, environment=environment_id))
 
 
 async def find_keys(connection: AsyncConnection, environment_id: UUID, keys: Collection[str]) -> set[str]:
@@ -325,7 +264,8 @@ def _mutable(flag: Flag) -> dict[str, Any]:
     return _FLAGS.changes(flag) | _stored_state(flag) | {"flag": flag.id}
 
 
-def _from_row(row: Sequence[Any]) -> Flag:
+def from_row(row: Sequence[Any]) -> Flag:
+    """The flag of a row."""
     flag, archived_enabled = _FLAGS.read(row), row[-1]
     if flag.archived_at is None:
         return flag

@@ -16,6 +16,7 @@ from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compiling_
 from flagstaff.evaluation.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.flags import flags_store
+from flagstaff.flags.changed_flags_store import MANY, find_changed_flags
 from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.targeting import rules_store, segments_store
 from flagstaff.flags.targeting.segments import Segment
@@ -28,8 +29,6 @@ from flagstaff.values.lists import emptying
 
 # For how many environments compiled flags are kept; the most recently changed ones are.
 REMEMBERED = 64
-# With more changed flags than this it is faster to read all of them.
-MANY = 200
 _NOTHING: Mapping[UUID, "_CompiledSegment"] = {}
 
 
@@ -169,21 +168,14 @@ class SnapshotSource:
     async def _read_changed_flags(
         self, project_id: UUID, environment_id: UUID, known: _Compiled
     ) -> tuple[_Read, Mapping[UUID, Revision]] | None:
-        """The flags changed since `known`; None if something else was changed, or is being changed meanwhile.
-
-        Each statement reads in a state of its own. The revision tells whether it was the same one, without the two
-        round trips of a transaction: every change that affects the environment gives it a new revision.
-        """
+        """The flags changed since `known`; None if something else was changed, too."""
         async with self.database.query() as connection:
-            found = await flags_store.find_changed_flags(connection, project_id, environment_id, known.number)
-            revision = found.revisions.get(environment_id)
-            if revision is None or not found.is_all or len(found.ids) > MANY:
-                return None
-            at, their_rules = await rules_store.list_rules_at_revision(connection, environment_id, found.ids)
-        if at != revision.environment:
+            found = await find_changed_flags(connection, project_id, environment_id, known.number)
+        revision = found.revisions.get(environment_id)
+        if revision is None or not found.is_all:
             return None
         segments = _ReadSegments(known.segments, ())
-        read = _Read(known.surroundings, segments, revision, found.flags, their_rules, found.number, known, found.ids)
+        read = _Read(known.surroundings, segments, revision, found.flags, found.rules, found.number, known, found.ids)
         return read, found.revisions
 
     async def _read_environment(

@@ -22,10 +22,11 @@ class ChangedWindows:
     At most `capacity` wait. Beyond that, the one that has waited longest waits again after its next hit.
     """
 
-    def __init__(self, capacity: int, wake: Callable[[], None]) -> None:
-        """`wake` is called when there is an urgent one."""
+    def __init__(self, capacity: int, begin: Callable[[], None], hurry: Callable[[], None]) -> None:
+        """`begin` is called when one waits and none did before, and `hurry` when there is an urgent one."""
         self._capacity = capacity
-        self._wake = wake
+        self._begin = begin
+        self._hurry = hurry
         self._urgent: deque[tuple[Hashable, Window]] = deque()
         self._waiting: deque[tuple[Hashable, Window]] = deque()
 
@@ -37,6 +38,8 @@ class ChangedWindows:
         """Add a window that does not wait."""
         if len(self._waiting) >= self._capacity:
             self._waiting.popleft()[1].look_at = AT_NEXT_HIT
+        if not self._waiting:
+            self._begin()
         self._waiting.append((key, window))
 
     def track(self, key: Hashable, window: Window) -> None:
@@ -48,7 +51,7 @@ class ChangedWindows:
     def prioritise(self, key: Hashable, window: Window) -> None:
         """Put a window that waits before those that are not urgent."""
         self._urgent.append((key, window))
-        self._wake()
+        self._hurry()
 
     def take(self, most: int) -> list[Change]:
         """At most this many windows that wait, which then wait no longer: their next hits make them wait again."""

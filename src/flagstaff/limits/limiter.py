@@ -73,9 +73,12 @@ class SlidingWindow:
         elif not window.total:
             del self._windows[key]
 
-    def share(self, wake: Callable[[], None]) -> ChangedWindows:
-        """From now on, note the keys that change. `wake` is called when the other instances should know at once."""
-        self._changed = ChangedWindows(self._capacity, wake)
+    def share(self, begin: Callable[[], None], hurry: Callable[[], None]) -> ChangedWindows:
+        """From now on, note the keys that change.
+
+        `begin` is called when the other instances should know of the first, and `hurry` when they should at once.
+        """
+        self._changed = ChangedWindows(self._capacity, begin, hurry)
         return self._changed
 
     def share_among(self, participants: int) -> None:

@@ -47,9 +47,13 @@ class SharedLimits:
     def __init__(self, windows: Mapping[str, SlidingWindow], exchange: Exchange, secret: str) -> None:
         """`windows` are the limits by names that all instances use, and `secret` is the key that they all have."""
         self._exchange = exchange
-        self._woken = asyncio.Event()
+        self._changed, self._hurried = asyncio.Event(), asyncio.Event()
         self._limits = [
-            _Limit(window, window.share(self._woken.set), _derived_key(secret, name, window.window_seconds))
+            _Limit(
+                window,
+                window.share(self._changed.set, self._hurried.set),
+                _derived_key(secret, name, window.window_seconds),
+            )
             for name, window in windows.items()
         ]
         self._participants = 1
@@ -114,8 +118,9 @@ class SharedLimits:
         exchanges, rest_seconds = 0, 0.0
         while True:
             await asyncio.sleep(rest_seconds)
-            await is_set_within(self._woken, INTERVAL_SECONDS - rest_seconds)
-            self._woken.clear()
+            if await is_set_within(self._changed, joined_at + JOIN_AGAIN_SECONDS - time.monotonic()):
+                await is_set_within(self._hurried, INTERVAL_SECONDS - rest_seconds)
+            self._hurried.clear()
             began = time.monotonic()
             if began >= joined_at + JOIN_AGAIN_SECONDS:
                 await self._exchange.join()
@@ -123,6 +128,8 @@ class SharedLimits:
             for _ in range(_BATCHES):
                 if not await self.exchange_once():
                     break
+            if not self.waiting:
+                self._changed.clear()
             self._share_among(self._exchange.participants)
             exchanges += 1
             is_throttled = exchanges > _AT_ONCE

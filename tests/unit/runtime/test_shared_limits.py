@@ -168,6 +168,18 @@ def test_a_flood_of_one_limit_delays_no_other() -> None:
     assert login.told == login.total == 1
 
 
+def test_only_the_first_change_begins_an_exchange() -> None:
+    begun: list[bool] = []
+    window = SlidingWindow(200, 60, Clock())
+    changed = window.share(lambda: begun.append(True), lambda: None)
+    for key in ("a", "a", "b"):
+        window.hit(key)
+    assert len(begun) == 1
+    changed.take(2)
+    window.hit("a")
+    assert len(begun) == 2
+
+
 def test_a_ring_that_was_overwritten_loses_the_oldest_hits_alone() -> None:
     together = Together(200, 2, records=64)
     together.exchange(1)
@@ -253,7 +265,7 @@ def test_a_burst_over_several_instances_exceeds_the_limit_by_two_for_each(instan
     for round_number in range(10_000):
         number = round_number % instances
         allowed += together.hits(number, 1)
-        if together.shares[number]._woken.is_set():
-            together.shares[number]._woken.clear()
+        if together.shares[number]._hurried.is_set():
+            together.shares[number]._hurried.clear()
             together.exchange(number)
     assert 200 <= allowed <= 200 + 2 * instances

@@ -1,7 +1,6 @@
 """Targeting rules in the database."""
 
 from collections.abc import Collection, Iterable, Iterator
-from itertools import chain
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -30,6 +29,8 @@ _RULES = Resource(
         "conditions": lambda conditions: list(map(write_condition, conditions)),
     },
 )
+COLUMNS, from_row = _RULES.columns, _RULES.read
+"""Columns, and what makes a rule of a row of them."""
 _rule = _RULES.select()
 _insert = tables.rules.insert()
 _by_id = _rule.where(_columns.id == sa.bindparam("rule"), _columns.flag_id == sa.bindparam("flag"))
@@ -37,12 +38,6 @@ _by_id = _rule.where(_columns.id == sa.bindparam("rule"), _columns.flag_id == sa
 _order = (-sa.cast(_columns.priority, sa.BigInteger), _columns.created_at, _columns.id)
 _of_flag = Listing(_rule.where(_columns.flag_id == sa.bindparam("flag")), _order)
 _of_flags = _rule.where(_columns.flag_id.in_(sa.bindparam("flags", expanding=True)))
-_environments = tables.environments
-_of_flags_with_revision = (
-    sa.select(_environments.c.revision, *_RULES.columns)
-    .select_from(_environments.outerjoin(tables.rules, _columns.flag_id.in_(sa.bindparam("flags", expanding=True))))
-    .where(_environments.c.id == sa.bindparam("environment"))
-)
 _of_named_flags = _rule.join(tables.flags, tables.flags.c.id == _columns.flag_id).where(
     tables.flags.c.environment_id == sa.bindparam("environment"),
     tables.flags.c.key.in_(sa.bindparam("keys", expanding=True)),
@@ -121,7 +116,7 @@ async def list_rules(connection: AsyncConnection, flag_id: UUID, window: Window 
     Converted when read.
     """
     rows = await _of_flag.rows(connection, window, {"flag": flag_id})
-    return map(_RULES.read, rows)
+    return map(from_row, rows)
 
 
 async def list_rules_of_environment(
@@ -132,27 +127,12 @@ async def list_rules_of_environment(
     Converted when read.
     """
     rows = await _of_environment.rows(connection, window, {"environment": environment_id})
-    return map(_RULES.read, rows)
+    return map(from_row, rows)
 
 
 async def list_rules_of_flags(connection: AsyncConnection, flag_ids: Collection[UUID]) -> Iterator[Rule]:
     """The rules of some flags, in no particular order; converted when read."""
-    return map(_RULES.read, await read_many(connection, _of_flags, "flags", flag_ids))
-
-
-async def list_rules_at_revision(
-    connection: AsyncConnection, environment_id: UUID, flag_ids: Collection[UUID]
-) -> tuple[int | None, Iterator[Rule]]:
-    """The revision of an environment, None if it has been deleted, and the rules of some of its flags in that state.
-
-    In no particular order; converted when read.
-    """
-    values = {"environment": environment_id, "flags": list(flag_ids)}
-    rows = iter(await connection.execute(_of_flags_with_revision, values))
-    first = next(rows, None)
-    if first is None:
-        return None, iter(())
-    return first[0], (_RULES.read(row[1:]) for row in chain((first,), rows) if row[1] is not None)
+    return map(from_row, await read_many(connection, _of_flags, "flags", flag_ids))
 
 
 async def list_rules_of_keys(
@@ -163,7 +143,7 @@ async def list_rules_of_keys(
     Converted when read.
     """
     rows = await connection.execute(_of_named_flags, {"environment": environment_id, "keys": list(keys)})
-    return map(_RULES.read, rows)
+    return map(from_row, rows)
 
 
 async def list_given_variants(connection: AsyncConnection, flag_id: UUID) -> set[str]:
