@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import signal
 import stat
 from pathlib import Path
 
@@ -80,6 +81,20 @@ async def test_a_management_api_that_cannot_be_loaded_ends_the_server(fresh_stor
     await server.launch()
     assert await server.wait() == 1
     assert "no such library" in server.log
+
+
+async def test_a_stop_begins_while_the_management_api_is_loaded(fresh_store: Store, tmp_path: Path) -> None:
+    may_load = tmp_path / "may-load"
+    os.mkfifo(may_load)
+    environ = run_before_the_api_is_imported(tmp_path, f"open({str(may_load)!r}).close()")
+    async with ServerProcess(fresh_store, environ, command=COMMAND) as server, RemoteCaller(server.url) as caller:
+        managing = asyncio.create_task(caller.get("/api/projects"))
+        assert (await caller.get("/health")).status_code == 200
+        server.signal(signal.SIGTERM)
+        answer = await managing  # it is still not loaded
+        assert (answer.status_code, "The server is stopping." in answer.json()["detail"]) == (503, True)
+        may_load.write_text("")
+        assert await server.wait() == 0
 
 
 async def test_probes_and_evaluations_are_answered_while_the_management_api_is_loaded(
