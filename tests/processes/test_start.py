@@ -83,6 +83,16 @@ async def test_a_management_api_that_cannot_be_loaded_ends_the_server(fresh_stor
     assert "no such library" in server.log
 
 
+async def test_a_worker_that_cannot_load_the_management_api_ends_the_start(fresh_store: Store, tmp_path: Path) -> None:
+    in_workers = "import os; os.register_at_fork(after_in_child=lambda: sys.modules.update({name: None}))"
+    environ = {**run_before_the_api_is_imported(tmp_path, in_workers), "FLAGSTAFF_WORKERS": "2"}
+    server = ServerProcess(fresh_store, environ, command=COMMAND)
+    await server.launch()
+    assert await server.wait() == 1
+    assert "flagstaff: A worker ended with status 1 before all of them served." in server.log
+    assert " serves on " not in server.log
+
+
 async def test_a_stop_begins_while_the_management_api_is_loaded(fresh_store: Store, tmp_path: Path) -> None:
     may_load = tmp_path / "may-load"
     os.mkfifo(may_load)

@@ -164,6 +164,8 @@ async def _run(
     with listen() as listener:
         try:
             await flagstaff.start()
+            if worker is not None:
+                await flagstaff.edge.load_api()  # its parent has imported it, so this takes only a few milliseconds
             begun.set()
             _settle_memory()
             _favour_the_event_loop()
