@@ -107,6 +107,21 @@ async def test_a_stop_begins_while_the_management_api_is_loaded(fresh_store: Sto
         assert await server.wait() == 0
 
 
+async def test_garbage_collection_does_not_look_at_the_loaded_management_api(
+    fresh_store: Store, tmp_path: Path
+) -> None:
+    count = "import atexit, gc; atexit.register(lambda: print('looks at', len(gc.get_objects())))"
+    async with (
+        ServerProcess(fresh_store, run_before_the_api_is_imported(tmp_path, count), command=COMMAND) as server,
+        RemoteCaller(server.url) as caller,
+    ):
+        assert (await caller.get("/openapi.json")).status_code == 200
+        assert await server.stop() == 0
+        found = re.search(r"looks at (\d+)", server.log)
+        assert found is not None
+        assert int(found[1]) < 20_000  # the management API has 80,000 objects
+
+
 async def test_probes_and_evaluations_are_answered_while_the_management_api_is_loaded(
     fresh_store: Store, tmp_path: Path
 ) -> None:
