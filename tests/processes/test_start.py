@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import signal
 import stat
 from pathlib import Path
 
@@ -80,6 +81,45 @@ async def test_a_management_api_that_cannot_be_loaded_ends_the_server(fresh_stor
     await server.launch()
     assert await server.wait() == 1
     assert "no such library" in server.log
+
+
+async def test_a_worker_that_cannot_load_the_management_api_ends_the_start(fresh_store: Store, tmp_path: Path) -> None:
+    in_workers = "import os; os.register_at_fork(after_in_child=lambda: sys.modules.update({name: None}))"
+    environ = {**run_before_the_api_is_imported(tmp_path, in_workers), "FLAGSTAFF_WORKERS": "2"}
+    server = ServerProcess(fresh_store, environ, command=COMMAND)
+    await server.launch()
+    assert await server.wait() == 1
+    assert "flagstaff: A worker ended with status 1 before all of them served." in server.log
+    assert " serves on " not in server.log
+
+
+async def test_a_stop_begins_while_the_management_api_is_loaded(fresh_store: Store, tmp_path: Path) -> None:
+    may_load = tmp_path / "may-load"
+    os.mkfifo(may_load)
+    environ = run_before_the_api_is_imported(tmp_path, f"open({str(may_load)!r}).close()")
+    async with ServerProcess(fresh_store, environ, command=COMMAND) as server, RemoteCaller(server.url) as caller:
+        managing = asyncio.create_task(caller.get("/api/projects"))
+        assert (await caller.get("/health")).status_code == 200
+        server.signal(signal.SIGTERM)
+        answer = await managing  # it is still not loaded
+        assert (answer.status_code, "The server is stopping." in answer.json()["detail"]) == (503, True)
+        may_load.write_text("")
+        assert await server.wait() == 0
+
+
+async def test_garbage_collection_does_not_look_at_the_loaded_management_api(
+    fresh_store: Store, tmp_path: Path
+) -> None:
+    count = "import atexit, gc; atexit.register(lambda: print('looks at', len(gc.get_objects())))"
+    async with (
+        ServerProcess(fresh_store, run_before_the_api_is_imported(tmp_path, count), command=COMMAND) as server,
+        RemoteCaller(server.url) as caller,
+    ):
+        assert (await caller.get("/openapi.json")).status_code == 200
+        assert await server.stop() == 0
+        found = re.search(r"looks at (\d+)", server.log)
+        assert found is not None
+        assert int(found[1]) < 20_000  # the management API has 80,000 objects
 
 
 async def test_probes_and_evaluations_are_answered_while_the_management_api_is_loaded(

@@ -51,6 +51,13 @@ async def test_every_task_is_up_and_none_was_restarted(client: Caller, flagstaff
     }
 
 
+@pytest.mark.parametrize("path", ["/health", "/ready", "/metrics"])
+async def test_a_large_body_is_refused(client: Caller, path: str) -> None:
+    answer = await client.request("GET", path, content=b"a" * (16 * 1024 + 1))
+
+    assert answer.status_code == 413
+
+
 async def test_it_is_alive(client: Caller) -> None:
     answer = await client.get("/health")
 

@@ -74,11 +74,11 @@ def create_app(
     bounds = Operations(endpoints=ENDPOINTS)
 
     def bound(route: ASGIApp) -> ASGIApp:
-        return BodyLimit(cut_off(route), bounds)
+        return BodyLimit(route, bounds)
 
-    evaluate = bound(evaluate)
-    probes = probe_routes(services[Probes])
-    protocols = {start: bound(route) for start, route in protocols.items()}
+    evaluate = bound(cut_off(evaluate))
+    probes = {path: bound(route) for path, route in probe_routes(services[Probes]).items()}
+    protocols = {start: bound(cut_off(route)) for start, route in protocols.items()}
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Bypasses the framework, which would take longer than the evaluation does.

@@ -68,9 +68,18 @@ class _Server(uvicorn.Server):
         self.started = True
 
     async def main_loop(self) -> None:
-        await self.on_tick(0)  # for the time in responses
-        await self._flagstaff.edge.load_api()  # evaluations are answered already
+        self._loading = asyncio.create_task(self._load_api())
         await super().main_loop()
+
+    async def _load_api(self) -> None:
+        await self._flagstaff.edge.load_api()
+        gc.freeze()  # without a collection, which would hold the event loop, where evaluations are answered already
+
+    async def on_tick(self, counter: int) -> bool:
+        """Do what is repeated, and return whether to stop; raises what prevents the loading of the management API."""
+        if self._loading.done():
+            self._loading.result()
+        return await super().on_tick(counter)
 
     def end(self, number: int) -> None:
         """Begin to stop; only SIGTERM, which process managers send, begins with a drain."""
@@ -155,6 +164,8 @@ async def _run(
     with listen() as listener:
         try:
             await flagstaff.start()
+            if worker is not None:
+                await flagstaff.edge.load_api()  # its parent has imported it, so this takes only a few milliseconds
             begun.set()
             _settle_memory()
             _favour_the_event_loop()

@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from flagstaff.values.errors import unavailable
+
 
 class Deferred:
     """In front of an application that takes long to make. Requests wait until it is made."""
@@ -24,5 +26,8 @@ class Deferred:
         return self._app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app = self._app or await self.load()
+        try:
+            app = self._app or await self.load()
+        except Exception as error:  # whoever loads it reports it once, instead of each request
+            raise unavailable("The management API cannot be loaded. The server's log says why.") from error
         await app(scope, receive, send)

@@ -7,6 +7,7 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff.http.deferred import Deferred
+from flagstaff.values.errors import Error
 
 
 class Making:
@@ -35,15 +36,16 @@ async def send(_message: object) -> None:
     raise AssertionError
 
 
-async def test_every_request_gets_the_error_if_the_application_cannot_be_made() -> None:
+async def test_every_request_is_told_that_the_application_cannot_be_made() -> None:
     def make() -> ASGIApp:
         raise ImportError
 
     deferred = Deferred(make)
     with pytest.raises(ImportError):
         await deferred.load()
-    with pytest.raises(ImportError):
-        await deferred({"path": "/"}, receive, send)
+    for _ in range(2):
+        with pytest.raises(Error, match="cannot be loaded"):
+            await deferred({"path": "/"}, receive, send)
 
 
 async def test_a_request_that_is_given_up_does_not_end_the_making_for_the_others() -> None:
