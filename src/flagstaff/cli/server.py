@@ -68,7 +68,7 @@ class _Server(uvicorn.Server):
         self.started = True
 
     async def main_loop(self) -> None:
-        self._loading = asyncio.create_task(self._load_api())
+        self._loading = self._flagstaff.foundation.supervisor.spawn("load-api", self._load_api())
         await super().main_loop()
 
     async def _load_api(self) -> None:
