@@ -11,9 +11,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
 
+from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.http.errors import Problem, internal_problem, problem, problem_of
 from flagstaff.http.fields import MAX_FIELD_ERRORS, unknown_field
+from flagstaff.http.nesting import IS_LARGE
 from flagstaff.values.errors import Code, Error, FieldError, invalid_field
+from flagstaff.values.lists import dismantling
 
 _MESSAGES = {
     "missing": "is required",
@@ -53,9 +56,11 @@ async def _domain_error(request: Request, error: Exception) -> Response:
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     fields = [_field_error(request, each) for each in error.errors()[:MAX_FIELD_ERRORS]]
-    return _response(
-        problem_of(Error(Code.INVALID, "The request is invalid.", fields=fields), request.state.request_id)
-    )
+    answer = problem_of(Error(Code.INVALID, "The request is invalid.", fields=fields), request.state.request_id)
+    if IS_LARGE in request.scope["state"]:
+        await in_pieces(dismantling(error.body))
+        await in_pieces(dismantling(error.errors()))
+    return _response(answer)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

@@ -37,3 +37,17 @@ def emptying(*collections: list[Any] | dict[Any, Any]) -> Generator[None, None, 
         while each:
             remove()
             yield
+
+
+def dismantling(value: object) -> Generator[None, None, None]:
+    """Empty decoded JSON that nobody needs any more, and all lists and dicts in it, in small steps."""
+    left = [value]
+    while left:
+        each = left.pop()
+        if isinstance(each, dict):
+            left += each.values()
+            each.clear()
+        elif isinstance(each, list):
+            left += each
+            each.clear()
+        yield
