@@ -22,6 +22,8 @@ FAULT_OF_FOCUS = """() => new Promise((resolve) => {
   };
 })"""
 
+NEXT_TURN = "() => new Promise((resolve) => setTimeout(resolve, 0))"
+
 
 class Keyboard:
     """The keyboard of a page."""
@@ -30,8 +32,13 @@ class Keyboard:
         self._page = page
 
     async def press(self, *keys: str) -> None:
-        """Press keys, one after the other."""
+        """Press keys, one after the other.
+
+        Before each key, the page does what it has put off with a timer of zero, as Mantine does to choose an option. A
+        browser on a busy machine handles keys first, and people do not press them within a millisecond.
+        """
         for key in keys:
+            await self._page.evaluate(NEXT_TURN)
             await self._page.keyboard.press(key)
 
     async def type(self, text: str) -> None:
