@@ -11,7 +11,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import ChangeId, Id
 from flagstaff.api.operations import writes
 from flagstaff.api.schemas import Body, Uuid, at_most, distinct
-from flagstaff.concurrency.pacing import collect
+from flagstaff.concurrency.pacing import Turns, collect
 from flagstaff.copying.restores import Alteration
 from flagstaff.copying.restores_service import RestoredChange, Restores
 from flagstaff.http.operations import SMALL_BODY
@@ -164,7 +164,10 @@ async def restore_changes(project_id: Id, body: RestoreAllBody, actor: CurrentAc
     items = await restores.restore_all(
         actor, project_id, body.changes, dry_run=body.dry_run, if_unchanged=body.if_unchanged
     )
-    views = [await _view_restored(item) for item in items]
+    views, turns = [], Turns()
+    for item in items:
+        views.append(await _view_restored(item))
+        await turns.give()
     return await json_parts_response(b'{"items":[', views, b"]}")
 
 

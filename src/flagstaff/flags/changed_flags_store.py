@@ -7,6 +7,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from flagstaff.concurrency.pacing import collect
 from flagstaff.database import tables
 from flagstaff.database.revisions import Revision
 from flagstaff.flags import flags_store
@@ -86,7 +87,7 @@ async def find_changed_flags(
     Writes to one project are serialized, so no lower number can appear later.
     """
     ids = {"project": project_id, "environment": environment_id, "since": since}
-    rows = (await connection.execute(_changed, ids)).all()
+    rows = await collect(await connection.execute(_changed, ids))
     places = [row for row in rows if row[0] is not None]
     changed = [row[3:] for row in places if row[3] is not None]
     flags = frozenset(flag_id for _, _, flag_id, *_ in changed if flag_id is not None)
