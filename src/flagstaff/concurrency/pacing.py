@@ -58,7 +58,8 @@ async def pause() -> None:
     if turn is None:
         turn = _turns[loop] = Lock()
     async with turn:
-        gc.collect(_YOUNG)
+        if gc.isenabled():
+            gc.collect(_YOUNG)
         await asyncio.sleep(0)
 
 
