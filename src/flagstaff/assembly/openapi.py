@@ -384,8 +384,13 @@ def describe(app: FastAPI, version: str) -> dict[str, Any]:
     for unused in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(unused, None)
     problem = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
-    components["schemas"] |= {**problem.pop("$defs"), "ProblemDocument": problem, "EvaluateOut": _EVALUATE_OUT}
-    components["schemas"] |= {"EvaluatedFlag": _EVALUATED_FLAG, "StatusOut": _STATUS_OUT}
+    components["schemas"] |= {
+        **problem.pop("$defs"),
+        "ProblemDocument": problem,
+        "EvaluateOut": _EVALUATE_OUT,
+        "EvaluatedFlag": _EVALUATED_FLAG,
+        "StatusOut": _STATUS_OUT,
+    }
     components["schemas"] = dict(sorted(components["schemas"].items()))
     _share_problems(document)
     components["securitySchemes"]["SDKKey"] = {"type": "apiKey", "in": "header", "name": "X-SDK-Key"}

@@ -25,7 +25,8 @@ EVENTS_BODY = 256 * _KIB
 CONDITIONS_BODY = 512 * _KIB
 """Conditions have lists of up to 10,000 values: enough for so many UUIDs."""
 
-_READING = ("GET", "HEAD")
+READING = ("GET", "HEAD")
+"""The methods that change nothing at a path without an operation."""
 _STATE = "operation"
 
 
@@ -145,7 +146,7 @@ def operation_of(scope: Scope) -> Operation | None:
 def only_reads(scope: Scope) -> bool:
     """Return whether a request changes nothing."""
     operation = operation_of(scope)
-    return scope["method"] in _READING if operation is None else operation.reads
+    return scope["method"] in READING if operation is None else operation.reads
 
 
 def _find(node: _Node, segments: list[str], place: int, method: str) -> Operation | None:

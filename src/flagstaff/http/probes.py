@@ -1,6 +1,6 @@
 """Liveness, readiness and metrics, for load balancers and monitoring.
 
-They are a plain ASGI route, because they are answered before the management API is loaded.
+They are plain ASGI routes, because they are answered before the management API is loaded.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,13 +12,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff.http.compression import Compression
 from flagstaff.http.errors import MethodNotAllowedError
+from flagstaff.http.operations import READING
 from flagstaff.http.responses import json_response
 from flagstaff.values.errors import Error, invalid_field
 
 PARTS = ("evaluations", "writes", "history")
 """What `for` of `/ready` may name."""
-
-_READING = ("GET", "HEAD")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,8 @@ class _Route:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["route"] = self  # metrics name the path
-        if scope["method"] not in _READING:
-            raise MethodNotAllowedError(*_READING)
+        if scope["method"] not in READING:
+            raise MethodNotAllowedError(*READING)
         response = await self.answer(Request(scope))
         await response(scope, receive, send)
 

@@ -16,6 +16,7 @@ from flagstaff.http.errors import Problem
 _encoder = msgspec.json.Encoder()
 encode_json = _encoder.encode
 _PART_BYTES = 64 * 1024  # how much the server buffers for a client before the sender must wait
+# How much is sent at once: what is ready in memory would become megabytes in a millisecond, and take as long to send.
 _MOST_BYTES = 256 * 1024
 # Caches must not store responses: they belong to one account and may change at any time.
 _HEADERS = {"cache-control": "no-store"}
@@ -101,7 +102,6 @@ async def _gathered(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
     gathered, turns = bytearray(), Turns()
     for piece in pieces:
         gathered += piece
-        # What is ready in memory would become megabytes in a millisecond, and take as long again to send.
         if len(gathered) >= _MOST_BYTES or turns.is_over():
             yield bytes(gathered)
             gathered.clear()
