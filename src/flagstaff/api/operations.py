@@ -16,7 +16,7 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
 from flagstaff.api.entity_tags import IF_MATCH
-from flagstaff.http.operations import SMALL_BODY, Caller, Operation
+from flagstaff.http.operations import READING, SMALL_BODY, Caller, Operation
 from flagstaff.projects.permissions import Permission
 
 Place = Literal["project", "environment", "any environment"]
@@ -104,7 +104,7 @@ def statement_of(route: APIRoute) -> Statement:
         raise LookupError(f"{name} does not state the facts of its operation")
     method = next(iter(route.methods or ()))
     operation = statement.operation
-    if method in ("GET", "HEAD"):
+    if method in READING:
         fits = operation.reads and not statement.has_body
     else:
         fits = method == "POST" if operation.reads else (statement.repeatable is not None) == (method == "POST")

@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff.http.compression import accepted_encodings
+from flagstaff.http.operations import READING
 from flagstaff.settings import Registration
 
 DIRECTORY = Path(__file__).parent / "static"
@@ -76,7 +77,7 @@ class Dashboard:
         self._files = read_files(directory)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        is_read = scope["type"] == "http" and scope["method"] in READING
         answer = await self._find(scope) if is_read else None
         await (answer or self._not_found)(scope, receive, send)
 
