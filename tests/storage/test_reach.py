@@ -48,3 +48,19 @@ async def test_an_answer_that_comes_after_postgresql_was_lost_finds_it_again(sto
     finally:
         reach.stop()
         await engine.dispose()
+
+
+async def test_a_check_whose_connection_ends_says_that_postgresql_cannot_be_reached(store: Store) -> None:
+    assert store.database_url is not None
+    engine = postgresql.make_engine(store.database_url)
+    reach = Reach(engine)
+    check = asyncio.ensure_future(reach.check())
+    try:
+        while not check.done():
+            reach.record_session(is_late=True)  # ends all connections
+            await asyncio.sleep(0)
+        with pytest.raises(Error, match="cannot be reached"):
+            await check
+    finally:
+        reach.stop()
+        await engine.dispose()

@@ -6,7 +6,6 @@ from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
     asynccontextmanager,
-    contextmanager,
     nullcontext,
     suppress,
 )
@@ -25,12 +24,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from flagstaff.audit.changes import Change, Committed
 from flagstaff.database import dialect, tables
 from flagstaff.database.commits import record_commit
+from flagstaff.database.errors import translated_errors
 from flagstaff.database.health import CONFIGURATION, HISTORY, StoreHealth
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions_store import FOUND, forget_found, record_committed
 from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.database.turns import Turns
-from flagstaff.values.errors import Code, Error, not_found, unavailable, unconfirmed
+from flagstaff.values.errors import Code, Error, unavailable, unconfirmed
 from flagstaff.values.lists import parts_of
 
 T = TypeVar("T")
@@ -383,33 +383,3 @@ def _joined() -> Transaction | None:
     """The transaction that the current task shares, if any."""
     transaction, task = _shared.get() or (None, None)
     return transaction if task is asyncio.current_task() else None
-
-
-@contextmanager
-def translated_errors() -> Iterator[None]:
-    """Convert drivers' errors to domain errors: UNAVAILABLE for an outage, NOT_FOUND for a parent that was deleted."""
-    try:
-        yield
-    except sa.exc.IntegrityError as error:
-        if dialect.is_missing_parent(error):
-            raise not_found("resource any more; it has been deleted") from error
-        raise
-    except dialect.raw_errors(sa.exc.SQLAlchemyError) as error:
-        if not dialect.is_outage(error):
-            raise
-        log.warning("database_unavailable", error=type(error).__name__, detail=str(error).partition("\n")[0])
-        raise unavailable() from error
-
-
-@contextmanager
-def unique_or(message: str, *columns: sa.Column[Any]) -> Iterator[None]:
-    """Raise Error CONFLICT with this message if a statement violates the unique constraint of these columns.
-
-    Other violations are raised as they are: they are no conflict that the caller could solve.
-    """
-    try:
-        yield
-    except sa.exc.IntegrityError as error:
-        if not dialect.violates_unique(error, columns):
-            raise
-        raise Error(Code.CONFLICT, message) from error

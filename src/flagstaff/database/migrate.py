@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from flagstaff.database import dialect, newest_schema
-from flagstaff.database.database import translated_errors
+from flagstaff.database.errors import translated_errors
 from flagstaff.database.schema_state import (
     is_newer_and_supported,
     known_revisions,

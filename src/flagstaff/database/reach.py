@@ -15,6 +15,7 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from flagstaff.database.errors import translated_errors
 from flagstaff.values.errors import unavailable
 
 if TYPE_CHECKING:
@@ -59,9 +60,10 @@ class Reach:
             yield connection
 
     async def check(self) -> None:
-        """Return when PostgreSQL has answered on a connection of the pool; raises what the driver raises."""
-        async with asyncio.timeout(_OPEN_SECONDS), self.begin(self._engine) as connection:
-            await connection.execute(sa.text("SELECT 1"))
+        """Return when PostgreSQL has answered on a connection of the pool; raises Error UNAVAILABLE if it does not."""
+        with translated_errors():
+            async with asyncio.timeout(_OPEN_SECONDS), self.begin(self._engine) as connection:
+                await connection.execute(sa.text("SELECT 1"))
 
     def record_session(self, *, is_late: bool) -> None:
         """Begin transactions again. If the session is late, the connections from before may be dead, and end."""
