@@ -50,6 +50,28 @@ async def test_an_answer_that_comes_after_postgresql_was_lost_finds_it_again(sto
         await engine.dispose()
 
 
+async def test_a_wait_that_begins_while_postgresql_is_lost_ends_at_once(store: Store) -> None:
+    assert store.database_url is not None
+    now = 1000.0
+    engine = postgresql.make_engine(store.database_url)
+    reach = Reach(engine, clock=lambda: now)
+
+    async def wait() -> None:
+        async with asyncio.timeout(None) as timeout:
+            with reach.ending(timeout):
+                await asyncio.Event().wait()
+
+    try:
+        async with asyncio.timeout(5):
+            reach.record_answer(now - LOST_SECONDS)  # the next answer does not come in time
+            for _ in ("until it is lost", "while it is lost"):
+                with pytest.raises(TimeoutError):
+                    await wait()
+    finally:
+        reach.stop()
+        await engine.dispose()
+
+
 async def test_a_check_whose_connection_ends_says_that_postgresql_cannot_be_reached(store: Store) -> None:
     assert store.database_url is not None
     engine = postgresql.make_engine(store.database_url)

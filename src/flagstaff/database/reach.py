@@ -90,7 +90,9 @@ class Reach:
 
     @contextmanager
     def ending(self, timeout: asyncio.Timeout) -> Iterator[None]:
-        """Let a timeout expire at once when PostgreSQL is lost."""
+        """Let a timeout expire at once when PostgreSQL is lost, or is lost already."""
+        if self._is_lost:
+            timeout.reschedule(0)
         self._timeouts.add(timeout)
         try:
             yield
