@@ -1,0 +1,64 @@
+"""In the history: the events of metrics."""
+
+import sqlalchemy as sa
+
+from flagstaff.database.tables.columns import HISTORY, Moment, metadata, version_column
+
+# Events of metrics: some thousand at most in a row, in the order in which they were committed in an environment.
+# `number` counts an environment's events up to the last of them, and `last_at` is the latest time of these; see
+# history/store/event_segments.py.
+event_segments = sa.Table(
+    "event_segments",
+    metadata,
+    sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    sa.Column("environment", sa.Integer, nullable=False),
+    sa.Column("number", sa.BigInteger, nullable=False),
+    sa.Column("size", sa.Integer, nullable=False),
+    sa.Column("last_at", sa.BigInteger, nullable=False),
+    version_column(),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+    sa.Index(None, "environment", "id"),
+    sa.Index(None, "environment", "last_at"),
+    schema=HISTORY,
+    sqlite_autoincrement=True,
+)
+
+# Empty since 0039, and to be dropped after a release: events were stored here one by one.
+events = sa.Table(
+    "events",
+    metadata,
+    sa.Column("id", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    sa.Column("environment", sa.Integer, nullable=False),
+    sa.Column("metric", sa.Text, nullable=False),
+    sa.Column("unit", sa.Text, nullable=False),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Column("value", sa.Float),
+    sa.Index(None, "environment", "id"),
+    sa.Index(None, "environment", "unit"),
+    schema=HISTORY,
+    sqlite_autoincrement=True,
+)
+
+# The ids that clients gave events, so that a repetition counts once; the day is counted from 1970.
+event_ids = sa.Table(
+    "event_ids",
+    metadata,
+    sa.Column("environment", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("digest", sa.Text, primary_key=True),
+    sa.Column("day", sa.Integer, nullable=False, index=True),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
+
+# The number of events that named a metric that their project does not have, by the day of the last one, counted from
+# 1970.
+unknown_metrics = sa.Table(
+    "unknown_metrics",
+    metadata,
+    sa.Column("environment_id", sa.Uuid, primary_key=True),
+    sa.Column("metric", sa.Text, primary_key=True),
+    sa.Column("events", sa.BigInteger, nullable=False),
+    sa.Column("last_at", Moment, nullable=False),
+    schema=HISTORY,
+    sqlite_with_rowid=False,
+)
