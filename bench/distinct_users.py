@@ -23,8 +23,8 @@ from flagstaff.evaluation.history.layout import NO_BUCKET, Layout, LayoutFlag
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store.batches import find_environment_number, write_batch
-from flagstaff.history.store.user_rollups import roll_up_users
-from flagstaff.history.store.user_sums import UserSums, sum_users
+from flagstaff.history.store.distinct_users.user_rollups import roll_up_users
+from flagstaff.history.store.distinct_users.user_sums import UserSums, sum_users
 
 START = datetime(2026, 8, 1, tzinfo=UTC)
 DAYS = 90

@@ -25,7 +25,7 @@ from flagstaff.flags.targeting.rules_store import create_rules
 from flagstaff.flags.targeting.segments_store import create_segment
 from flagstaff.flags.variants import Variant
 from flagstaff.history.retention import HistoryRetention
-from flagstaff.history.store import user_rollups
+from flagstaff.history.store.distinct_users import user_rollups
 from flagstaff.projects.projects import Environment
 from flagstaff.settings import Settings
 from flagstaff.values.lists import parts_of

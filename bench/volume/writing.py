@@ -15,7 +15,7 @@ from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
 from flagstaff.history.history_service import History
 from flagstaff.history.retention import HistoryRetention
-from flagstaff.history.store.user_rollups import roll_up_users
+from flagstaff.history.store.distinct_users.user_rollups import roll_up_users
 from flagstaff.values.errors import Code, Error
 from tests.support.builders import make_account, make_project, store_all
 

@@ -24,8 +24,8 @@ from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.deletions import delete_segments, hide_evaluations
+from flagstaff.history.store.distinct_users.user_rollups import roll_up_users
 from flagstaff.history.store.following import SEGMENTS_AT_ONCE, Position
-from flagstaff.history.store.user_rollups import roll_up_users
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Code, Error
 from tests.support.builders import store_environment

@@ -13,7 +13,8 @@ from flagstaff.database import tables
 from flagstaff.database.database import Database
 from flagstaff.history.history_service import History
 from flagstaff.history.retention import MOST_USERS_SECONDS, USERS_SECONDS, HistoryRetention
-from flagstaff.history.store import batches, deletions, user_rollups
+from flagstaff.history.store import batches, deletions
+from flagstaff.history.store.distinct_users import user_rollups
 from flagstaff.projects.projects import Environment
 from flagstaff.settings import Settings
 from tests.support.clock import Clock

@@ -32,7 +32,7 @@ from flagstaff.identity.single_sign_on.identities_store import (
     set_only_way,
     take_sign_in,
 )
-from flagstaff.projects.members_store import delete_member
+from flagstaff.projects.members.members_store import delete_member
 from flagstaff.values.errors import Code, Error
 from tests.support.builders import AT, make_account, make_member, make_project, store_all
 

@@ -39,11 +39,11 @@ from flagstaff.history.retention import HistoryRetention
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.callers import add_requests
 from flagstaff.history.store.deletions import list_bytes
+from flagstaff.history.store.distinct_users.user_rollups import roll_up_users
+from flagstaff.history.store.distinct_users.user_sums import UserSums, sum_users
 from flagstaff.history.store.events import write_events
 from flagstaff.history.store.rollups import roll_up
 from flagstaff.history.store.sums import sum_by_interval
-from flagstaff.history.store.user_rollups import roll_up_users
-from flagstaff.history.store.user_sums import UserSums, sum_users
 from flagstaff.identity.access_tokens.access_tokens_store import create_token, find_token_by_hash
 from flagstaff.identity.accounts.accounts_store import find_account
 from flagstaff.identity.second_factors.second_factors import TotpSecret
@@ -52,9 +52,9 @@ from flagstaff.identity.single_sign_on.identities import Identity
 from flagstaff.identity.single_sign_on.identities_store import create_identity, find_identity
 from flagstaff.metrics.events import EventBatch, EventGroup, EventRow
 from flagstaff.projects.idempotency_store import claim
-from flagstaff.projects.invitations_store import create_invitation, list_invitations
-from flagstaff.projects.members import Role
-from flagstaff.projects.members_store import find_member, list_members
+from flagstaff.projects.members.invitations_store import create_invitation, list_invitations
+from flagstaff.projects.members.members import Role
+from flagstaff.projects.members.members_store import find_member, list_members
 from flagstaff.projects.projects_store import find_project
 from flagstaff.serving.callers import Caller, SdkProtocol
 from flagstaff.values.errors import Code, Error

@@ -10,7 +10,7 @@ from uuid_utils.compat import uuid7
 
 from flagstaff.database import tables
 from flagstaff.database.database import Database
-from flagstaff.projects.invitations_store import create_invitation
+from flagstaff.projects.members.invitations_store import create_invitation
 from flagstaff.values.errors import Code, Error
 from flagstaff.views.saved_views import SavedView
 from flagstaff.views.saved_views_store import create_view

@@ -17,9 +17,9 @@ from flagstaff.identity.access_tokens.access_tokens import AccessToken
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.accounts.accounts_store import create_account
 from flagstaff.projects.environments_store import create_environment
-from flagstaff.projects.invitations import INVITATION_LIFETIME, Invitation
-from flagstaff.projects.members import Member, Role
-from flagstaff.projects.members_store import save_member
+from flagstaff.projects.members.invitations import INVITATION_LIFETIME, Invitation
+from flagstaff.projects.members.members import Member, Role
+from flagstaff.projects.members.members_store import save_member
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.projects import Environment, Project, is_critical
 from flagstaff.projects.projects_store import create_project

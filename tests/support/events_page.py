@@ -20,8 +20,8 @@ from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.administration.instance import InstanceSettings
 from flagstaff.identity.sessions.sessions import Session
 from flagstaff.metrics.metrics import Better, Kind, Metric
-from flagstaff.projects.invitations import Invitation
-from flagstaff.projects.members import Member, Role
+from flagstaff.projects.members.invitations import Invitation
+from flagstaff.projects.members.members import Member, Role
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.projects import Environment, EnvironmentOrder, Project
 from flagstaff.projects.sdk_keys import KeyKind, SdkKey

@@ -1,7 +1,7 @@
 """The tables of docs/reference/permissions.md, created from the table of permissions and the OpenAPI document."""
 
 from flagstaff.assembly.openapi import ALSO, PERMISSION, PLACE
-from flagstaff.projects.members import Role
+from flagstaff.projects.members.members import Role
 from flagstaff.projects.permissions import MEANINGS, PERMISSIONS, Permission
 from tests.support.description import described
 

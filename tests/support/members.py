@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.projects.members import Member, Role
-from flagstaff.projects.members_store import save_member
+from flagstaff.projects.members.members import Member, Role
+from flagstaff.projects.members.members_store import save_member
 from tests.support.api import Caller, Json
 from tests.support.builders import AT
 

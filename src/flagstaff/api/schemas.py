@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema
 from flagstaff.flags import flags, variants
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.identity.accounts import accounts
-from flagstaff.projects.members import Role
+from flagstaff.projects.members.members import Role
 from flagstaff.values import keys, text
 
 NOT_A_CURSOR = "is not a cursor of this list; leave it out to start with the newest"

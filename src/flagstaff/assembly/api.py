@@ -66,15 +66,9 @@ from flagstaff.insight import (
 )
 from flagstaff.metrics import metrics_routes
 from flagstaff.notifications import notifications_routes, subscriptions_routes
-from flagstaff.projects import (
-    environments_routes,
-    invitation_links_routes,
-    invitations_routes,
-    members_routes,
-    projects_routes,
-    sdk_keys_routes,
-)
+from flagstaff.projects import environments_routes, projects_routes, sdk_keys_routes
 from flagstaff.projects.idempotency_service import Idempotency
+from flagstaff.projects.members import invitation_links_routes, invitations_routes, members_routes
 from flagstaff.releases import releases_routes, results_routes
 from flagstaff.serving.ofrep.description import describe_ofrep
 from flagstaff.settings import Registration

@@ -21,7 +21,7 @@ from flagstaff.insight.impacts_service import Impacts
 from flagstaff.mail.mails import Mails
 from flagstaff.projects.environments_service import Environments
 from flagstaff.projects.idempotency_service import Idempotency
-from flagstaff.projects.invitations_service import Invitations
+from flagstaff.projects.members.invitations_service import Invitations
 from flagstaff.projects.sdk_keys_service import SdkKeys
 
 _PURGE_SECONDS = 60.0

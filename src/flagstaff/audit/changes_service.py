@@ -13,7 +13,7 @@ from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts.accounts_store import find_account_by_email
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_member, open_project, require_administrator
-from flagstaff.projects.members import Member
+from flagstaff.projects.members.members import Member
 from flagstaff.projects.permissions import Permission, may, require
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import invalid_field

@@ -28,9 +28,10 @@ from flagstaff.flags import flags_store
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.accounts import email_identity
 from flagstaff.notifications.mentions_store import add_mentions, delete_mentions
-from flagstaff.projects import environments_store, members_store
+from flagstaff.projects import environments_store
 from flagstaff.projects.access import FlagPath, open_member
-from flagstaff.projects.members import Member
+from flagstaff.projects.members import members_store
+from flagstaff.projects.members.members import Member
 from flagstaff.projects.permissions import Permission, may, require
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.releases import releases_store

@@ -26,7 +26,7 @@ from flagstaff.flags.targeting import rules_store, segments_store
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import scope_of
-from flagstaff.projects.members import Member
+from flagstaff.projects.members.members import Member
 from flagstaff.projects.permissions import Permission, require
 from flagstaff.values.moments import later_than
 

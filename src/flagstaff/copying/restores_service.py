@@ -22,7 +22,7 @@ from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.targeting.segments_service import Segments
 from flagstaff.projects.access import open_member
-from flagstaff.projects.members import Member
+from flagstaff.projects.members.members import Member
 from flagstaff.values.errors import Code, Error, invalid_field, not_found
 from flagstaff.values.moments import later_than
 

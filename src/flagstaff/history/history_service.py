@@ -14,11 +14,11 @@ from flagstaff.evaluation.history.records import RecordBatch, RecordedEvaluation
 from flagstaff.evaluation.history.users import DistinctUsers
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store import batches
+from flagstaff.history.store.distinct_users.user_sums import UserSums, sum_users
 from flagstaff.history.store.events import write_events
 from flagstaff.history.store.pages import list_evaluations
 from flagstaff.history.store.summaries import VARIANT, Kind
 from flagstaff.history.store.sums import FlagSums, TooManyCellsError, sum_by_interval
-from flagstaff.history.store.user_sums import UserSums, sum_users
 from flagstaff.metrics.events import EventBatch
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_project

@@ -13,7 +13,8 @@ import structlog
 from flagstaff.database.database import Connection, Database
 from flagstaff.database.tables import microseconds
 from flagstaff.history import history_days
-from flagstaff.history.store import batches, deletions, events, partitions, rollups, user_rollups
+from flagstaff.history.store import batches, deletions, events, partitions, rollups
+from flagstaff.history.store.distinct_users import user_rollups
 from flagstaff.metrics.events import EVENTS_KEPT_DAYS, IDS_KEPT_DAYS
 from flagstaff.projects import environments_store
 from flagstaff.telemetry.metrics import Metrics

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from flagstaff.identity.accounts.accounts import RESET_LIFETIME, is_plain_address
 from flagstaff.mail.envelope import Mail, enclose
-from flagstaff.projects.invitations import INVITATION_LIFETIME
+from flagstaff.projects.members.invitations import INVITATION_LIFETIME
 
 _RESET_TEXT = """\
 Hello,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from flagstaff.identity.accounts.accounts import is_plain_address
 from flagstaff.notifications.subscriptions import Subscribed, SubscriptionKind, Target
-from flagstaff.projects.members import Member
+from flagstaff.projects.members.members import Member
 from flagstaff.projects.permissions import Permission, may
 from flagstaff.projects.projects import Environment
 

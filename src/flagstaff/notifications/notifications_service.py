@@ -11,7 +11,7 @@ from flagstaff.notifications import notifications_store, wanted_mails_store
 from flagstaff.notifications.notifications import Kind
 from flagstaff.notifications.unsubscribing import UnsubscribeTokens
 from flagstaff.projects.access import open_membership
-from flagstaff.projects.members_store import find_member
+from flagstaff.projects.members.members_store import find_member
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.values.errors import Code, Error

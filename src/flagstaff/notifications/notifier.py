@@ -37,7 +37,8 @@ from flagstaff.notifications.notifications import (
 from flagstaff.notifications.notifications_store import Waiting
 from flagstaff.notifications.subscriptions_store import list_subscribed
 from flagstaff.notifications.unsubscribing import Recipient, UnsubscribeTokens
-from flagstaff.projects import environments_store, members_store, projects_store
+from flagstaff.projects import environments_store, projects_store
+from flagstaff.projects.members import members_store
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Code, Error
 

@@ -22,7 +22,7 @@ from flagstaff.notifications.subscriptions import (
 )
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_membership
-from flagstaff.projects.members import Member
+from flagstaff.projects.members.members import Member
 from flagstaff.projects.permissions import Permission, require
 from flagstaff.values.errors import not_found
 from flagstaff.values.quotas import require_fewer

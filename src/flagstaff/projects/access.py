@@ -19,8 +19,9 @@ from flagstaff.identity.access_tokens import access_tokens_store
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.administration import administrators_store
 from flagstaff.identity.second_factors.second_factors_store import has_second_factor
-from flagstaff.projects import environments_store, members_store, projects_store
-from flagstaff.projects.members import Member, Role
+from flagstaff.projects import environments_store, projects_store
+from flagstaff.projects.members import members_store
+from flagstaff.projects.members.members import Member, Role
 from flagstaff.projects.permissions import LimitedMember, Permission, record_check, require
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import Environment, Project

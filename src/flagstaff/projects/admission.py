@@ -8,9 +8,10 @@ from flagstaff.database.database import Connection, Transaction
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.accounts import email_identity
 from flagstaff.identity.sessions.tokens import hash_token
-from flagstaff.projects import invitations_store, members_store, projects_store
-from flagstaff.projects.invitations import Invitation
-from flagstaff.projects.members import Member
+from flagstaff.projects import projects_store
+from flagstaff.projects.members import invitations_store, members_store
+from flagstaff.projects.members.invitations import Invitation
+from flagstaff.projects.members.members import Member
 from flagstaff.projects.permissions import may_grant
 from flagstaff.values.errors import Code, Error, invalid_field
 

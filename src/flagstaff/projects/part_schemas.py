@@ -6,7 +6,7 @@ from pydantic import Field
 
 from flagstaff.api.schemas import Moment, RoleName, Uuid
 from flagstaff.http.response_models import ResponseModel
-from flagstaff.projects.members import Role
+from flagstaff.projects.members.members import Role
 from flagstaff.projects.permissions import PERMISSIONS, OwnPermissions, Permission
 from flagstaff.projects.projects import Environment
 from flagstaff.values.moments import format_moment

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
-from flagstaff.projects.members import Member, Role
+from flagstaff.projects.members.members import Member, Role
 from flagstaff.values.errors import forbidden, not_found
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.projects.members import Role
+from flagstaff.projects.members.members import Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ from flagstaff.concurrency.pacing import collect
 from flagstaff.database.database import Database, Transaction
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.second_factors.second_factors_store import has_second_factor
-from flagstaff.projects import environments_store, members_store, projects_store
+from flagstaff.projects import environments_store, projects_store
 from flagstaff.projects.access import find_reach, hold_token, limit, open_membership, require_second_factor
-from flagstaff.projects.members import Member
+from flagstaff.projects.members import members_store
+from flagstaff.projects.members.members import Member
 from flagstaff.projects.permissions import (
     OwnPermissions,
     Permission,

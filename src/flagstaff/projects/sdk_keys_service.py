@@ -16,7 +16,7 @@ from flagstaff.audit.changes_store import record
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.projects import environments_store, sdk_keys_store
 from flagstaff.projects.access import open_member
-from flagstaff.projects.members import Member
+from flagstaff.projects.members.members import Member
 from flagstaff.projects.permissions import Permission, may, require
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import Environment

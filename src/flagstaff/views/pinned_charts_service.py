@@ -14,7 +14,7 @@ from flagstaff.database.database import Connection, Database
 from flagstaff.flags import flags_store
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_member, open_project
-from flagstaff.projects.members import Member
+from flagstaff.projects.members.members import Member
 from flagstaff.projects.permissions import Permission, require
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.values.errors import invalid_field

@@ -20,9 +20,9 @@ from flagstaff.evaluation.history.users import DistinctUsers
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.deletions import delete_counts
+from flagstaff.history.store.distinct_users.user_rollups import SEGMENTS_AT_ONCE, find_due, roll_up_users
+from flagstaff.history.store.distinct_users.user_sums import MOST_SEGMENTS, UserSums, sum_users
 from flagstaff.history.store.segments import CONTINUED_SIZE
-from flagstaff.history.store.user_rollups import SEGMENTS_AT_ONCE, find_due, roll_up_users
-from flagstaff.history.store.user_sums import MOST_SEGMENTS, UserSums, sum_users
 from tests.support.history import START, Record, make_batch, make_layout, make_record, write
 from tests.support.holds import watch_holds
 from tests.support.stores import Store

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.history.store.sketches import MOST_EXACT, REGISTERS, STANDARD_ERROR, Sketch, hash_users
+from flagstaff.history.store.distinct_users.sketches import MOST_EXACT, REGISTERS, STANDARD_ERROR, Sketch, hash_users
 
 ENVIRONMENT = UUID("01936f2a-7c00-7000-8000-00000badcafe")
 MANY = 100_000

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 
 from flagstaff.database.database import Connection, Database
 from flagstaff.history.store.batches import find_environment_number
+from flagstaff.history.store.distinct_users.pending_users import list_pending_times, read_pending
+from flagstaff.history.store.distinct_users.user_rollups import find_due, roll_up_users
 from flagstaff.history.store.export_batches import Room, find_end
 from flagstaff.history.store.following import Position, find_last_segment
-from flagstaff.history.store.pending_users import list_pending_times, read_pending
-from flagstaff.history.store.user_rollups import find_due, roll_up_users
 from flagstaff.releases.observations_store import find_latest
 from tests.support.builders import store_environment
 from tests.support.history import make_batch, make_layout, make_record, write

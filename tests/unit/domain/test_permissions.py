@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from flagstaff.projects.members import Member, Role
+from flagstaff.projects.members.members import Member, Role
 from flagstaff.projects.permissions import (
     MEANINGS,
     PERMISSIONS,

@@ -16,8 +16,8 @@ from flagstaff.database.database import Database
 from flagstaff.evaluation.history.layout import Layout, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.retention import HistoryRetention
+from flagstaff.history.store.distinct_users.user_sums import MOST_SEGMENTS
 from flagstaff.history.store.rollups import DAY
-from flagstaff.history.store.user_sums import MOST_SEGMENTS
 from tests.support.api import Caller, Json, environment_path, field_errors, flag_path
 from tests.support.history import make_batch, write
 from tests.support.holds import ask, watch_holds

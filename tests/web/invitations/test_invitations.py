@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.projects.invitations import MAILS_PER_ACCOUNT
-from flagstaff.projects.invitations_store import record_mail
+from flagstaff.projects.members.invitations import MAILS_PER_ACCOUNT
+from flagstaff.projects.members.invitations_store import record_mail
 from tests.support.api import Caller, Json, created, environment_path, field_errors, project_path
 from tests.support.clock import Clock
 from tests.support.mailbox import reset_token

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.projects.members_store import delete_member
+from flagstaff.projects.members.members_store import delete_member
 from flagstaff.projects.projects_store import find_project_for_update
 from tests.support.api import Caller, Json, flag_path, project_path
 from tests.support.members import join, member_path

@@ -14,7 +14,7 @@ recorded_environments = sa.Table(
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
     sa.Column("environment_id", sa.Uuid, nullable=False, unique=True),
     sa.Column("kept_from", sa.Integer, nullable=False, server_default="0"),  # counts before this minute are ignored
-    # The last segment whose users were counted; see history/store/user_rollups.py.
+    # The last segment whose users were counted; see history/store/distinct_users/user_rollups.py.
     sa.Column("counted_segment", sa.BigInteger, nullable=False, server_default="0"),
     schema=HISTORY,
     sqlite_autoincrement=True,
@@ -118,7 +118,7 @@ flag_counts = sa.Table(
 )
 
 # The distinct users of each day, counted from 1970: those of an environment, with the flags that were the same for all
-# of them, and those of each other flag; see history/store/user_rows.py.
+# of them, and those of each other flag; see history/store/distinct_users/user_rows.py.
 environment_users = sa.Table(
     "environment_users",
     metadata,

@@ -18,8 +18,9 @@ from flagstaff.identity.access_tokens import access_tokens_store
 from flagstaff.identity.access_tokens.access_tokens import AccessToken, is_token, new_token
 from flagstaff.identity.sessions.last_used import Sightings
 from flagstaff.identity.sessions.tokens import hash_token
-from flagstaff.projects import environments_store, members_store
+from flagstaff.projects import environments_store
 from flagstaff.projects.access import Authenticated, hold_session, open_membership
+from flagstaff.projects.members import members_store
 from flagstaff.projects.permissions import Limits, Permission, require
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.settings import Settings

@@ -22,7 +22,7 @@ from flagstaff.http.services import service
 from flagstaff.identity.accounts.accounts import ListedAccount
 from flagstaff.identity.administration.administrators_service import Administrators
 from flagstaff.identity.sessions.session_schemas import AccountSessionOut, session_view
-from flagstaff.projects.members import Role
+from flagstaff.projects.members.members import Role
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.projects.projects import ListedProject
 from flagstaff.values.moments import format_moment

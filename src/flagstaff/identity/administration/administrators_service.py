@@ -19,9 +19,10 @@ from flagstaff.identity.accounts.accounts import Account, ListedAccount
 from flagstaff.identity.administration import administrators_store
 from flagstaff.identity.sessions import sessions_store
 from flagstaff.identity.sessions.sessions import Session
-from flagstaff.projects import members_store, projects_store
+from flagstaff.projects import projects_store
 from flagstaff.projects.access import hold_administrators, require_administrator
-from flagstaff.projects.members import Member, Role
+from flagstaff.projects.members import members_store
+from flagstaff.projects.members.members import Member, Role
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import ListedProject
 from flagstaff.values.errors import Code, Error, not_found

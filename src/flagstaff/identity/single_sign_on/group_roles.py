@@ -16,8 +16,9 @@ from flagstaff.database.database import Database, Transaction
 from flagstaff.identity.access_tokens import access_tokens_store
 from flagstaff.identity.accounts.accounts import Account
 from flagstaff.identity.single_sign_on import identities_store
-from flagstaff.projects import members_store, projects_store
-from flagstaff.projects.members import Member, Role
+from flagstaff.projects import projects_store
+from flagstaff.projects.members import members_store
+from flagstaff.projects.members.members import Member, Role
 from flagstaff.settings.providers import ROLES, Provider
 
 log = structlog.get_logger(__name__)

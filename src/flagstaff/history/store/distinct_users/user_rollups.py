@@ -17,10 +17,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database import tables
-from flagstaff.history.store.pending_users import IS_PENDING, PendingUsers, gather_users, read_pending
-from flagstaff.history.store.rollups import add_bytes, lock_environment
-from flagstaff.history.store.sketches import Sketch
-from flagstaff.history.store.user_rows import (
+from flagstaff.history.store.distinct_users.pending_users import IS_PENDING, PendingUsers, gather_users, read_pending
+from flagstaff.history.store.distinct_users.sketches import Sketch
+from flagstaff.history.store.distinct_users.user_rows import (
     ROWS_AT_ONCE,
     DayUsers,
     FlagUsers,
@@ -29,6 +28,7 @@ from flagstaff.history.store.user_rows import (
     store_day,
     store_flag_users,
 )
+from flagstaff.history.store.rollups import add_bytes, lock_environment
 
 SEGMENTS_AT_ONCE = 20
 BYTES_AT_ONCE = 4 * 10**6  # of segments; with a thousand flags a few hundred kilobytes each

@@ -20,9 +20,9 @@ from flagstaff.database import tables
 from flagstaff.evaluation.history.layout import ON_BY_OUTCOME, Layout
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store.columns import StoredColumns, unpack
+from flagstaff.history.store.distinct_users.sketches import Sketch, hash_users
+from flagstaff.history.store.distinct_users.user_rows import FlagUsers
 from flagstaff.history.store.layouts import get_layouts
-from flagstaff.history.store.sketches import Sketch, hash_users
-from flagstaff.history.store.user_rows import FlagUsers
 from flagstaff.identity.accounts.accounts import email_identity
 
 log = structlog.get_logger(__name__)

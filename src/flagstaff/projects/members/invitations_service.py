@@ -14,11 +14,12 @@ from flagstaff.database.database import Connection, Database
 from flagstaff.identity.accounts import accounts_store
 from flagstaff.identity.accounts.accounts import email_identity
 from flagstaff.identity.sessions.tokens import hash_token
-from flagstaff.projects import invitations_store, members_store, projects_store
+from flagstaff.projects import projects_store
 from flagstaff.projects.access import open_membership
 from flagstaff.projects.admission import admit, open_link
-from flagstaff.projects.environment_roles import require_environment_roles
-from flagstaff.projects.invitations import (
+from flagstaff.projects.members import invitations_store, members_store
+from flagstaff.projects.members.environment_roles import require_environment_roles
+from flagstaff.projects.members.invitations import (
     INVITATION_LIFETIME,
     MAILS_COUNTED_FOR,
     MAILS_PER_ACCOUNT,
@@ -26,7 +27,7 @@ from flagstaff.projects.invitations import (
     Invitation,
     OpenedInvitation,
 )
-from flagstaff.projects.members import Member, Role
+from flagstaff.projects.members.members import Member, Role
 from flagstaff.projects.permissions import Permission, require_grant
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.values.errors import Code, Error, invalid_field

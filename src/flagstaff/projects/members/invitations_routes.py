@@ -18,9 +18,9 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_array_response, json_response, no_content
 from flagstaff.http.services import service, service_of
-from flagstaff.projects.invitations import Invitation
-from flagstaff.projects.invitations_service import Invitations
-from flagstaff.projects.members import Role
+from flagstaff.projects.members.invitations import Invitation
+from flagstaff.projects.members.invitations_service import Invitations
+from flagstaff.projects.members.members import Role
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.values.moments import format_moment

@@ -8,15 +8,15 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.evaluation.history.layout import LayoutFlag
 from flagstaff.evaluation.history.users import DistinctUsers
-from flagstaff.history.store.pending_users import (
+from flagstaff.history.store.distinct_users.pending_users import (
     MICROSECONDS_A_DAY,
     PendingUsers,
     gather_users,
     list_pending_times,
     read_pending,
 )
-from flagstaff.history.store.sketches import STANDARD_ERROR, Sketch
-from flagstaff.history.store.user_rows import FlagUsers, find_days, find_flag_users, find_span
+from flagstaff.history.store.distinct_users.sketches import STANDARD_ERROR, Sketch
+from flagstaff.history.store.distinct_users.user_rows import FlagUsers, find_days, find_flag_users, find_span
 
 DAYS_AT_ONCE = 10
 SEGMENTS_AT_ONCE = 20

@@ -14,8 +14,8 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
-from flagstaff.projects.invitations_routes import Acceptance
-from flagstaff.projects.invitations_service import Invitations
+from flagstaff.projects.members.invitations_routes import Acceptance
+from flagstaff.projects.members.invitations_service import Invitations
 from flagstaff.values.moments import format_moment
 
 router = APIRouter(tags=["Invitations"], route_class=AdmittedRoute)

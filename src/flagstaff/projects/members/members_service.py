@@ -11,10 +11,11 @@ from flagstaff.audit.changes_store import record
 from flagstaff.database.database import Connection, Database
 from flagstaff.identity.access_tokens import access_tokens_store
 from flagstaff.identity.accounts import accounts_store
-from flagstaff.projects import environments_store, members_store, projects_store
+from flagstaff.projects import environments_store, projects_store
 from flagstaff.projects.access import open_membership
-from flagstaff.projects.environment_roles import require_environment_roles
-from flagstaff.projects.members import Member, Role
+from flagstaff.projects.members import members_store
+from flagstaff.projects.members.environment_roles import require_environment_roles
+from flagstaff.projects.members.members import Member, Role
 from flagstaff.projects.permissions import OwnPermissions, Permission, own_permissions, require_grant
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import Project

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database import dialect, tables
-from flagstaff.history.store.sketches import Sketch
+from flagstaff.history.store.distinct_users.sketches import Sketch
 
 log = structlog.get_logger(__name__)
 

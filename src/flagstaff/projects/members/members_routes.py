@@ -14,8 +14,8 @@ from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, json_response, no_content
 from flagstaff.http.services import service
-from flagstaff.projects.members import Member
-from flagstaff.projects.members_service import Members
+from flagstaff.projects.members.members import Member
+from flagstaff.projects.members.members_service import Members
 from flagstaff.projects.part_schemas import OwnPermissionsOut, view_own_permissions
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition

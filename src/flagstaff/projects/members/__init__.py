@@ -1,0 +1,1 @@
+"""Members of projects, their roles in single environments, and invitations."""
