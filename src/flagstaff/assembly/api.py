@@ -207,7 +207,7 @@ def preload() -> None:
 
 
 def build_api(services: Services) -> ASGIApp:
-    """What answers every path at which nothing is evaluated."""
+    """The application that answers every path at which nothing is evaluated."""
     api = _create_documented_api()
     api.router.default = Dashboard(
         api.router.default, find_registration=Shared(partial(find_registration, services[Instance]))

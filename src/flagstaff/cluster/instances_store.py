@@ -30,7 +30,7 @@ from flagstaff.cluster.lease import HOLD_SECONDS, LEASE_SECONDS, RENEW_SECONDS
 from flagstaff.cluster.leases_store import Leases, Member, Reading, Row
 from flagstaff.cluster.messages import Message
 from flagstaff.cluster.questions_store import Present, Questions
-from flagstaff.database import dialect
+from flagstaff.database import driver_errors
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions import LiveOn, Wanted
 from flagstaff.database.revisions_store import record_live_on
@@ -164,7 +164,7 @@ class Instances:
         self._catch_ups += 1  # ends the one that is running, which would count on the lease
         if self._reach:
             self._reach.stop()
-        with suppress(*dialect.raw_errors(Error)):
+        with suppress(*driver_errors.raw_errors(Error)):
             async with asyncio.timeout(_LEAVE_SECONDS):
                 await self._feed.leave(self._member.id)
 
@@ -185,7 +185,7 @@ class Instances:
         try:
             async with asyncio.timeout(LEASE_SECONDS):
                 listed = await self._feed.list_instances()
-        except dialect.raw_errors() as error:
+        except driver_errors.raw_errors() as error:
             raise unavailable() from error
         lapsed = self._leases.lapsed()
         return [replace(each, lease=LeaseState.LAPSED) if each.id in lapsed else each for each in listed]
@@ -234,7 +234,7 @@ class Instances:
             async with self._answered_in_time():
                 await self._connected.wait()
                 await self._questions.ask(wanted, unanswered)
-        except dialect.raw_errors(Error) as error:
+        except driver_errors.raw_errors(Error) as error:
             missing = sorted({*unanswered, *self._leases.lapsed().values()} - {""})
             log.warning("change_not_confirmed", error=type(error).__name__, missing=missing)
             raise unconfirmed(
@@ -374,7 +374,7 @@ class Instances:
             if self._caught_up.is_set() and await self._serving.is_served(project_id) and self._caught_up.is_set():
                 self._answers.append(asked)
                 await self._send_answers()
-        except dialect.raw_errors(Error) as error:
+        except driver_errors.raw_errors(Error) as error:
             log.warning("answer_not_sent", error=type(error).__name__)  # the connection is made again
         finally:
             self._answering.discard((asked.asker, asked.number))
@@ -390,7 +390,7 @@ class Instances:
             if revision is not None and self._caught_up.is_set() and catch_ups == self._catch_ups:
                 self._acknowledgements[asker, project_id] = revision
                 await self._send_answers()
-        except dialect.raw_errors(Error) as error:
+        except driver_errors.raw_errors(Error) as error:
             log.warning("acknowledgement_not_sent", error=type(error).__name__)
 
     async def _send_answers(self) -> None:

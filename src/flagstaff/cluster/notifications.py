@@ -17,7 +17,7 @@ from flagstaff.cluster.instances import LeaseState, ListedInstance
 from flagstaff.cluster.lease import LEASE_SECONDS
 from flagstaff.cluster.leases_store import Member, Reading, Row
 from flagstaff.cluster.messages import CHANNEL, Message, channel_of
-from flagstaff.database import dialect
+from flagstaff.database import driver_errors
 from flagstaff.database.tables import moment
 from flagstaff.values.errors import unavailable
 
@@ -86,7 +86,7 @@ class Notifications:
         Raises:
             Error: UNAVAILABLE when the server cannot be reached or the connection is lost.
         """
-        from flagstaff.database import postgresql  # noqa: PLC0415 -- see dialect.py
+        from flagstaff.database import driver_errors, postgresql  # noqa: PLC0415 -- see dialect.py
 
         try:
             connection = await postgresql.connect(self._url)
@@ -96,7 +96,7 @@ class Notifications:
             finally:
                 self._connection = None
                 connection.terminate()
-        except dialect.raw_errors() as error:
+        except driver_errors.raw_errors() as error:
             raise unavailable(f"No connection to PostgreSQL for notifications: {type(error).__name__}.") from error
 
     async def receive(self, wait_seconds: float) -> str | None:
@@ -157,7 +157,7 @@ class Notifications:
             began_at = self._clock()
             try:
                 rows: list[Any] = await self._connection.fetch(query, *parameters)
-            except dialect.internal_errors(RuntimeError) as error:
+            except driver_errors.internal_errors(RuntimeError) as error:
                 raise unavailable("The connection to PostgreSQL for notifications was lost.") from error
             return rows, began_at
 

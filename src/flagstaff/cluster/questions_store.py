@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from flagstaff.cluster.messages import Message, questions
-from flagstaff.database import dialect
+from flagstaff.database import driver_errors
 from flagstaff.database.revisions import Wanted
 from flagstaff.values.errors import Error, unavailable
 
@@ -167,7 +167,7 @@ class Questions:
             while self._next or self._open:
                 await self._ask_once()
                 await self._wait()
-        except dialect.raw_errors(Error) as raised:
+        except driver_errors.raw_errors(Error) as raised:
             error = raised
         finally:
             self._is_asking = False

@@ -22,9 +22,9 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from flagstaff.audit.changes import Change, Committed
-from flagstaff.database import dialect, tables
+from flagstaff.database import dialect, driver_errors, tables
 from flagstaff.database.commits import record_commit
-from flagstaff.database.errors import translated_errors
+from flagstaff.database.driver_errors import translated_errors
 from flagstaff.database.health import CONFIGURATION, HISTORY, StoreHealth
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions_store import FOUND, forget_found, record_committed
@@ -270,7 +270,7 @@ class Database:
         SQLite has written a part of the transaction without its end, which it ignores, when the disk is full. With
         other errors, such as of a sync, and with PostgreSQL, the end may have been written.
         """
-        return not self.is_postgresql and dialect.is_full_disk(error.__cause__)
+        return not self.is_postgresql and driver_errors.is_full_disk(error.__cause__)
 
     async def _announce_end(self, committed: Committed) -> None:
         if self._announce and (committed.changes or committed.found):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import structlog
 
-from flagstaff.database import dialect
+from flagstaff.database import driver_errors
 from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE, inspect_files, unusable_history
 from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Code, Error, unavailable
@@ -95,12 +95,12 @@ class StoreHealth:
     def _record(self, store: str, cause: BaseException | None, *, writes: bool) -> str | None:
         """Return a more exact message than that the database cannot be reached; None if this error allows none."""
         reason = str(getattr(cause, "orig", None) or cause).partition("\n")[0]
-        if dialect.is_damage(cause):
+        if driver_errors.is_damage(cause):
             return self._record_damage(store, reason)
-        if dialect.lacks_tables(cause):
+        if driver_errors.lacks_tables(cause):
             return self._record_absence(store, reason)
-        if writes and dialect.refuses_writes(cause):
-            return self._record_rejection(store, reason, is_full=dialect.is_full_disk(cause))
+        if writes and driver_errors.refuses_writes(cause):
+            return self._record_rejection(store, reason, is_full=driver_errors.is_full_disk(cause))
         return None
 
     def _record_damage(self, store: str, reason: str) -> str:

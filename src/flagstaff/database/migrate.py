@@ -17,8 +17,8 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from flagstaff.database import dialect, newest_schema
-from flagstaff.database.errors import translated_errors
+from flagstaff.database import dialect, driver_errors, newest_schema
+from flagstaff.database.driver_errors import translated_errors
 from flagstaff.database.schema_state import (
     is_newer_and_supported,
     known_revisions,
@@ -66,7 +66,7 @@ async def migrate(
         try:
             return await _run(with_journal, work)
         except sa.exc.OperationalError as error:
-            if not dialect.is_in_use(error):
+            if not driver_errors.is_in_use(error):
                 raise
             # Another process, such as a backup, has a file open, which keeps it in WAL mode.
             return await _run(dialect.migrating_engine(None, *files), work)
@@ -104,9 +104,9 @@ async def _run_between_locks(url: str, files: tuple[Path, Path], work: Callable[
         try:
             return await _run(dialect.migrating_engine(url, *files, lock_seconds=next(waits)), work)
         except sa.exc.DBAPIError as error:
-            if dialect.lacks_right(error):
+            if driver_errors.lacks_right(error):
                 raise _no_right(url, error) from error
-            if not dialect.is_lock_timeout(error):
+            if not driver_errors.is_lock_timeout(error):
                 raise
             if time.monotonic() > deadline:
                 raise unavailable(

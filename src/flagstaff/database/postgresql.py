@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from flagstaff.database import dialect
+from flagstaff.database import driver_errors
 from flagstaff.database.dialect import WAIT_SECONDS
 
 POOL_SIZE = 10
@@ -113,7 +113,7 @@ async def _responds(connection: asyncpg.Connection, *, is_trusted: bool) -> bool
     if not is_trusted:
         try:
             await connection.execute("SELECT 1", timeout=WAIT_SECONDS)
-        except dialect.raw_errors():
+        except driver_errors.raw_errors():
             connection.terminate()
             return False
     return True

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from flagstaff.database.errors import translated_errors
+from flagstaff.database.driver_errors import translated_errors
 from flagstaff.values.errors import unavailable
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.concurrency.pacing import collect
 from flagstaff.database import tables
 from flagstaff.database.database import read_many, some_at_a_time, write_many
-from flagstaff.database.errors import unique_or
+from flagstaff.database.driver_errors import unique_or
 from flagstaff.database.resources import Resource
 from flagstaff.database.windows import ByCode, Listing, containing
 from flagstaff.flags.flags import Fallthrough, Flag
@@ -42,7 +42,7 @@ _FLAGS = Resource(
     },
 )
 COLUMNS = (*_FLAGS.columns, _columns.archived_enabled)
-"""What `from_row` reads."""
+"""The columns that `from_row` reads."""
 _flag = sa.select(*COLUMNS).join(tables.environments, tables.environments.c.id == _columns.environment_id)
 _live, _archived = sa.not_(tables.is_archived), tables.is_archived
 _insert = tables.flags.insert()

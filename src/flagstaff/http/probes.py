@@ -17,7 +17,7 @@ from flagstaff.http.responses import json_response
 from flagstaff.values.errors import Error, invalid_field
 
 PARTS = ("evaluations", "writes", "history")
-"""What `for` of `/ready` may name."""
+"""The names that `for` of `/ready` may have."""
 
 
 @dataclass(frozen=True, slots=True)

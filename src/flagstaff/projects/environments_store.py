@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
-from flagstaff.database.errors import unique_or
+from flagstaff.database.driver_errors import unique_or
 from flagstaff.database.tables import is_costly
 from flagstaff.database.windows import Listing
 from flagstaff.projects.projects import Environment, is_critical

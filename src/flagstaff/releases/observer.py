@@ -31,7 +31,7 @@ log = structlog.get_logger(__name__)
 
 LOOK_SECONDS = 0.2
 IDLE_LOOK_SECONDS = 1.0
-"""How soon it looks again when there was no release to observe."""
+"""The pause after a look that found no release to observe."""
 HELD_SECONDS = 3.0
 """After how long without a write another process takes over."""
 FAILED_SECONDS = 30.0

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import maintenance
 from flagstaff.database.backup.forms import BATCH_ROWS, Row, TableForm, newest_forms
-from flagstaff.database.errors import translated_errors
+from flagstaff.database.driver_errors import translated_errors
 from flagstaff.database.schema_state import known_revisions, present_revision
 from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.database.tables import HISTORY

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import dialect, maintenance
 from flagstaff.database.backup.forms import Progress, Source, TableForm, newest_forms
-from flagstaff.database.errors import translated_errors
+from flagstaff.database.driver_errors import translated_errors
 from flagstaff.database.migrate import migrate_connection
 from flagstaff.database.schema_state import known_revisions, present_revision
 from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE

@@ -1,4 +1,4 @@
-"""What members keep for their own and others' view: saved views, pinned charts and favourites."""
+"""Saved views and pinned charts of projects, and the favourites of accounts."""
 
 import sqlalchemy as sa
 

@@ -15,7 +15,7 @@ import structlog
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.database import dialect
+from flagstaff.database import driver_errors
 from flagstaff.database.tables import microseconds
 from flagstaff.values.errors import unavailable
 
@@ -176,7 +176,7 @@ def waiting_for_bound() -> Iterator[None]:
     try:
         yield
     except IntegrityError as error:
-        if not dialect.is_check_violation(error, _BOUND):
+        if not driver_errors.is_check_violation(error, _BOUND):
             raise
         raise unavailable() from error
 
@@ -195,9 +195,9 @@ async def _locking(connection: AsyncConnection) -> AsyncIterator[None]:
     await _execute(connection, f"SET LOCAL lock_timeout = '{_PATIENCE}'")
     try:
         yield
-    except dialect.raw_errors(DBAPIError) as error:
+    except driver_errors.raw_errors(DBAPIError) as error:
         # A row that came to the default partition meanwhile is looked for again the next time.
-        rejections = (dialect.is_lock_timeout, dialect.is_check_violation, dialect.is_missing_object)
+        rejections = (driver_errors.is_lock_timeout, driver_errors.is_check_violation, driver_errors.is_missing_object)
         if not any(is_refusal(error) for is_refusal in rejections):
             raise
         raise BusyError from error

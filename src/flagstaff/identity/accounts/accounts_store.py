@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
-from flagstaff.database.errors import unique_or
+from flagstaff.database.driver_errors import unique_or
 from flagstaff.database.windows import Listing, containing
 from flagstaff.identity.accounts.accounts import Account, ListedAccount, email_identity
 from flagstaff.identity.second_factors.second_factors_store import chosen_demand, has_factor

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
-from flagstaff.database.errors import unique_or
+from flagstaff.database.driver_errors import unique_or
 from flagstaff.identity.single_sign_on.identities import Identity, SignIn
 
 _identities = tables.identities

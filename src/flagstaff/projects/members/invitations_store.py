@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils.compat import uuid7
 
 from flagstaff.database import tables
-from flagstaff.database.errors import unique_or
+from flagstaff.database.driver_errors import unique_or
 from flagstaff.identity.accounts.accounts import email_identity
 from flagstaff.projects.members.invitations import Invitation
 from flagstaff.projects.members.members import Role

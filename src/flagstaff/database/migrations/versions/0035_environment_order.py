@@ -16,7 +16,7 @@ def upgrade() -> None:
 
 
 def losses(connection: sa.Connection) -> list[str]:
-    """What a downgrade would drop."""
+    """Describe what a downgrade would drop."""
     ordered = sa.func.count(_environments.c.project_id.distinct())
     count = connection.execute(sa.select(ordered).where(_environments.c.position != _LAST)).scalar_one()
     return [f"the order of the environments of {count} projects"] if count else []
