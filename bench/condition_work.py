@@ -16,9 +16,10 @@ from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.predicates import instructions_of
+from flagstaff.flags.condition_work import computing_work
 from flagstaff.flags.flags import Fallthrough, Rule, RuleType
-from flagstaff.flags.targeting.conditions import Condition, Operator, check_condition
-from flagstaff.flags.work import computing_work
+from flagstaff.flags.targeting.conditions import Condition, check_condition
+from flagstaff.flags.targeting.operators import Operator
 from tests.support.builders import make_environment, make_flag, make_rule
 
 BUDGET = 1000

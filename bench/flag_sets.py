@@ -8,7 +8,8 @@ from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.flags.flags import Fallthrough, Rule, RuleType
-from flagstaff.flags.targeting.conditions import Condition, Operator, check_condition
+from flagstaff.flags.targeting.conditions import Condition, check_condition
+from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.variants import Variant
 from flagstaff.projects.projects import Environment, Project

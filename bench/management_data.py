@@ -20,7 +20,8 @@ from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.flags.flags_store import create_flags
 from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.targeting.rules_store import create_rules
 from flagstaff.flags.targeting.segments_store import create_segment
 from flagstaff.flags.variants import Variant

@@ -15,7 +15,8 @@ from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup
 from flagstaff.flags.flags import RuleType
-from flagstaff.flags.targeting.conditions import Condition, Operator, check_condition
+from flagstaff.flags.targeting.conditions import Condition, check_condition
+from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variants import Variant
 from flagstaff.history.buffer import Buffer
 from flagstaff.projects.projects import Environment

@@ -18,7 +18,8 @@ from flagstaff.database.schema_state import known_revisions
 from flagstaff.database.sqlite_files import CONFIGURATION_FILE
 from flagstaff.evaluation import loops
 from flagstaff.flags.flags import RuleType
-from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import Operator
 from tests.mail.test_smtp import Inbox, smtp_server
 from tests.support.builders import make_flag, make_rule, store_all, store_environment
 from tests.support.command import run_flagstaff

@@ -8,7 +8,7 @@ import pytest
 
 from flagstaff.audit.changes import Actor
 from flagstaff.database.database import Database
-from flagstaff.flags.work_budgets import WorkBudgets
+from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.insight.drafts import Draft
 from flagstaff.insight.impacts_service import Bounds, Impact, Impacts
 from flagstaff.projects.access import FlagPath

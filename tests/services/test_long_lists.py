@@ -9,12 +9,12 @@ import pytest
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency import pacing
 from flagstaff.database.database import Database
+from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.project_flags import ProjectFlagFilter
 from flagstaff.flags.project_flags_service import ProjectFlags
 from flagstaff.flags.snapshots_service import SnapshotSource
 from flagstaff.flags.targeting.rules_service import Rules
-from flagstaff.flags.work_budgets import WorkBudgets
 from flagstaff.settings import Settings
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all
 

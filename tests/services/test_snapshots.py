@@ -9,13 +9,14 @@ import pytest
 from flagstaff.audit.changes import Actor
 from flagstaff.database.database import Database
 from flagstaff.flags.changed_flags_store import MANY
+from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags import RuleType
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.snapshots_service import REMEMBERED, SnapshotSource
-from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.flags.targeting.segments_service import Segments
-from flagstaff.flags.work_budgets import WorkBudgets
 from flagstaff.projects.access import FlagPath
 from flagstaff.settings import Settings
 from tests.support.builders import make_account, make_environment, make_flag, make_project, make_rule, store_all

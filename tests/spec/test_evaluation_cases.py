@@ -24,7 +24,8 @@ from flagstaff.flags.flags import (
     check_stickiness,
 )
 from flagstaff.flags.prerequisites import check_prerequisites
-from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variant_schemas import read_prerequisites, read_variants
 from flagstaff.flags.variants import check_variants
 from flagstaff.projects.projects import Environment

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from flagstaff.cluster.notifications import Notifications
+from flagstaff.cluster.postgresql_feed import PostgresqlFeed
 from flagstaff.values.errors import Code, Error
 from tests.support.postgres import PostgresServer
 from tests.support.stores import TEMPLATE
@@ -68,7 +68,7 @@ async def relay(postgres_template: PostgresServer) -> AsyncIterator[Relay]:
 
 
 async def test_the_feed_is_unavailable(relay: Relay) -> None:
-    feed = Notifications(relay.url, "first")
+    feed = PostgresqlFeed(relay.url, "first")
 
     async def ask() -> None:
         async with feed.session():

@@ -31,7 +31,8 @@ from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.flags.flags_store import get_flag
 from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.targeting.rules_store import get_rule, list_rules
 from flagstaff.flags.targeting.segments_store import get_segment, list_segments
 from flagstaff.flags.variants import Variant

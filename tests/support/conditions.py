@@ -1,7 +1,8 @@
 """Conditions for tests: a typical one for each operator."""
 
 from flagstaff.evaluation.conditions import compile_condition
-from flagstaff.flags.targeting.conditions import Condition, Operator, check_condition
+from flagstaff.flags.targeting.conditions import Condition, check_condition
+from flagstaff.flags.targeting.operators import Operator
 
 TYPICAL = {
     Operator.IN: ("pro", "team"),

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from flagstaff.audit.changes import Actor, NumberedChange, ReleaseName, Scope, change_of
-from flagstaff.audit.pages import change_page
+from flagstaff.audit.dashboard_links import change_page
 from flagstaff.comments.comments import Comment
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.targeting.segments import Segment

@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import Any, NotRequired, TypedDict
 
 from flagstaff.flags.flags import Flag, Rule
-from flagstaff.flags.targeting.conditions import COMPARES_TEXT, Condition
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import COMPARES_TEXT
 from flagstaff.flags.variants import Variant
 from tests.support.naive_conditions import _text, meets_naively
 

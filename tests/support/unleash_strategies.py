@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from flagstaff.evaluation.conditions import check_conditions
 from flagstaff.flags.flags import Rule, RuleType
-from flagstaff.flags.targeting.conditions import TAKES_A_LIST, Condition, InvalidConditionError, Operator
+from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError
+from flagstaff.flags.targeting.operators import TAKES_A_LIST, Operator
 from flagstaff.flags.targeting.segments import Segment
 from tests.support.builders import make_rule
 

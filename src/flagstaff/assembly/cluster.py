@@ -16,7 +16,7 @@ from flagstaff.cluster.instances_service import ServingInstances, read_newest_ch
 from flagstaff.cluster.instances_store import Feed, Instances, Serving
 from flagstaff.cluster.lease import Lease
 from flagstaff.cluster.leases_store import Member
-from flagstaff.cluster.notifications import Notifications
+from flagstaff.cluster.postgresql_feed import PostgresqlFeed
 from flagstaff.cluster.worker_feed import WorkerFeed, worker_name
 from flagstaff.machine.load import LAG_BUCKETS, LoadMeter, memory_bytes
 from flagstaff.serving.current_snapshots import Snapshots
@@ -111,7 +111,7 @@ class Cluster:
         url, worker = self._foundation.settings.database_url, self._foundation.worker
         instance = self._foundation.database.instance
         if url is not None:
-            return Notifications(url, instance)
+            return PostgresqlFeed(url, instance)
         if worker is not None:
             return WorkerFeed(worker.parent, worker.board, worker.slot, Member(instance, self._name, __version__))
         return None

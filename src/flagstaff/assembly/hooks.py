@@ -10,7 +10,7 @@ from flagstaff.hooks.previews_service import Previews
 from flagstaff.hooks.sender import Sender
 from flagstaff.hooks.webhooks_service import Webhooks
 from flagstaff.identity.second_factors.sealing import Sealer
-from flagstaff.mail.mails import Mails
+from flagstaff.mail.mailer import Mailer
 from flagstaff.values.errors import Code, Error
 
 _TASK = "webhooks"
@@ -39,7 +39,7 @@ class Hooks:
         await self.client.close()
 
 
-def build_hooks(foundation: Foundation, mails: Mails) -> Hooks:
+def build_hooks(foundation: Foundation, mails: Mailer) -> Hooks:
     """Webhooks, and what sends messages to them."""
     settings, database, now = foundation.settings, foundation.database, foundation.now
     reach = Reach(settings.webhook_networks, settings.webhook_ports, settings.webhook_proxy)

@@ -23,7 +23,7 @@ from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.identity.sessions.tokens import Tokens
 from flagstaff.identity.single_sign_on.identities import CALLBACK_PATH
 from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
-from flagstaff.mail.mails import Mails
+from flagstaff.mail.mailer import Mailer
 from flagstaff.notifications.mail_budget import MailBudget
 
 if TYPE_CHECKING:  # loaded only if the settings name a provider
@@ -72,7 +72,7 @@ class Identity:
 
 
 def build_identity(
-    foundation: Foundation, mails: Mails, passwords: Passwords | None, passed_time: Callable[[], datetime]
+    foundation: Foundation, mails: Mailer, passwords: Passwords | None, passed_time: Callable[[], datetime]
 ) -> Identity:
     """Accounts, sessions and the rest. `passwords`, if given, are not closed. `passed_time` ignores leaps of clocks."""
     settings, database, now = foundation.settings, foundation.database, foundation.now

@@ -4,17 +4,17 @@ from collections.abc import Awaitable, Callable
 
 from flagstaff.assembly.foundation import Foundation
 from flagstaff.mail.envelope import Mail
-from flagstaff.mail.mails import Mails
+from flagstaff.mail.mailer import Mailer
 from flagstaff.mail.outbox import Outbox
 from flagstaff.mail.smtp import SmtpMailer
 
 _OUTBOX_FOLDER = "outbox"
 
 
-def build_mails(foundation: Foundation) -> Mails:
+def build_mails(foundation: Foundation) -> Mailer:
     """Build the sender of mails."""
     settings = foundation.settings
-    return Mails(_sender(foundation), settings.mail_from, settings.public_url)
+    return Mailer(_sender(foundation), settings.mail_from, settings.public_url)
 
 
 def _sender(foundation: Foundation) -> Callable[[Mail], Awaitable[bool]]:

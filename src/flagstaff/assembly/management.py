@@ -11,14 +11,14 @@ from flagstaff.audit.followers_service import Followers
 from flagstaff.copying.clones_service import Clones
 from flagstaff.copying.copies_service import Copies
 from flagstaff.copying.restores_service import Restores
+from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags_service import Flags
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.flags.targeting.segments_service import Segments
-from flagstaff.flags.work_budgets import WorkBudgets
 from flagstaff.insight.cleanup_service import Cleanup
 from flagstaff.insight.explanations_service import Explanations
 from flagstaff.insight.impacts_service import Impacts
-from flagstaff.mail.mails import Mails
+from flagstaff.mail.mailer import Mailer
 from flagstaff.projects.environments_service import Environments
 from flagstaff.projects.idempotency_service import Idempotency
 from flagstaff.projects.members.invitations_service import Invitations
@@ -27,7 +27,7 @@ from flagstaff.projects.sdk_keys_service import SdkKeys
 _PURGE_SECONDS = 60.0
 
 
-def build_projects(foundation: Foundation, mails: Mails, passed_time: Callable[[], datetime]) -> SdkKeys:
+def build_projects(foundation: Foundation, mails: Mailer, passed_time: Callable[[], datetime]) -> SdkKeys:
     """Build invitations, SDK keys and idempotency keys; return the SDK keys, whose uses are written."""
     settings, database, now = foundation.settings, foundation.database, foundation.now
     sdk_keys = SdkKeys(database, now, settings)

@@ -3,7 +3,7 @@
 from functools import partial
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
-from flagstaff.mail.mails import Mails
+from flagstaff.mail.mailer import Mailer
 from flagstaff.notifications.notifications_service import NotificationSettings
 from flagstaff.notifications.notifier import FOLLOW_SECONDS, Notifier
 from flagstaff.notifications.reminder import REMIND_SECONDS, Reminder
@@ -12,7 +12,7 @@ from flagstaff.notifications.unsubscribing import UNSUBSCRIBE_PAGE, UNSUBSCRIBE_
 _SETTINGS_PAGE = "/account"
 
 
-def build_notifications(foundation: Foundation, mails: Mails) -> None:
+def build_notifications(foundation: Foundation, mails: Mailer) -> None:
     """Build the settings of members for mails, and what sends them."""
     tokens = UnsubscribeTokens(foundation.secret_key)
     send_digest = partial(

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.variants import Variant, encode_value
 

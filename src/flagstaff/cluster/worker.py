@@ -7,7 +7,7 @@ import time
 import zlib
 from dataclasses import dataclass
 
-from flagstaff.cluster.heartbeats import Heartbeats
+from flagstaff.cluster.worker_heartbeats import Heartbeats
 from flagstaff.limits.shared_memory import SharedMemory
 from flagstaff.telemetry.metrics import Metrics
 

@@ -12,13 +12,12 @@ from typing import TypeVar
 from flagstaff.evaluation.attributes import Form, Readings, read
 from flagstaff.evaluation.operators import Test, compared_texts, compile_test
 from flagstaff.flags.targeting.conditions import (
-    MAY_BE_EMPTY,
     Condition,
     InvalidConditionError,
-    Operator,
     check_condition,
     check_number_of_conditions,
 )
+from flagstaff.flags.targeting.operators import MAY_BE_EMPTY, Operator
 
 Result = TypeVar("Result")
 

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 import re2
 
 from flagstaff.evaluation.attributes import READERS, Form
-from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError, Operator
+from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError
+from flagstaff.flags.targeting.operators import Operator
 
 Text = TypeVar("Text", str, bytes)
 Test = Callable[[Any], bool]

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from flagstaff.evaluation.attributes import Form, Readings, read
 from flagstaff.evaluation.conditions import CompiledCondition, compiling_condition, finish, lookup_values
 from flagstaff.evaluation.operators import count_instructions
-from flagstaff.flags.targeting.conditions import COMPARES_TEXT, Condition
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import COMPARES_TEXT
 
 Decide = Callable[[Readings], bool]
 

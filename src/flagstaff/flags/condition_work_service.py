@@ -10,9 +10,9 @@ from flagstaff.concurrency.pacing import collect, in_pieces
 from flagstaff.database.database import Database
 from flagstaff.evaluation.predicates import instructions_of
 from flagstaff.flags import flags_store
+from flagstaff.flags.condition_work import Work
+from flagstaff.flags.condition_work_budgets import Costly, read_costly
 from flagstaff.flags.flags import Rule
-from flagstaff.flags.work import Work
-from flagstaff.flags.work_budgets import Costly, read_costly
 from flagstaff.projects.access import open_environment
 from flagstaff.projects.permissions import Permission
 from flagstaff.settings import Settings

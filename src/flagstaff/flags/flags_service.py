@@ -13,6 +13,7 @@ from flagstaff.audit.changes_store import record
 from flagstaff.concurrency.pacing import collect
 from flagstaff.database.database import Connection, Database, Transaction
 from flagstaff.flags import flags_store
+from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags import Flag
 from flagstaff.flags.references import (
     require_free_key,
@@ -22,7 +23,6 @@ from flagstaff.flags.references import (
     require_unused_variants,
 )
 from flagstaff.flags.targeting import rules_store
-from flagstaff.flags.work_budgets import WorkBudgets
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_live_flag, open_member, scope_of
 from flagstaff.projects.permissions import Permission, require

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from flagstaff.audit import changes_store
 from flagstaff.audit.changes import NumberedChange, Scope
-from flagstaff.audit.pages import change_page, project_page
+from flagstaff.audit.dashboard_links import change_page, project_page
 from flagstaff.database.database import Connection
 from flagstaff.flags import flags_store
 from flagstaff.hooks import notices_store

@@ -17,6 +17,7 @@ from flagstaff.database.database import Connection
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.conditions import checking_conditions
 from flagstaff.flags import flags_store
+from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags import Flag, Rule, RuleType, check_rule_value
 from flagstaff.flags.references import (
     missing_segment,
@@ -28,7 +29,6 @@ from flagstaff.flags.references import (
 from flagstaff.flags.targeting import rules_store, segments_store
 from flagstaff.flags.targeting.conditions import InvalidConditionError
 from flagstaff.flags.targeting.segments import Segment
-from flagstaff.flags.work_budgets import WorkBudgets
 from flagstaff.projects.projects import Environment
 from flagstaff.values.errors import Error, invalid_field
 

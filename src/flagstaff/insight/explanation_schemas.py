@@ -6,7 +6,7 @@ from pydantic import Field
 
 from flagstaff.api.schemas import Moment, RuleTypeName, Uuid
 from flagstaff.evaluation.traces import ChosenBy, RuleStatus, Step
-from flagstaff.flags.targeting.conditions import Operator
+from flagstaff.flags.targeting.operators import Operator
 from flagstaff.http.response_models import ResponseModel
 
 MAX_VALUES = 20

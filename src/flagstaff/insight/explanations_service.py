@@ -13,8 +13,8 @@ from flagstaff.evaluation.explanation import Traces, explain, free
 from flagstaff.evaluation.flag_sets import FlagSet
 from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.evaluation.tracing import Subject
+from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags_store import list_keys_of
-from flagstaff.flags.work_budgets import WorkBudgets
 from flagstaff.insight.drafts import Draft, check_values, read_draft
 from flagstaff.insight.flag_sets import read_all, read_some, require_flags
 from flagstaff.projects.access import open_environment

@@ -13,7 +13,7 @@ from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.pacing import Turns, in_pieces
 from flagstaff.database.database import Database
 from flagstaff.evaluation.comparison import Comparison, Effect
-from flagstaff.flags.work_budgets import WorkBudgets
+from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.users import newest_of_each_user
 from flagstaff.insight.drafts import Draft, check_values, inside_draft, read_draft

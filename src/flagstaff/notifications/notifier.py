@@ -13,7 +13,7 @@ from uuid import UUID
 import structlog
 
 from flagstaff.audit.changes import Scope
-from flagstaff.audit.pages import change_page, project_page
+from flagstaff.audit.dashboard_links import change_page, project_page
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Connection, Database
 from flagstaff.mail.digest import Digest, Entry

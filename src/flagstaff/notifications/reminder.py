@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from flagstaff.audit.pages import project_page
+from flagstaff.audit.dashboard_links import project_page
 from flagstaff.database.database import Database
 from flagstaff.mail.digest import Digest, Entry
 from flagstaff.notifications import notifications_store, reminders_store, wanted_mails_store

@@ -7,10 +7,10 @@ import pytest
 from flagstaff.flags.targeting.conditions import (
     Condition,
     InvalidConditionError,
-    Operator,
     check_condition,
     check_number_of_conditions,
 )
+from flagstaff.flags.targeting.operators import Operator
 
 TEXT_LISTS = (Operator.IN, Operator.NOT_IN, Operator.STARTS_WITH, Operator.ENDS_WITH, Operator.CONTAINS)
 LISTS = (*TEXT_LISTS, Operator.IN_NETWORK)

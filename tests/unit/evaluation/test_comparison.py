@@ -14,7 +14,8 @@ from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.flags.flags import Fallthrough, Flag, RuleType
 from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variants import Variant
 from tests.support.builders import AT, make_environment, make_flag, make_rule
 

@@ -7,7 +7,8 @@ import pytest
 
 from flagstaff.evaluation.attributes import Form, read
 from flagstaff.evaluation.conditions import compile_condition, lookup_values
-from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import Operator
 from tests.support.conditions import TEXTS, make_condition, meets
 from tests.support.naive_conditions import meets_naively
 

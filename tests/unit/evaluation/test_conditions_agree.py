@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from flagstaff.evaluation.attributes import Form, comparable, read
 from flagstaff.evaluation.conditions import check_conditions, compile_condition
-from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError, Operator
+from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError
+from flagstaff.flags.targeting.operators import Operator
 from tests.support.conditions import MOMENTS, NUMBERS, TEXTS, VERSIONS
 from tests.support.naive_conditions import meets_naively
 

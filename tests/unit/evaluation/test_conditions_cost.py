@@ -9,7 +9,8 @@ from random import Random
 import pytest
 
 from flagstaff.evaluation.conditions import CompiledCondition, compile_condition, compiling_condition
-from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError, Operator, check_condition
+from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError, check_condition
+from flagstaff.flags.targeting.operators import Operator
 
 MOMENT = "2026-11-20T10:00:00Z"
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
-from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variants import Variant
 from tests.support.builders import make_flag, make_rule, make_segment
 from tests.support.loops import evaluate

@@ -17,7 +17,8 @@ from flagstaff.evaluation.traces import ChosenBy, FlagTrace, RuleStatus, RuleTra
 from flagstaff.evaluation.tracing import Subject
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import Operator
 from tests.support.builders import AT, make_flag, make_rule, make_segment
 from tests.support.naive import Context, deciding_rule, evaluate_naively, meets_all
 from tests.support.steps import finish

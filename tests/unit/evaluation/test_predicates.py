@@ -4,7 +4,8 @@ import pytest
 
 from flagstaff.evaluation.conditions import finish
 from flagstaff.evaluation.predicates import assemble_predicates, compile_predicate
-from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import Operator
 
 PLAN_IS_PRO = Condition("plan", Operator.IN, ("pro", "team"))
 PLAN_BEGINS_WITH_P = Condition("plan", Operator.STARTS_WITH, ("p",))

@@ -10,10 +10,10 @@ import typer
 
 from flagstaff import __version__
 from flagstaff.cli.doctor.clock_checks import check_clocks
+from flagstaff.cli.doctor.condition_work_checks import check_condition_work
 from flagstaff.cli.doctor.database_state import Examination, examine
 from flagstaff.cli.doctor.findings import Finding, Status, fail, ok, warn
 from flagstaff.cli.doctor.machine_checks import check_machine
-from flagstaff.cli.doctor.work_checks import check_condition_work
 from flagstaff.cli.progress import spell_size
 from flagstaff.identity.accounts.accounts import check_email
 from flagstaff.limits.exchange import UnreachableError

@@ -4,11 +4,12 @@ from flagstaff.database.tables.applications_tables import *
 from flagstaff.database.tables.audit_tables import *
 from flagstaff.database.tables.cluster_tables import *
 from flagstaff.database.tables.columns import *
-from flagstaff.database.tables.events_tables import *
+from flagstaff.database.tables.comments_tables import *
 from flagstaff.database.tables.flags_tables import *
 from flagstaff.database.tables.history_tables import *
 from flagstaff.database.tables.hooks_tables import *
 from flagstaff.database.tables.identity_tables import *
+from flagstaff.database.tables.metrics_tables import *
 from flagstaff.database.tables.notifications_tables import *
 from flagstaff.database.tables.projects_tables import *
 from flagstaff.database.tables.releases_tables import *

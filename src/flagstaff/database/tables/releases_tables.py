@@ -1,25 +1,8 @@
-"""Metrics and releases; in the history, what was observed for releases."""
+"""Releases; in the history, what was observed for them."""
 
 import sqlalchemy as sa
 
 from flagstaff.database.tables.columns import HISTORY, Moment, json_list, metadata
-
-# Metrics, for which applications report events of users.
-metrics = sa.Table(
-    "metrics",
-    metadata,
-    sa.Column("id", sa.Uuid, primary_key=True),
-    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
-    sa.Column("key", sa.Text, nullable=False),
-    sa.Column("name", sa.Text, nullable=False),
-    sa.Column("description", sa.Text),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("better", sa.Text, nullable=False),
-    sa.Column("unit", sa.Text),
-    sa.Column("created_at", Moment, nullable=False),
-    sa.Column("updated_at", Moment, nullable=False),
-    sa.UniqueConstraint("project_id", "key"),
-)
 
 # Releases of flags. `due_at` is when an unfinished one is to be looked at next, and `mark` the number of the last
 # change of the flag that it knows.

@@ -25,7 +25,8 @@ from typing import Any
 from flagstaff.evaluation.attributes import READERS, Form
 from flagstaff.evaluation.conditions import compile_condition
 from flagstaff.evaluation.unleash.differences import InexpressibleError
-from flagstaff.flags.targeting.conditions import COMPARES_TEXT, Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import COMPARES_TEXT, Operator
 
 Constraint = dict[str, Any]
 Constraints = tuple[Constraint, ...]

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, FailFast, Field
 
 from flagstaff.flags.targeting import conditions
-from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import Operator
 
 _VALUE_SCHEMA = {"minLength": 1, "maxLength": conditions.VALUE_MAX_LENGTH}
 

@@ -12,11 +12,11 @@ from flagstaff.audit.changes import Actor, change_of
 from flagstaff.audit.changes_store import record
 from flagstaff.concurrency.pacing import collect
 from flagstaff.database.database import Connection, Database
+from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags import Rule
 from flagstaff.flags.references import require_segment, require_valid_value, require_variant
 from flagstaff.flags.targeting import rules_store
 from flagstaff.flags.targeting.conditions_service import check_given_conditions
-from flagstaff.flags.work_budgets import WorkBudgets
 from flagstaff.projects.access import FlagPath, open_environment, open_flag, open_live_flag, scope_of
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import ANY_STATE, Precondition

@@ -12,10 +12,10 @@ from flagstaff.audit.changes import Actor, Scope, change_of
 from flagstaff.audit.changes_store import record
 from flagstaff.concurrency.pacing import collect
 from flagstaff.database.database import Connection, Database
+from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.targeting import segments_store
 from flagstaff.flags.targeting.conditions_service import check_given_conditions
 from flagstaff.flags.targeting.segments import Segment, SegmentUse
-from flagstaff.flags.work_budgets import WorkBudgets
 from flagstaff.projects.access import open_project
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import ANY_STATE, Precondition

@@ -13,7 +13,8 @@ from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.evaluation.unleash.differences import EMAIL_CASE
 from flagstaff.flags.flags import Flag, Rule, RuleType
-from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variants import Variant
 from tests.support.builders import AT, make_flag, make_rule, make_segment
 from tests.support.local_sdk import Engine, Result, context_of, is_unusual, translate, written

@@ -19,7 +19,8 @@ from flagstaff.evaluation.unleash.differences import (
 from flagstaff.evaluation.unleash.features import Translation
 from flagstaff.flags.flags import Fallthrough, Rule, RuleType
 from flagstaff.flags.prerequisites import Prerequisite
-from flagstaff.flags.targeting.conditions import Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variants import Variant
 from tests.support.builders import AT, make_flag, make_rule
 from tests.support.local_sdk import Engine, translate

@@ -2,7 +2,7 @@
 
 from flagstaff.cli.doctor.findings import Finding, ok, warn
 from flagstaff.database.database import Database
-from flagstaff.flags.work_budgets import read_works
+from flagstaff.flags.condition_work_budgets import read_works
 from flagstaff.settings import Settings
 from flagstaff.values.text import name_some
 

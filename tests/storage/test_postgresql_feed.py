@@ -14,7 +14,7 @@ from flagstaff.cluster.instances import Load, Report
 from flagstaff.cluster.lease import HOLD_SECONDS, LEASE_SECONDS
 from flagstaff.cluster.leases_store import Member
 from flagstaff.cluster.messages import Message
-from flagstaff.cluster.notifications import Notifications
+from flagstaff.cluster.postgresql_feed import PostgresqlFeed
 from tests.support.postgres import PostgresServer
 from tests.support.stores import Store, postgresql_store
 
@@ -28,16 +28,16 @@ async def store(postgres_template: PostgresServer, tmp_path: Path) -> AsyncItera
 
 
 @pytest.fixture
-async def feed(store: Store) -> AsyncIterator[Notifications]:
+async def feed(store: Store) -> AsyncIterator[PostgresqlFeed]:
     """The feed of the first instance, which has renewed its lease once."""
     assert store.database_url is not None
-    made = Notifications(store.database_url, FIRST.id)
+    made = PostgresqlFeed(store.database_url, FIRST.id)
     async with made.session():
         await made.renew(FIRST, None)
         yield made
 
 
-async def test_a_renewal_waits_for_the_statement_that_runs_and_for_no_other(feed: Notifications) -> None:
+async def test_a_renewal_waits_for_the_statement_that_runs_and_for_no_other(feed: PostgresqlFeed) -> None:
     ended: list[str] = []
 
     async def note(name: str, work: Awaitable[object]) -> None:
@@ -52,7 +52,7 @@ async def test_a_renewal_waits_for_the_statement_that_runs_and_for_no_other(feed
     assert len(ended) == 24
 
 
-async def test_a_lease_counts_from_the_moment_at_which_its_renewal_is_sent(feed: Notifications, store: Store) -> None:
+async def test_a_lease_counts_from_the_moment_at_which_its_renewal_is_sent(feed: PostgresqlFeed, store: Store) -> None:
     read_at: list[float] = []
 
     async def read() -> None:
@@ -71,7 +71,7 @@ async def test_a_lease_counts_from_the_moment_at_which_its_renewal_is_sent(feed:
     assert expires_at < began_at + LEASE_SECONDS + 1
 
 
-async def test_an_instance_acknowledges_once_its_report_says_so(feed: Notifications, store: Store) -> None:
+async def test_an_instance_acknowledges_once_its_report_says_so(feed: PostgresqlFeed, store: Store) -> None:
     async def acknowledges(report: Report | None) -> bool:
         await second.renew(SECOND, encode_report(report) if report else None)
         (row,) = (await feed.read(FIRST.id)).rows
@@ -82,7 +82,7 @@ async def test_an_instance_acknowledges_once_its_report_says_so(feed: Notificati
         return Report(datetime(2026, 11, 20, tzinfo=UTC), 1, False, None, load, acknowledges=acknowledges)
 
     assert store.database_url is not None
-    second = Notifications(store.database_url, SECOND.id)
+    second = PostgresqlFeed(store.database_url, SECOND.id)
     async with second.session():
         assert not await acknowledges(None), "the previous release"
         assert not await acknowledges(report(acknowledges=False))

@@ -8,15 +8,15 @@ from functools import partial
 
 import structlog
 
+from flagstaff.mail.account_mails import invitation, password_reset, token_created, webhook_disabled
 from flagstaff.mail.digest import Digest, write_digest
 from flagstaff.mail.envelope import Mail
-from flagstaff.mail.wording import invitation, password_reset, token_created, webhook_disabled
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Mails:
+class Mailer:
     """Writes mails and sends them with `send`, which says whether that is done. `public_url` is where links lead.
 
     A mail that cannot be written, because of the recipient's address, is logged and not sent.

@@ -60,7 +60,7 @@ _READ = f"""
 _SEND = "SELECT pg_notify(channel, message) FROM unnest($1::text[], $2::text[]) AS sent (channel, message)"
 
 
-class Notifications:
+class PostgresqlFeed:
     """One session that listens. PostgreSQL delivers messages to it in the order in which they were committed."""
 
     def __init__(self, url: str, instance: str, clock: Callable[[], float] = time.monotonic) -> None:

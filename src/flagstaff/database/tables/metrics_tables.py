@@ -1,8 +1,25 @@
-"""In the history: the events of metrics."""
+"""Metrics; in the history, their events."""
 
 import sqlalchemy as sa
 
 from flagstaff.database.tables.columns import HISTORY, Moment, metadata, version_column
+
+# Metrics, for which applications report events of users.
+metrics = sa.Table(
+    "metrics",
+    metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("project_id", sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("description", sa.Text),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("better", sa.Text, nullable=False),
+    sa.Column("unit", sa.Text),
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("updated_at", Moment, nullable=False),
+    sa.UniqueConstraint("project_id", "key"),
+)
 
 # Events of metrics: some thousand at most in a row, in the order in which they were committed in an environment.
 # `number` counts an environment's events up to the last of them, and `last_at` is the latest time of these; see

@@ -9,7 +9,8 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from flagstaff.flags.flags import Rule, RuleType
-from flagstaff.flags.targeting.conditions import COMPARES_TEXT, Condition, Operator
+from flagstaff.flags.targeting.conditions import Condition
+from flagstaff.flags.targeting.operators import COMPARES_TEXT, Operator
 from flagstaff.flags.targeting.segments import Segment
 
 CountInstructions = Callable[[Condition], int]

@@ -12,10 +12,10 @@ from flagstaff.concurrency.pacing import collect, in_pieces
 from flagstaff.database.database import Connection, Database
 from flagstaff.evaluation.predicates import instructions_of
 from flagstaff.flags import flags_store
+from flagstaff.flags.condition_work import Work, computing_work
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.targeting import rules_store, segments_store
 from flagstaff.flags.targeting.segments import Segment
-from flagstaff.flags.work import Work, computing_work
 from flagstaff.projects import environments_store
 from flagstaff.values.lists import emptying
 from flagstaff.values.quotas import WorkQuota

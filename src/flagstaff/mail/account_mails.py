@@ -1,4 +1,4 @@
-"""The mails about accounts, tokens and webhooks. Text and HTML have the same content."""
+"""The mails about accounts, invitations, tokens and webhooks. Text and HTML have the same content."""
 
 from collections.abc import Mapping
 from datetime import datetime
