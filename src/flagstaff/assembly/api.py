@@ -3,10 +3,8 @@
 import asyncio
 from collections.abc import Iterable
 from functools import cache, partial
-from importlib.resources import files
 from typing import Any
 
-import msgspec
 from fastapi import FastAPI, routing
 from fastapi.telemetry import TelemetryConfig
 from starlette.routing import BaseRoute
@@ -76,7 +74,6 @@ from flagstaff.projects import (
 )
 from flagstaff.projects.idempotency_service import Idempotency
 from flagstaff.releases import releases_routes, results_routes
-from flagstaff.serving.ofrep.description import describe_ofrep
 from flagstaff.settings import Registration
 from flagstaff.values.errors import Error
 from flagstaff.views import favourites_routes, pinned_charts_routes, saved_views_routes
@@ -193,15 +190,9 @@ def _operations() -> Operations:
     return Operations(list_operations(create_api().routes), ENDPOINTS)
 
 
-@cache
-def _description() -> bytes:
-    """The document as it is served: the committed one, which a test compares with `describe_api`."""
-    return msgspec.json.format(files(__package__).joinpath("openapi.json").read_bytes(), indent=-1)
-
-
 def _create_documented_api() -> FastAPI:
     api = create_api()
-    add_docs(api, {"/openapi.json": _description(), "/openapi/ofrep.json": describe_ofrep()})
+    add_docs(api)
     return api
 
 

@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff.http.compression import accepted_encodings
+from flagstaff.http.decompression import decompressed
 from flagstaff.http.operations import READING
 from flagstaff.settings import Registration
 
@@ -52,7 +53,10 @@ _NOT_BUILT = """<!doctype html>
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file of the dashboard in all available encodings. The body under the empty name is not compressed."""
+    """A file of the dashboard in all available encodings.
+
+    The body under the empty name is not compressed. Only small files have it, which the build does not compress.
+    """
 
     media_type: str
     headers: Mapping[str, str]
@@ -109,11 +113,13 @@ def read_files(directory: Path) -> Mapping[str, _File]:
 
 
 def _read(path: Path, directory: Path) -> _File:
-    bodies = {"": path.read_bytes()}
+    bodies = {}
     for encoding, suffix in _ENCODINGS:
         compressed = path.with_name(path.name + suffix)
         if compressed.is_file():
             bodies[encoding] = compressed.read_bytes()
+    if "gzip" not in bodies:
+        bodies[""] = path.read_bytes()
     is_fingerprinted = path.relative_to(directory).parts[0] == "assets"
     return _File(_MEDIA_TYPES[path.suffix], _FOR_A_YEAR if is_fingerprinted else _NO_CACHE, bodies)
 
@@ -124,4 +130,6 @@ def _file_response(file: _File, accepted: str) -> Response:
     headers = {**file.headers, "content-type": file.media_type, "vary": "Accept-Encoding"}
     if encoding:
         headers["content-encoding"] = encoding
+    elif "" not in file.bodies:
+        return decompressed(file.bodies["gzip"], headers)
     return Response(file.bodies[encoding], headers=headers)
