@@ -44,6 +44,7 @@ print(OpenAPI.__pydantic_complete__, Model.__pydantic_complete__)
     [
         "alembic",
         "asyncpg",
+        "cryptography",
         "httpx",
         "pydantic.v1",
         "rich",

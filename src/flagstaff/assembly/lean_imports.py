@@ -9,9 +9,10 @@ from types import ModuleType
 
 
 def import_lean() -> None:
-    """Import SQLAlchemy and structlog without the parts that nothing uses."""
+    """Import SQLAlchemy, structlog, and PyJWT for session tokens, without the parts that nothing uses."""
     _import_sqlalchemy()
     _import_structlog()
+    _import_session_tokens()
 
 
 def _import_sqlalchemy() -> None:
@@ -29,6 +30,17 @@ def _import_structlog() -> None:
         importlib.import_module("structlog")
     finally:
         del sys.modules["rich"]
+
+
+def _import_session_tokens() -> None:
+    """Without cryptography, which their signatures do not need. They keep this PyJWT; ID tokens import a whole one."""
+    sys.modules["cryptography"] = None  # type: ignore[assignment] # as above
+    try:
+        importlib.import_module("flagstaff.identity.sessions.tokens")
+    finally:
+        del sys.modules["cryptography"]
+        for name in [each for each in sys.modules if each.partition(".")[0] == "jwt"]:
+            del sys.modules[name]
 
 
 def import_fastapi() -> None:
