@@ -16,7 +16,7 @@ GZIP = gzip.compress(b"plain")
 HTML = {"accept": "text/html,application/xhtml+xml"}
 
 
-async def is_open() -> Registration:
+async def is_open(_scope: Scope) -> Registration:
     return "open"
 
 
@@ -115,7 +115,7 @@ async def test_files_come_in_the_best_encoding_that_is_accepted(
     async def keep(message: Message) -> None:
         messages.append(message)
 
-    scope = {"type": "http", "method": "GET", "path": "/assets/a-1.js", "asgi": {"spec_version": "2.4"}}
+    scope: Scope = {"type": "http", "method": "GET", "path": "/assets/a-1.js", "asgi": {"spec_version": "2.4"}}
     scope["headers"] = [(b"accept-encoding", accepted.encode())]
     await Dashboard(not_found, built, find_registration=is_open)(scope, receive, keep)
     headers = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
@@ -154,7 +154,7 @@ async def test_in_the_whole_service_unknown_addresses_stay_problems(client: Call
 
 @pytest.mark.parametrize("registration", get_args(Registration))
 async def test_the_page_says_whether_registration_is_open(built: Path, registration: Registration) -> None:
-    async def find() -> Registration:
+    async def find(_scope: Scope) -> Registration:
         return registration
 
     transport = httpx.ASGITransport(app=Dashboard(not_found, built, find_registration=find))

@@ -8,7 +8,6 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from starlette.datastructures import Headers
@@ -71,14 +70,14 @@ class Dashboard:
         not_found: ASGIApp,
         directory: Path = DIRECTORY,
         *,
-        find_registration: Callable[[], Awaitable[Registration]],
+        find_registration: Callable[[Scope], Awaitable[Registration]],
     ) -> None:
         """Requests that do not belong to the dashboard are passed to `not_found`; the page shows the registration."""
         self._not_found = not_found
         self._find_registration = find_registration
         page = directory / "index.html"
         self._page = page.read_text() if page.is_file() else None
-        self._files = read_files(directory)
+        self._files = _read_files(directory)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_read = scope["type"] == "http" and scope["method"] in READING
@@ -91,20 +90,19 @@ class Dashboard:
         if file is not None:
             return _file_response(file, headers.get("accept-encoding", ""))
         is_page = "text/html" in headers.get("accept", "") and not _OTHERS.match(scope["path"])
-        return await self._page_response() if is_page or scope["path"] == "/" else None
+        return await self._page_response(scope) if is_page or scope["path"] == "/" else None
 
-    async def _page_response(self) -> Response:
+    async def _page_response(self, scope: Scope) -> Response:
         nonce = secrets.token_urlsafe(16)
         headers = {**_NO_CACHE, "content-security-policy": _POLICY.format(nonce=nonce), "vary": "Accept"}
         if self._page is None:
             return HTMLResponse(_NOT_BUILT, 503, headers=headers)
-        page = self._page.replace(_REGISTRATION, await self._find_registration()).replace(_NONCE, nonce)
+        page = self._page.replace(_REGISTRATION, await self._find_registration(scope)).replace(_NONCE, nonce)
         return HTMLResponse(page, headers=headers)
 
 
-@cache
-def read_files(directory: Path) -> Mapping[str, _File]:
-    """All files by path. They are kept, because a process may create several applications."""
+def _read_files(directory: Path) -> Mapping[str, _File]:
+    """All files by path."""
     return {
         f"/{path.relative_to(directory).as_posix()}": _read(path, directory)
         for path in sorted(directory.rglob("*"))
