@@ -48,6 +48,7 @@ print(OpenAPI.__pydantic_complete__, Model.__pydantic_complete__)
         "click",
         "cryptography",
         "http.server",
+        "httpcore",
         "httpx",
         "multiprocessing",
         "pydantic.v1",
