@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from flagstaff.hooks.addresses import Reach, read_address
-from flagstaff.hooks.client import SendError, Tls, WebhookClient
+from flagstaff.hooks.answers import SendError
+from flagstaff.hooks.client import WebhookClient
 from flagstaff.hooks.resolver import THREADS_MAX, Resolver
+from flagstaff.hooks.tls import Tls
 from flagstaff.settings.webhooks import Proxy, parse_ports, parse_proxy
 from tests.support.certificates import Authority
 from tests.support.receiver import Receiver, response
@@ -189,7 +191,7 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         (Tls(None, None, other_key), "FLAGSTAFF_WEBHOOK_CLIENT_KEY is set without"),
     ):
         with pytest.raises(ValueError, match=message):
-            WebhookClient(Reach(), tls)
+            tls.context  # noqa: B018
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller
-from tests.support.holds import ask
+from tests.support.holds import ask, watch_holds
 
 
 async def test_files_outside_its_folder_are_not_served(client: Caller) -> None:
@@ -48,6 +48,16 @@ async def test_a_document_is_compressed_once_for_all_who_accept_it(client: Calle
         assert plain.headers["vary"] == compressed.headers["vary"] == "Accept-Encoding"
         again = await client.get(path, headers={"if-none-match": compressed.headers["etag"]})
         assert (again.status_code, again.headers["etag"]) == (304, compressed.headers["etag"])
+
+
+async def test_a_document_for_clients_that_accept_no_encoding_is_decompressed_in_pieces(flagstaff: Flagstaff) -> None:
+    path = "/docs/assets/swagger-ui-bundle.js"
+    await ask(flagstaff.edge.asgi, "GET", path)
+    async with watch_holds() as holds:
+        status, length = await ask(flagstaff.edge.asgi, "GET", path)
+    assert (status, length > 1_000_000) == (200, True)
+    assert holds.looks > 2
+    assert holds.longest_in_units < 5
 
 
 def open_files() -> list[Path]:

@@ -3,13 +3,14 @@
 from datetime import timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import FlagIds, Id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment, Since, Until
 from flagstaff.applications.applications_service import ApplicationReports, Reported, ReportedFlag
 from flagstaff.history.history_routes import ENVIRONMENT
@@ -21,7 +22,7 @@ from flagstaff.projects.permissions import Permission
 from flagstaff.serving.applications import Connection
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix=ENVIRONMENT, tags=["Applications"])
+router = Router(prefix=ENVIRONMENT, tags=["Applications"])
 
 
 _DROPPED = (

@@ -2,13 +2,14 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment, Since, Uuid
 from flagstaff.applications.callers_service import Callers
 from flagstaff.history.history_routes import ENVIRONMENT
@@ -20,7 +21,7 @@ from flagstaff.projects.permissions import Permission
 from flagstaff.serving.callers import CallerUse, SdkProtocol
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix=f"{ENVIRONMENT}/callers", tags=["Applications"])
+router = Router(prefix=f"{ENVIRONMENT}/callers", tags=["Applications"])
 
 
 class CallersQuery(BaseModel):

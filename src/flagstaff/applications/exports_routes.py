@@ -2,13 +2,14 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import FlagIds, Id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Uuid
 from flagstaff.applications.exports_service import ExportFormat, Exports
 from flagstaff.http.problems import problems
@@ -17,7 +18,7 @@ from flagstaff.http.responses import json_response, json_stream
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 
-router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["SDKs"])
+router = Router(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["SDKs"])
 
 
 class DifferenceOut(ResponseModel):

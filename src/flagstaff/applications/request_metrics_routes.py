@@ -2,13 +2,14 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment, Since, Until, at_most
 from flagstaff.applications.request_metrics_service import LINES_MAX, ChartRequest, RequestMetrics
 from flagstaff.history.history_routes import ENVIRONMENT
@@ -21,7 +22,7 @@ from flagstaff.projects.permissions import Permission
 from flagstaff.serving.applications import TEXT_MAX_LENGTH
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix=ENVIRONMENT, tags=["Metrics"])
+router = Router(prefix=ENVIRONMENT, tags=["Metrics"])
 
 RequestKindName = Literal["counter", "gauge", "histogram"]
 Named = Annotated[str, Field(min_length=1, max_length=TEXT_MAX_LENGTH)]

@@ -3,14 +3,12 @@
 import asyncio
 from collections.abc import Iterable
 from functools import cache, partial
-from importlib.resources import files
 from typing import Any
 
-import msgspec
 from fastapi import FastAPI, routing
 from fastapi.telemetry import TelemetryConfig
 from starlette.routing import BaseRoute
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff import __version__
 from flagstaff.api.auth import Authentication
@@ -41,11 +39,11 @@ from flagstaff.history import (
 from flagstaff.hooks import deliveries_routes, webhooks_routes
 from flagstaff.http.bodies import BodyLimit
 from flagstaff.http.compression import Compression
-from flagstaff.http.dashboard.pages import DIRECTORY, Dashboard, read_files
+from flagstaff.http.dashboard.pages import Dashboard
 from flagstaff.http.limits import Limits
 from flagstaff.http.nesting import NestingBound
 from flagstaff.http.operations import Operations
-from flagstaff.http.services import Services
+from flagstaff.http.services import SERVICES, Services
 from flagstaff.identity.access_tokens import access_tokens_routes
 from flagstaff.identity.access_tokens.access_tokens_service import AccessTokens
 from flagstaff.identity.accounts import accounts_routes, own_account_routes
@@ -70,12 +68,12 @@ from flagstaff.projects import environments_routes, projects_routes, sdk_keys_ro
 from flagstaff.projects.idempotency_service import Idempotency
 from flagstaff.projects.members import invitation_links_routes, invitations_routes, members_routes
 from flagstaff.releases import releases_routes, results_routes
-from flagstaff.serving.ofrep.description import describe_ofrep
 from flagstaff.settings import Registration
 from flagstaff.values.errors import Error
 from flagstaff.views import favourites_routes, pinned_charts_routes, saved_views_routes
 
 _PAGE_SECONDS = 1.0
+_REGISTRATION = "registration"
 
 # The framework's would see only its own routes, and would have paths and queries as they were sent.
 _NO_TELEMETRY_OF_ITS_OWN: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
@@ -184,36 +182,43 @@ def describe_api() -> dict[str, Any]:
 @cache
 def _operations() -> Operations:
     """The facts of all operations, which do not depend on the application."""
-    return Operations(list_operations(create_api().routes), ENDPOINTS)
+    return Operations(list_operations(_shared_api().routes), ENDPOINTS)
 
 
 @cache
-def _description() -> bytes:
-    """The document as it is served: the committed one, which a test compares with `describe_api`."""
-    return msgspec.json.format(files(__package__).joinpath("openapi.json").read_bytes(), indent=-1)
+def _shared_api() -> FastAPI:
+    """The routes, the documents and the dashboard of all applications of a process. They find their own in the scope.
 
-
-def _create_documented_api() -> FastAPI:
+    So the workers of an instance share the memory of one that was made before the fork.
+    """
     api = create_api()
-    add_docs(api, {"/openapi.json": _description(), "/openapi/ofrep.json": describe_ofrep()})
+    add_docs(api)
+    api.router.default = Dashboard(api.router.default, find_registration=lambda scope: scope[_REGISTRATION]())
     return api
 
 
 def preload() -> None:
     """Make and read what no application changes. Processes that are forked later share its memory."""
     _operations()
-    _create_documented_api()
-    read_files(DIRECTORY)
+
+
+class _Application:
+    """The shared routes with the services of one application."""
+
+    def __init__(self, services: Services) -> None:
+        self._api = _shared_api()
+        self._services = services
+        self._find_registration = Shared(partial(find_registration, services[Instance]))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope[SERVICES] = self._services
+        scope[_REGISTRATION] = self._find_registration
+        await self._api(scope, receive, send)
 
 
 def build_api(services: Services) -> ASGIApp:
     """The application that answers every path at which nothing is evaluated."""
-    api = _create_documented_api()
-    api.router.default = Dashboard(
-        api.router.default, find_registration=Shared(partial(find_registration, services[Instance]))
-    )
-    api.state.services = services
-    keyed = IdempotencyKeys(NestingBound(api), services[Idempotency])
+    keyed = IdempotencyKeys(NestingBound(_Application(services)), services[Idempotency])
     demanding = SecondFactorRequirement(RevisionHeader(UnusedTags(keyed)), services[Instance])
     authenticated = Authentication(
         demanding, services[Sessions], services[AccessTokens], services[Limits], services[Supervisor]

@@ -4,14 +4,18 @@ import gzip
 import hashlib
 from collections.abc import Mapping
 from functools import cache
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
+import msgspec
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
 from flagstaff.http.compression import accepted_encodings
+from flagstaff.http.decompression import decompressed
+from flagstaff.serving.ofrep.description import describe_ofrep
 
 # Swagger UI writes inline styles; scripts are loaded only from this server.
 _POLICY = (
@@ -40,11 +44,11 @@ _START = """SwaggerUIBundle({ url: "/openapi.json", dom_id: "#api", deepLinking:
 class _Document:
     """A document that changes only with the version, so a client that has it gets a 304.
 
-    It is compressed once: anyone may ask for it, as often as they like.
+    It is compressed once: anyone may ask for it, as often as they like. Only that form is kept, because a process at
+    rest would need 3 MB more with both.
     """
 
     def __init__(self, body: bytes, headers: Mapping[str, str]) -> None:
-        self._body = body
         self._compressed = gzip.compress(body, mtime=0)
         self._tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
         # The tag is weak, because it names the document in both forms.
@@ -57,25 +61,33 @@ class _Document:
             return Response(status_code=304, headers=self._unchanged)
         if "gzip" in accepted_encodings(request.headers.get("accept-encoding", "")):
             return Response(self._compressed, headers={**self._headers, "content-encoding": "gzip"})
-        return Response(self._body, headers=self._headers)
+        return decompressed(self._compressed, self._headers)
 
 
-def add_docs(app: FastAPI, descriptions: Mapping[str, bytes]) -> None:
-    """Add the descriptions of APIs, by path, and `/docs` to an application."""
-    documents = {**{path: _description(each) for path, each in descriptions.items()}, **_pages()}
-    for path, document in documents.items():
+def add_docs(app: FastAPI) -> None:
+    """Add the descriptions of APIs and `/docs` to an application."""
+    for path, document in _documents().items():
         app.add_route(path, document.answer, include_in_schema=False)
 
 
 @cache
-def _description(body: bytes) -> _Document:
-    """The document of a description. A process may create several applications, which have the same documents."""
-    return _Document(body, {"content-type": "application/json"})
+def _documents() -> dict[str, _Document]:
+    """The documents by path. A process may create several applications, which have the same."""
+    return {**_descriptions(), **_pages()}
 
 
-@cache
+def _descriptions() -> dict[str, _Document]:
+    """The descriptions: of the API the committed one, which a test compares with `describe_api`."""
+    described = files(__package__).joinpath("openapi.json").read_bytes()
+    kind = {"content-type": "application/json"}
+    return {
+        "/openapi.json": _Document(msgspec.json.format(described, indent=-1), kind),
+        "/openapi/ofrep.json": _Document(describe_ofrep(), kind),
+    }
+
+
 def _pages() -> dict[str, _Document]:
-    """The documents of `/docs`, by path. They stay in memory: a client that reads a file slowly would keep it open."""
+    """The documents of `/docs`. They stay in memory: a client that reads a file slowly would keep it open."""
     package = find_spec("fastapi_offline")  # provides Swagger UI's files; its code is not used
     assert package is not None
     assert package.origin is not None

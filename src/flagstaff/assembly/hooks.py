@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.hooks.addresses import Reach
-from flagstaff.hooks.client import Tls, WebhookClient
 from flagstaff.hooks.deliveries_service import Deliveries
+from flagstaff.hooks.lazy_client import LazyClient
 from flagstaff.hooks.previews_service import Previews
 from flagstaff.hooks.sender import Sender
+from flagstaff.hooks.tls import Tls
 from flagstaff.hooks.webhooks_service import Webhooks
 from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.mail.mailer import Mailer
@@ -23,7 +24,7 @@ class Hooks:
 
     foundation: Foundation
     sender: Sender
-    client: WebhookClient
+    client: LazyClient
 
     def start(self) -> None:
         """Begin to send. It has no purpose: an instance whose messages wait is ready."""
@@ -74,8 +75,8 @@ def build_hooks(foundation: Foundation, mails: Mailer) -> Hooks:
     return Hooks(foundation, sender, client)
 
 
-def _make_client(reach: Reach, tls: Tls) -> WebhookClient:
+def _make_client(reach: Reach, tls: Tls) -> LazyClient:
     try:
-        return WebhookClient(reach, tls)
+        return LazyClient(reach, tls)
     except ValueError as error:
         raise Error(Code.UNAVAILABLE, f"{error}.") from None

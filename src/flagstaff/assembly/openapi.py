@@ -9,6 +9,7 @@ from fastapi.routing import APIRoute
 from flagstaff.api.entity_tags import IF_MATCH, TaggedOut
 from flagstaff.api.idempotency import KEY_PATTERN
 from flagstaff.api.operations import Statement, statement_of
+from flagstaff.api.routers import complete
 from flagstaff.http.probes import PARTS
 from flagstaff.http.problems import DOCUMENTED, ProblemDocument, problems
 from flagstaff.http.revisions import CHANGE, LIVE_ON, MISSING, REVISION, STALE
@@ -371,6 +372,7 @@ def _share_problems(document: dict[str, Any]) -> None:
 
 def describe(app: FastAPI, version: str) -> dict[str, Any]:
     """The document of all routes."""
+    complete(app.routes)
     document = get_openapi(title="Flagstaff", version=version, description=_DESCRIPTION, routes=app.routes)
     for route in app.routes:
         if isinstance(route, APIRoute) and route.include_in_schema:

@@ -4,13 +4,14 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import Response, StreamingResponse
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.csv import csv_line
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.audit.changes import NumberedChange
 from flagstaff.audit.changes_routes import ChangeFilters, Service
 from flagstaff.audit.changes_service import ChangesPage
@@ -20,7 +21,7 @@ from flagstaff.http.responses import encode_json
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api", tags=["Audit"])
+router = Router(prefix="/api", tags=["Audit"])
 
 _AT_ONCE = 100
 _COLUMNS = (

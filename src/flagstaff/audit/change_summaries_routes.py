@@ -2,13 +2,14 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import FlagKey, Moment
 from flagstaff.audit.change_summaries_store import ChangesInterval
 from flagstaff.audit.changes_routes import Service
@@ -19,7 +20,7 @@ from flagstaff.http.responses import json_response
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Audit"])
+router = Router(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Audit"])
 
 
 class ChangeSummaryQuery(SummaryQuery):

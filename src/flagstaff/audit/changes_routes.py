@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from starlette.responses import Response
 
@@ -14,6 +14,7 @@ from flagstaff.api.actor_schemas import ActorOut, view_actor
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id, parse_id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Until, Uuid
 from flagstaff.audit.actions import IN_PROJECTS, PROJECT_ACTIONS
 from flagstaff.audit.changes import NumberedChange
@@ -28,7 +29,7 @@ from flagstaff.projects.permissions import Permission
 from flagstaff.values.keys import check_environment_key
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api", tags=["Audit"])
+router = Router(prefix="/api", tags=["Audit"])
 
 _number = re.compile("[0-9]{1,19}")
 _NUMBER_MAX = 2**63 - 1

@@ -3,13 +3,14 @@
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff.api.auth import CurrentActor, CurrentSession
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.audit.event_streams import Events
 from flagstaff.audit.followers_service import Follower
 from flagstaff.http.problems import problems
@@ -17,7 +18,7 @@ from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.projects_routes import Service
 
-router = APIRouter(prefix="/api/projects/{project_id}", tags=["Projects"])
+router = Router(prefix="/api/projects/{project_id}", tags=["Projects"])
 
 
 class _EventStream(Response):

@@ -12,8 +12,9 @@ from functools import partial
 from typing import cast
 
 import structlog
-import uvicorn
 import uvloop
+from uvicorn.config import Config
+from uvicorn.server import Server
 
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.cli.otel import make_telemetry
@@ -39,16 +40,14 @@ _LINGER_SECONDS = 0.5  # for requests on connections that were accepted last
 _LOOK_SECONDS = 0.05
 
 
-class _Server(uvicorn.Server):
+class _Server(Server):
     """uvicorn's server with three differences.
 
     The caller handles signals, because uvicorn would raise them again and end the process too soon. Connections are
     bounded. And the management API is loaded while evaluations are answered; if it cannot be, the server ends.
     """
 
-    def __init__(
-        self, config: uvicorn.Config, flagstaff: Flagstaff, drain_seconds: int, *, is_worker: bool = False
-    ) -> None:
+    def __init__(self, config: Config, flagstaff: Flagstaff, drain_seconds: int, *, is_worker: bool = False) -> None:
         super().__init__(config)
         self._is_worker = is_worker
         self._flagstaff = flagstaff
@@ -143,7 +142,7 @@ async def _run(
 ) -> None:
     flagstaff = Flagstaff(settings, worker=worker, telemetry=make_telemetry(settings, open_telemetry, worker))
     _make_room_for_connections(flagstaff)
-    config = uvicorn.Config(
+    config = Config(
         flagstaff.edge.asgi,
         host=settings.host,
         port=settings.port,

@@ -2,12 +2,13 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment
 from flagstaff.cluster.instances_service import PlacedInstance, ServingInstances
 from flagstaff.http.operations import Caller
@@ -17,7 +18,7 @@ from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api/instances", tags=["Administration"])
+router = Router(prefix="/api/instances", tags=["Administration"])
 
 
 class LeaseOut(ResponseModel):

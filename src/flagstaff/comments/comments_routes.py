@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
@@ -12,6 +12,7 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import ChangeId, FlagIds, Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, Update, Uuid, optional
 from flagstaff.comments.comments import TEXT_MAX_LENGTH, Comment, check_comment
 from flagstaff.comments.comments_service import Comments, OfChange, OfFlag
@@ -24,7 +25,7 @@ from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api/projects/{project_id}", tags=["Comments"])
+router = Router(prefix="/api/projects/{project_id}", tags=["Comments"])
 
 _OF_FLAG = "/environments/{env_id}/flags/{flag_id}/comments"
 _OF_RELEASE = "/environments/{env_id}/flags/{flag_id}/releases/{release_id}/comments"

@@ -4,7 +4,7 @@ from collections.abc import Generator, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import Field
 from starlette.responses import Response
 
@@ -12,6 +12,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.lists import BY_FLAG_KEY, Listing, ListQuery
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Uuid
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.copying.comparisons import Comparison, Side, recorded_content
@@ -24,7 +25,7 @@ from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.lists import Window
 
-router = APIRouter(prefix="/api/projects/{project_id}", tags=["Comparisons"])
+router = Router(prefix="/api/projects/{project_id}", tags=["Comparisons"])
 
 
 class ComparisonQuery(ListQuery):

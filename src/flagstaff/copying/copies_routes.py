@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, FlagKey, Text, Uuid, at_most, distinct
 from flagstaff.concurrency.pacing import collect
 from flagstaff.copying.copies import FLAGS_MAX, Part
@@ -23,7 +24,7 @@ from flagstaff.http.responses import encoded, json_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 
-router = APIRouter(prefix="/api/projects/{project_id}", tags=["Comparisons"])
+router = Router(prefix="/api/projects/{project_id}", tags=["Comparisons"])
 
 
 def _read_part(given: object) -> Part:

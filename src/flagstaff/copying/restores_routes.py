@@ -3,13 +3,14 @@
 import re
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import ChangeId, Id
 from flagstaff.api.operations import writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Uuid, at_most, distinct
 from flagstaff.concurrency.pacing import Turns, collect
 from flagstaff.copying.restores import Alteration
@@ -21,7 +22,7 @@ from flagstaff.http.responses import encoded, json_parts_response, json_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 
-router = APIRouter(prefix="/api", tags=["Audit"])
+router = Router(prefix="/api", tags=["Audit"])
 
 CHANGES_MAX = 100
 _given_number = re.compile("[1-9][0-9]{0,17}")

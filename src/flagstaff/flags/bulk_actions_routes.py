@@ -2,13 +2,14 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Tags, at_most, converted, distinct
 from flagstaff.flags.bulk_actions import FLAGS_MAX, BulkAction
 from flagstaff.flags.bulk_actions_service import BulkActions
@@ -20,7 +21,7 @@ from flagstaff.http.responses import encode_json, json_parts_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 
-router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Flags"])
+router = Router(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Flags"])
 
 
 GivenFlags = Annotated[

@@ -4,13 +4,14 @@ from collections.abc import Iterable
 from math import ceil
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.flags.condition_work_service import ConditionWork, Part
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
@@ -18,7 +19,7 @@ from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 
-router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}/condition-work", tags=["Environments"])
+router = Router(prefix="/api/projects/{project_id}/environments/{env_id}/condition-work", tags=["Environments"])
 
 
 class PartOut(ResponseModel):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import Field
 from starlette.responses import Response
 
@@ -13,6 +13,7 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import EnvironmentIds, FlagIds, Id
 from flagstaff.api.lists import BY_AGE, Listing, ListQuery
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import (
     Body,
     BucketingKey,
@@ -49,7 +50,7 @@ from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 
-router = APIRouter(prefix="/api/projects/{project_id}", tags=["Flags"])
+router = Router(prefix="/api/projects/{project_id}", tags=["Flags"])
 
 _FLAGS = "/environments/{env_id}/flags"
 _FLAG = _FLAGS + "/{flag_id}"

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
@@ -11,6 +11,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_FLAG_KEY, Listing, ListQuery
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import FallthroughName, FlagKey, Moment, Text, Uuid
 from flagstaff.flags.project_flags import Aspect, FlagInBrief, ProjectFlag, ProjectFlagFilter
 from flagstaff.flags.project_flags_service import ProjectFlags
@@ -21,7 +22,7 @@ from flagstaff.projects.permissions import Permission
 from flagstaff.values.moments import format_moment
 from flagstaff.values.text import NAME_MAX_LENGTH, check_length
 
-router = APIRouter(prefix="/api/projects/{project_id}/flags", tags=["Flags"])
+router = Router(prefix="/api/projects/{project_id}/flags", tags=["Flags"])
 
 
 def _check_searched(given: str) -> str:

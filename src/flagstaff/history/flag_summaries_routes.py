@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import FlagKeyInPath, Id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment, Since, Until, Uuid
 from flagstaff.history.history_routes import Service
 from flagstaff.http.problems import problems
@@ -17,7 +18,7 @@ from flagstaff.http.responses import json_response
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api/projects/{project_id}/flags/{flag_key}", tags=["Evaluation history"])
+router = Router(prefix="/api/projects/{project_id}/flags/{flag_key}", tags=["Evaluation history"])
 
 
 class FlagSummaryQuery(BaseModel):

@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import FlagIds, Id, parse_id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import NOT_A_CURSOR, FlagKey, Moment, Since, Text, Until, Uuid, VariantKey
 from flagstaff.evaluation.history.counts import OnCounts
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
@@ -31,7 +32,7 @@ ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}"
 _RECORDED_RULES = "Records name the rules of flags that have variants, prerequisites, conditions or percentages."
 _OF_SOME_FLAGS = "Only of a flag with variants, prerequisites, or conditions or percentages in its rules."
 
-router = APIRouter(prefix=ENVIRONMENT, tags=["Evaluation history"])
+router = Router(prefix=ENVIRONMENT, tags=["Evaluation history"])
 
 _evaluation_id = re.compile("[0-9a-f]{32}")
 

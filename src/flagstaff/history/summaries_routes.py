@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import FlagKey, Moment, Since, Until
 from flagstaff.evaluation.history.users import DistinctUsers
 from flagstaff.history.history_routes import ENVIRONMENT, Boolean, Service
@@ -25,7 +26,7 @@ from flagstaff.values.moments import format_moment
 
 _INTERVAL = "must be a number of minutes, hours or days, such as 5m, 1h or 1d"
 
-router = APIRouter(prefix=ENVIRONMENT, tags=["Evaluation history"])
+router = Router(prefix=ENVIRONMENT, tags=["Evaluation history"])
 
 _interval = re.compile(r"([1-9][0-9]{0,4})([mhd])")
 _units = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}

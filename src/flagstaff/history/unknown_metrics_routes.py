@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment, Uuid
 from flagstaff.history.unknown_metrics_service import UnknownMetrics
 from flagstaff.http.problems import problems
@@ -17,7 +18,7 @@ from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api/projects/{project_id}", tags=["Metrics"])
+router = Router(prefix="/api/projects/{project_id}", tags=["Metrics"])
 
 
 class UnknownMetricOut(ResponseModel):

@@ -4,13 +4,14 @@ import re
 from collections.abc import Generator, Iterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import NOT_A_CURSOR, Moment, Since, Text, Until, Uuid
 from flagstaff.evaluation.history.answer_changes import AnswerChange
 from flagstaff.evaluation.history.filters import EvaluationFilter
@@ -32,7 +33,7 @@ from flagstaff.projects.permissions import Permission
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix=ENVIRONMENT, tags=["Evaluation history"])
+router = Router(prefix=ENVIRONMENT, tags=["Evaluation history"])
 
 _cursor = re.compile(f"((?:[0-9a-f]{{32}}){{0,{ENDS_MAX}}})([0-9a-f]{{32}})")
 _ID_BYTES = 16

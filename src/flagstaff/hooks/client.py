@@ -2,6 +2,8 @@
 
 A name is resolved once, all of its addresses are checked, and one of them is connected to. So no second resolution can
 lead elsewhere, and no spelling of an address gets past the check.
+
+lazy_client.py loads this module for the first message, because the library takes 1 MB.
 """
 
 import asyncio
@@ -10,71 +12,23 @@ import ssl
 import time
 from collections.abc import Iterable
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpcore
 
 from flagstaff.hooks.addresses import DEFAULT_PORTS, Address, Reach, is_allowed, read_address
+from flagstaff.hooks.answers import Answer, SendError
 from flagstaff.hooks.bounded_stream import BoundedStream, ResponseTooLongError
 from flagstaff.hooks.resolver import Resolver
+from flagstaff.hooks.tls import Tls
 from flagstaff.settings.webhooks import Proxy
 
 ATTEMPT_SECONDS = 15.0
 ANSWER_MAX_BYTES = 1024
 _CONNECTIONS_MAX = 64
 _IDLE_SECONDS = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class Tls:
-    """Files in PEM: authorities to trust besides the machine's, and the certificate that receivers are shown."""
-
-    ca_file: Path | None = None
-    certificate: Path | None = None
-    key: Path | None = None
-
-    def make_context(self) -> ssl.SSLContext:
-        """A context; raises ValueError, which says which file cannot be used."""
-        context = ssl.create_default_context()
-        if self.ca_file is not None:
-            try:
-                context.load_verify_locations(self.ca_file)
-            except OSError as error:
-                raise ValueError(f"FLAGSTAFF_WEBHOOK_AUTHORITIES has no certificates in PEM: {error}") from None
-        if self.certificate is not None:
-            try:
-                context.load_cert_chain(self.certificate, self.key, password=_no_password)
-            except (OSError, ValueError) as error:
-                raise ValueError(
-                    "FLAGSTAFF_WEBHOOK_CLIENT_CERTIFICATE and its key cannot be used; they must be in PEM, belong "
-                    f"together, and need no password: {error}"
-                ) from None
-        elif self.key is not None:
-            raise ValueError("FLAGSTAFF_WEBHOOK_CLIENT_KEY is set without FLAGSTAFF_WEBHOOK_CLIENT_CERTIFICATE")
-        return context
-
-
-NO_TLS = Tls()
-
-
-def _no_password() -> str:
-    raise ValueError("it has a password")  # the library would ask on the terminal
-
-
-class Answer(NamedTuple):
-    """A response: its status, its first kilobyte, and for how many seconds it asks to wait before the next attempt."""
-
-    status: int
-    text: str
-    retry_after_seconds: float | None
-
-
-class SendError(Exception):
-    """No response has come. The text says why, without the URL, which may contain a secret."""
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
@@ -125,14 +79,9 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
 class WebhookClient:
     """Sends messages, over https and, to networks that the operator allows, over http."""
 
-    def __init__(self, reach: Reach, tls: Tls = NO_TLS, resolver: Resolver | None = None) -> None:
-        """Nothing is opened yet, but the files of `tls` are read, if there are any.
-
-        Raises:
-            ValueError: a file of `tls` cannot be used.
-        """
-        self._reach, self._resolver = reach, resolver or Resolver()
-        self._tls, self._context = tls, tls.make_context() if tls != NO_TLS else None
+    def __init__(self, reach: Reach, tls: Tls | None = None, resolver: Resolver | None = None) -> None:
+        """Nothing is opened yet."""
+        self._reach, self._tls, self._resolver = reach, tls or Tls(), resolver or Resolver()
         self._proxy_context: ssl.SSLContext | None = None
         self._pools: dict[bytes, httpcore.AsyncConnectionPool] = {}
 
@@ -190,7 +139,7 @@ class WebhookClient:
         if scheme not in self._pools:
             is_plain = scheme == b"http"
             self._pools[scheme] = httpcore.AsyncConnectionPool(
-                ssl_context=None if is_plain else self._tls_context(),
+                ssl_context=None if is_plain else self._tls.context,
                 max_connections=_CONNECTIONS_MAX,
                 max_keepalive_connections=_CONNECTIONS_MAX,
                 keepalive_expiry=_IDLE_SECONDS,
@@ -201,21 +150,15 @@ class WebhookClient:
     def _make_proxied(self, proxy: Proxy) -> httpcore.AsyncConnectionPool:
         """A pool for one message: the library's keeps a connection for good if TLS fails behind the proxy."""
         if self._proxy_context is None and proxy.url.startswith("https:"):
-            self._proxy_context = Tls(self._tls.ca_file).make_context()
+            self._proxy_context = Tls(self._tls.ca_file).context
         return httpcore.AsyncHTTPProxy(
             proxy.url,
             proxy_auth=None if proxy.user is None else (proxy.user, proxy.password or ""),
-            ssl_context=self._tls_context(),
+            ssl_context=self._tls.context,
             proxy_ssl_context=self._proxy_context,
             max_connections=1,
             network_backend=GuardedBackend(None, self._resolver),
         )
-
-    def _tls_context(self) -> ssl.SSLContext:
-        """The context for receivers. It is made when it is first needed: the machine's authorities take memory."""
-        if self._context is None:
-            self._context = self._tls.make_context()
-        return self._context
 
 
 def _require_allowed(host: str, address: Address, reach: Reach, *, only_networks: bool) -> None:

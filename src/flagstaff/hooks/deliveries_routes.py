@@ -3,12 +3,13 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.hooks.deliveries import State
 from flagstaff.hooks.deliveries_schemas import (
     DeliveriesPageOut,
@@ -28,7 +29,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response
 from flagstaff.http.services import service
 
-router = APIRouter(prefix="/api", tags=["Webhooks"])
+router = Router(prefix="/api", tags=["Webhooks"])
 
 Service = Annotated[Deliveries, Depends(service(Deliveries))]
 Page = Annotated[DeliveriesQuery, Query()]

@@ -3,13 +3,14 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import if_match
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import asks, reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.hooks.access import WatchedWebhook
 from flagstaff.hooks.places import PLACES, Place
 from flagstaff.hooks.previews_service import Previews
@@ -31,7 +32,7 @@ from flagstaff.http.responses import json_array_response, no_content
 from flagstaff.http.services import service
 from flagstaff.projects.preconditions import Precondition
 
-router = APIRouter(prefix="/api", tags=["Webhooks"])
+router = Router(prefix="/api", tags=["Webhooks"])
 
 Service = Annotated[Webhooks, Depends(service(Webhooks))]
 PreviewService = Annotated[Previews, Depends(service(Previews))]

@@ -8,6 +8,9 @@ from starlette.requests import Request
 
 T = TypeVar("T")
 
+SERVICES = "services"
+"""The name of an application's services in the scope of a request."""
+
 
 class Services:
     """Services by their classes, of which there is one each.
@@ -30,7 +33,7 @@ class Services:
 
 def service_of(request: Request, kind: type[T]) -> T:
     """The service of a class, for a request."""
-    services: Services = request.app.state.services
+    services: Services = request.scope[SERVICES]
     return services[kind]
 
 

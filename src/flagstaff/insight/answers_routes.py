@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from pydantic import AfterValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import asks
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, FlagKey, Moment, Text, Uuid
 from flagstaff.evaluation.traces import FlagTrace
 from flagstaff.http.operations import CONTEXT_BODY
@@ -24,7 +25,7 @@ from flagstaff.serving.context import CONTEXT_SCHEMA
 from flagstaff.values.keys import KEY_MAX_LENGTH
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Explanations"])
+router = Router(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Explanations"])
 
 
 def _check_search(given: str) -> str:

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import asks
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, FlagKey, Uuid, at_most
 from flagstaff.audit.changes import NumberedChange
 from flagstaff.audit.changes_routes import ChangeOut, view_change
@@ -26,7 +27,7 @@ from flagstaff.values.moments import format_moment
 
 RESULTS_MAX = 50
 
-router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Explanations"])
+router = Router(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Explanations"])
 
 
 class ChangedResult(Body):

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import FlagKey, Moment, Uuid
 from flagstaff.flags.project_flags_routes import FlagInBriefOut, view_in_brief
 from flagstaff.history.history_routes import ENVIRONMENT
@@ -25,7 +26,7 @@ from flagstaff.values.moments import format_moment
 
 DAYS_MAX = 365
 
-router = APIRouter(prefix=ENVIRONMENT, tags=["Flags"])
+router = Router(prefix=ENVIRONMENT, tags=["Flags"])
 
 
 class CleanupQuery(BaseModel):

@@ -7,13 +7,14 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from pydantic import Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import asks
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, FlagKey, at_most
 from flagstaff.concurrency.pacing import in_pieces, pause
 from flagstaff.evaluation.traces import (
@@ -51,7 +52,7 @@ _SEGMENT_BYTES = 512  # about what each condition of a segment takes, which is w
 _END_OF_FLAG, _CUT_OFF = b'],"more_rules":false},', b'],"more_rules":true},'
 _MAX_INTEGER_BITS = 63
 
-router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Explanations"])
+router = Router(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Explanations"])
 
 
 class Explain(Body):

@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import FlagIds
 from flagstaff.api.operations import asks
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.http.operations import CONDITIONS_BODY
@@ -21,7 +22,7 @@ from flagstaff.insight.impacts_service import Impacts
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}", tags=["Explanations"])
+router = Router(prefix="/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}", tags=["Explanations"])
 
 
 class PreviewImpact(Body):

@@ -4,13 +4,14 @@ from collections.abc import Generator, Iterator
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import asks
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, FlagKey, Moment, Uuid, at_most, distinct
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.evaluation.playground import FlagAnswers
@@ -33,7 +34,7 @@ FLAGS_MAX = 200
 USERS_MAX = 200
 ANSWERS_MAX = 20_000
 
-router = APIRouter(prefix="/api/projects/{project_id}", tags=["Explanations"])
+router = Router(prefix="/api/projects/{project_id}", tags=["Explanations"])
 
 
 def _check_some(given: list[Any]) -> list[Any]:

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
@@ -12,6 +12,7 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Description, FlagKey, Moment, Name, Text, Update, Uuid, optional
 from flagstaff.api.views import view_of
 from flagstaff.http.operations import TEXT_BODY
@@ -23,7 +24,7 @@ from flagstaff.metrics.metrics_service import Metrics
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 
-router = APIRouter(prefix="/api/projects/{project_id}/metrics", tags=["Metrics"])
+router = Router(prefix="/api/projects/{project_id}/metrics", tags=["Metrics"])
 
 KindName = Literal["binary", "count", "value"]
 BetterName = Literal["up", "down"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import Field, StrictBool
 from starlette.responses import RedirectResponse, Response
 
@@ -12,6 +12,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Update, Uuid, optional
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
@@ -23,7 +24,7 @@ from flagstaff.notifications.unsubscribing import UNSUBSCRIBE_PAGE, UNSUBSCRIBE_
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 
-router = APIRouter(tags=["Notifications"])
+router = Router(tags=["Notifications"])
 _OF_PROJECT = "/api/projects/{project_id}/notifications"
 
 Service = Annotated[NotificationSettings, Depends(service(NotificationSettings))]

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import Field, model_validator
 from starlette.responses import Response
 
@@ -10,6 +10,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, tagged_response
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, Tag, Uuid
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
@@ -20,7 +21,7 @@ from flagstaff.notifications.subscriptions_service import Subscriptions
 from flagstaff.projects.permissions import Permission
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(tags=["Notifications"])
+router = Router(tags=["Notifications"])
 _OF_PROJECT = "/api/projects/{project_id}/subscriptions"
 
 Service = Annotated[Subscriptions, Depends(service(Subscriptions))]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Self
 from uuid import UUID
 
 import msgspec
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import Field, model_validator
 from starlette.responses import Response
 
@@ -15,6 +15,7 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.lists import AwareDatetime, Listing, ListPart
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, EnvironmentKey, Name, Text, Update, Uuid, at_most, distinct, optional
 from flagstaff.copying.clones_service import Clones
 from flagstaff.http.operations import SMALL_BODY, TEXT_BODY
@@ -30,7 +31,7 @@ from flagstaff.projects.projects import LAST_POSITION, Environment
 ORDERED_MAX = 1_000
 """Environments in an order: more than a project has, unless the operator has raised the quota very far."""
 
-router = APIRouter(prefix="/api/projects/{project_id}/environments", tags=["Environments"])
+router = Router(prefix="/api/projects/{project_id}/environments", tags=["Environments"])
 
 
 class EnvironmentOut(EnvironmentItem, TaggedOut):

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import Field
 from starlette.responses import Response
 
@@ -12,6 +12,7 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Description, Moment, Name, Update, Uuid, optional
 from flagstaff.http.operations import SMALL_BODY, TEXT_BODY, Caller
 from flagstaff.http.problems import problems
@@ -24,7 +25,7 @@ from flagstaff.projects.projects import Project
 from flagstaff.projects.projects_service import Projects
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api/projects", tags=["Projects"])
+router = Router(prefix="/api/projects", tags=["Projects"])
 
 
 class ProjectOut(TaggedOut):

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import Field
 from starlette.responses import Response
 
@@ -10,6 +10,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, EnvironmentKey, GivenMoment, Moment, Name, Uuid, converted
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
@@ -21,7 +22,7 @@ from flagstaff.projects.sdk_keys import PATTERN, KeyKind, SdkKey
 from flagstaff.projects.sdk_keys_service import SdkKeys, WantedKey
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api/projects/{project_id}/sdk-keys", tags=["SDK keys"])
+router = Router(prefix="/api/projects/{project_id}/sdk-keys", tags=["SDK keys"])
 
 Kind = Annotated[
     Literal["server", "browser"],

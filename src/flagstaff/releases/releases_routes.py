@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -11,6 +11,7 @@ from flagstaff.api.entity_tags import if_match, tagged_response
 from flagstaff.api.ids import FlagIds, Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.http.operations import TEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response
@@ -22,7 +23,7 @@ from flagstaff.releases.releases_schemas import NewRelease, NewSchedules
 from flagstaff.releases.releases_service import Releases
 from flagstaff.releases.releases_view_schemas import ReleaseOut, view_release
 
-router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Releases"])
+router = Router(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Releases"])
 
 _OF_FLAG = "/flags/{flag_id}/releases"
 _RELEASE = _OF_FLAG + "/{release_id}"

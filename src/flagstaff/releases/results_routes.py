@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from math import exp
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
@@ -12,6 +12,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.csv import csv_line
 from flagstaff.api.ids import FlagIds, Id
 from flagstaff.api.operations import reads
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment, Uuid
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.tables import moment
@@ -30,7 +31,7 @@ from flagstaff.releases.statistics import split
 from flagstaff.releases.wording import SPLIT_WRONG
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(
+router = Router(
     prefix="/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases/{release_id}", tags=["Releases"]
 )
 

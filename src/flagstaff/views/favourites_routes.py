@@ -2,19 +2,20 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import FlagKeyInPath, Id
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_response, no_content
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.views.favourites_service import Favourites
 
-router = APIRouter(prefix="/api/projects/{project_id}/favourites", tags=["Flags"])
+router = Router(prefix="/api/projects/{project_id}/favourites", tags=["Flags"])
 
 
 Service = Annotated[Favourites, Depends(service(Favourites))]

@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import Field
 from starlette.responses import Response
 
@@ -10,6 +10,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import GivenId, Id
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, Name, Update, Uuid, optional
 from flagstaff.api.views import view_of
 from flagstaff.http.operations import SMALL_BODY
@@ -21,7 +22,7 @@ from flagstaff.projects.preconditions import Precondition
 from flagstaff.views.pinned_charts import Period, PinnedChart, Scale, Split
 from flagstaff.views.pinned_charts_service import PinnedCharts
 
-router = APIRouter(prefix="/api/projects/{project_id}/pinned-charts", tags=["Evaluation history"])
+router = Router(prefix="/api/projects/{project_id}/pinned-charts", tags=["Evaluation history"])
 
 _PERIOD = "The period that ends now: the last hour, 24 hours, 7 days or 30 days."
 _SPLIT = "The parts of each bar. A chart of all flags is only split by `result`."

@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
@@ -10,6 +10,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, Name, Tag, Update, Uuid, optional
 from flagstaff.api.views import view_of
 from flagstaff.http.operations import SMALL_BODY
@@ -22,7 +23,7 @@ from flagstaff.values.text import NAME_MAX_LENGTH
 from flagstaff.views.saved_views import Audience, Order, SavedView, State, Use, check_searched
 from flagstaff.views.saved_views_service import SavedViews
 
-router = APIRouter(prefix="/api/projects/{project_id}/views", tags=["Flags"])
+router = Router(prefix="/api/projects/{project_id}/views", tags=["Flags"])
 
 Searched = Annotated[
     str,

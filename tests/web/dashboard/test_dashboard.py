@@ -1,5 +1,6 @@
 """The dashboard's page and files, as a browser requests them."""
 
+import gzip
 from pathlib import Path
 from typing import get_args
 
@@ -11,10 +12,11 @@ from flagstaff.http.dashboard.pages import Dashboard
 from flagstaff.settings import Registration
 from tests.support.api import Caller
 
+GZIP = gzip.compress(b"plain")
 HTML = {"accept": "text/html,application/xhtml+xml"}
 
 
-async def is_open() -> Registration:
+async def is_open(_scope: Scope) -> Registration:
     return "open"
 
 
@@ -27,8 +29,8 @@ def built(tmp_path: Path) -> Path:
     )
     (tmp_path / "scheme.js").write_text("scheme")
     (tmp_path / "sources.sha256").write_text("stamp")
-    for suffix, content in (("", "plain"), (".br", "brotli"), (".gz", "gzip")):
-        (tmp_path / "assets" / f"a-1.js{suffix}").write_text(content)
+    for suffix, content in (("", b"plain"), (".br", b"brotli"), (".gz", GZIP)):
+        (tmp_path / "assets" / f"a-1.js{suffix}").write_bytes(content)
     return tmp_path
 
 
@@ -97,27 +99,28 @@ async def test_the_nonce_is_the_policys_and_fresh_each_time(browser: httpx.Async
 @pytest.mark.parametrize(
     ("accepted", "body", "encoding"),
     [
-        ("gzip, deflate, br", "brotli", "br"),
-        ("gzip", "gzip", "gzip"),
-        ("br;q=0, gzip;q=0.5", "gzip", "gzip"),
-        ("identity", "plain", None),
-        ("br" + ", br" * 200, "plain", None),  # too long to be parsed
-        ("", "plain", None),
+        ("gzip, deflate, br", b"brotli", "br"),
+        ("gzip", GZIP, "gzip"),
+        ("br;q=0, gzip;q=0.5", GZIP, "gzip"),
+        ("identity", b"plain", None),
+        ("br" + ", br" * 200, b"plain", None),  # too long to be parsed
+        ("", b"plain", None),
     ],
 )
 async def test_files_come_in_the_best_encoding_that_is_accepted(
-    built: Path, accepted: str, body: str, encoding: str | None
+    built: Path, accepted: str, body: bytes, encoding: str | None
 ) -> None:
     messages = []
 
     async def keep(message: Message) -> None:
         messages.append(message)
 
-    scope = {"type": "http", "method": "GET", "path": "/assets/a-1.js"}
+    scope: Scope = {"type": "http", "method": "GET", "path": "/assets/a-1.js", "asgi": {"spec_version": "2.4"}}
     scope["headers"] = [(b"accept-encoding", accepted.encode())]
     await Dashboard(not_found, built, find_registration=is_open)(scope, receive, keep)
     headers = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
-    assert messages[1]["body"] == body.encode()
+    assert b"".join(message["body"] for message in messages[1:]) == body
+    assert headers["content-length"] == str(len(body))
     assert headers.get("content-encoding") == encoding
     assert headers["content-type"] == "text/javascript; charset=utf-8"
     assert headers["cache-control"] == "public, max-age=31536000, immutable"
@@ -151,7 +154,7 @@ async def test_in_the_whole_service_unknown_addresses_stay_problems(client: Call
 
 @pytest.mark.parametrize("registration", get_args(Registration))
 async def test_the_page_says_whether_registration_is_open(built: Path, registration: Registration) -> None:
-    async def find() -> Registration:
+    async def find(_scope: Scope) -> Registration:
         return registration
 
     transport = httpx.ASGITransport(app=Dashboard(not_found, built, find_registration=find))

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 import msgspec
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import Field, model_validator
 from starlette.responses import Response
 
@@ -15,6 +15,7 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import FlagIds, Id
 from flagstaff.api.lists import AwareDatetime, Listing, ListPart
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import (
     Body,
     Moment,
@@ -39,7 +40,7 @@ from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 
-router = APIRouter(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Targeting rules"])
+router = Router(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Targeting rules"])
 
 _RULES = "/flags/{flag_id}/rules"
 

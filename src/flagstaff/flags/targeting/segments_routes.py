@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import Field
 from starlette.responses import Response
 
@@ -12,6 +12,7 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_AGE, Listing, ListPart
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Description, FlagKey, Moment, Name, Text, Update, Uuid, optional
 from flagstaff.api.views import view_of
 from flagstaff.flags.targeting.condition_schemas import ConditionBody, Conditions, read_conditions
@@ -25,7 +26,7 @@ from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 
-router = APIRouter(prefix="/api/projects/{project_id}/segments", tags=["Segments"])
+router = Router(prefix="/api/projects/{project_id}/segments", tags=["Segments"])
 
 
 class SegmentOut(TaggedOut):

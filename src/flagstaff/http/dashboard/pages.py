@@ -8,7 +8,6 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from starlette.datastructures import Headers
@@ -16,6 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff.http.compression import accepted_encodings
+from flagstaff.http.decompression import decompressed
 from flagstaff.http.operations import READING
 from flagstaff.settings import Registration
 
@@ -52,7 +52,10 @@ _NOT_BUILT = """<!doctype html>
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file of the dashboard in all available encodings. The body under the empty name is not compressed."""
+    """A file of the dashboard in all available encodings.
+
+    The body under the empty name is not compressed. Only small files have it, which the build does not compress.
+    """
 
     media_type: str
     headers: Mapping[str, str]
@@ -67,14 +70,14 @@ class Dashboard:
         not_found: ASGIApp,
         directory: Path = DIRECTORY,
         *,
-        find_registration: Callable[[], Awaitable[Registration]],
+        find_registration: Callable[[Scope], Awaitable[Registration]],
     ) -> None:
         """Requests that do not belong to the dashboard are passed to `not_found`; the page shows the registration."""
         self._not_found = not_found
         self._find_registration = find_registration
         page = directory / "index.html"
         self._page = page.read_text() if page.is_file() else None
-        self._files = read_files(directory)
+        self._files = _read_files(directory)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_read = scope["type"] == "http" and scope["method"] in READING
@@ -87,20 +90,19 @@ class Dashboard:
         if file is not None:
             return _file_response(file, headers.get("accept-encoding", ""))
         is_page = "text/html" in headers.get("accept", "") and not _OTHERS.match(scope["path"])
-        return await self._page_response() if is_page or scope["path"] == "/" else None
+        return await self._page_response(scope) if is_page or scope["path"] == "/" else None
 
-    async def _page_response(self) -> Response:
+    async def _page_response(self, scope: Scope) -> Response:
         nonce = secrets.token_urlsafe(16)
         headers = {**_NO_CACHE, "content-security-policy": _POLICY.format(nonce=nonce), "vary": "Accept"}
         if self._page is None:
             return HTMLResponse(_NOT_BUILT, 503, headers=headers)
-        page = self._page.replace(_REGISTRATION, await self._find_registration()).replace(_NONCE, nonce)
+        page = self._page.replace(_REGISTRATION, await self._find_registration(scope)).replace(_NONCE, nonce)
         return HTMLResponse(page, headers=headers)
 
 
-@cache
-def read_files(directory: Path) -> Mapping[str, _File]:
-    """All files by path. They are kept, because a process may create several applications."""
+def _read_files(directory: Path) -> Mapping[str, _File]:
+    """All files by path."""
     return {
         f"/{path.relative_to(directory).as_posix()}": _read(path, directory)
         for path in sorted(directory.rglob("*"))
@@ -109,11 +111,13 @@ def read_files(directory: Path) -> Mapping[str, _File]:
 
 
 def _read(path: Path, directory: Path) -> _File:
-    bodies = {"": path.read_bytes()}
+    bodies = {}
     for encoding, suffix in _ENCODINGS:
         compressed = path.with_name(path.name + suffix)
         if compressed.is_file():
             bodies[encoding] = compressed.read_bytes()
+    if "gzip" not in bodies:
+        bodies[""] = path.read_bytes()
     is_fingerprinted = path.relative_to(directory).parts[0] == "assets"
     return _File(_MEDIA_TYPES[path.suffix], _FOR_A_YEAR if is_fingerprinted else _NO_CACHE, bodies)
 
@@ -124,4 +128,6 @@ def _file_response(file: _File, accepted: str) -> Response:
     headers = {**file.headers, "content-type": file.media_type, "vary": "Accept-Encoding"}
     if encoding:
         headers["content-encoding"] = encoding
+    elif "" not in file.bodies:
+        return decompressed(file.bodies["gzip"], headers)
     return Response(file.bodies[encoding], headers=headers)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from starlette.responses import Response
 
@@ -10,6 +10,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import EnvironmentIds, Id
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, GivenMoment, Moment, Name, Text, Uuid, at_most, distinct
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.supervisor import Supervisor
@@ -30,7 +31,7 @@ from flagstaff.projects.preconditions import Precondition
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api", tags=["Access tokens"])
+router = Router(prefix="/api", tags=["Access tokens"])
 
 _OWN, _OF_PROJECT = "/me/tokens", "/projects/{project_id}/tokens"
 

@@ -3,13 +3,14 @@
 from typing import Annotated
 
 import msgspec
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
 from flagstaff.api.admitted_routes import AdmittedRoute, admission
 from flagstaff.api.auth import CurrentToken
 from flagstaff.api.operations import writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Email, Password, Text, TokenOut
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.limits import widest_network
@@ -29,7 +30,7 @@ from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
 from flagstaff.values.errors import Code, Error
 
-router = APIRouter(tags=["Accounts"], route_class=AdmittedRoute)
+router = Router(tags=["Accounts"], route_class=AdmittedRoute)
 
 _RESET_REQUESTED = "If the account exists, a reset link has been sent."
 _RESET_DONE = "Password reset successful"

@@ -1,12 +1,13 @@
 """HTTP of `/api/me`: the caller's own account."""
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.admitted_routes import AdmittedRoute
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, Password, Text, TokenOut
 from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
@@ -19,7 +20,7 @@ from flagstaff.identity.accounts.request_clients import remember_client
 from flagstaff.identity.sessions.origins import CurrentOrigin
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api/me", tags=["Accounts"], route_class=AdmittedRoute)
+router = Router(prefix="/api/me", tags=["Accounts"], route_class=AdmittedRoute)
 
 
 class PasswordChange(Body):

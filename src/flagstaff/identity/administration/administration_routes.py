@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import Field, StrictBool
 from starlette.responses import Response
 
@@ -13,6 +13,7 @@ from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id, parse_id
 from flagstaff.api.lists import BY_AGE, Listing, ListQuery
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, RoleName, Text, Update, Uuid, optional
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
@@ -27,7 +28,7 @@ from flagstaff.projects.preconditions import Precondition
 from flagstaff.projects.projects import ListedProject
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api/admin", tags=["Administration"])
+router = Router(prefix="/api/admin", tags=["Administration"])
 
 
 class AdministeredAccountOut(TaggedOut):

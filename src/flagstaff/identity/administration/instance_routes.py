@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Annotated, Any, ClassVar, Literal
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from pydantic import Field, StrictBool
 from starlette.responses import Response
 
@@ -11,6 +11,7 @@ from flagstaff import __version__
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Update, optional
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.http.operations import SMALL_BODY, Caller
@@ -24,7 +25,7 @@ from flagstaff.identity.administration.instance_service import Instance
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.values.errors import Error
 
-router = APIRouter(prefix="/api/admin", tags=["Administration"])
+router = Router(prefix="/api/admin", tags=["Administration"])
 
 
 class InstanceOut(ResponseModel):

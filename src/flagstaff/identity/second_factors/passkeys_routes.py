@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from pydantic import Field
 from starlette.responses import Response
 
@@ -10,6 +10,7 @@ from flagstaff.api.admitted_routes import AdmittedRoute, admission
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, Name, PublicKeyCredential, Text, TokenOut, Uuid
 from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
@@ -26,7 +27,7 @@ from flagstaff.identity.sessions.origins import CurrentOrigin
 from flagstaff.identity.single_sign_on.single_sign_on_service import SingleSignOn
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(tags=["Two factors"], route_class=AdmittedRoute)
+router = Router(tags=["Two factors"], route_class=AdmittedRoute)
 
 _PASSKEYS = "/api/me/two-factor/passkeys"
 

@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
 from flagstaff.api.admitted_routes import AdmittedRoute, admission
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Moment, PublicKeyCredential, Text, TokenOut
 from flagstaff.http.limits import widest_network
 from flagstaff.http.operations import SMALL_BODY, Caller
@@ -27,7 +28,7 @@ from flagstaff.identity.sessions.origins import CurrentOrigin
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(tags=["Two factors"], route_class=AdmittedRoute)
+router = Router(tags=["Two factors"], route_class=AdmittedRoute)
 
 _TWO_FACTOR = "/api/me/two-factor"
 

@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor, CurrentSession
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.http.operations import Caller
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import json_array_response, no_content
@@ -16,7 +17,7 @@ from flagstaff.http.services import service
 from flagstaff.identity.sessions.session_schemas import AccountSessionOut, session_view
 from flagstaff.identity.sessions.sessions_service import Sessions
 
-router = APIRouter(prefix="/api/me/sessions", tags=["Accounts"])
+router = Router(prefix="/api/me/sessions", tags=["Accounts"])
 
 
 class SessionOut(AccountSessionOut):

@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import Field
 from starlette.responses import Response
 
 from flagstaff.api.admitted_routes import AdmittedRoute, admission
 from flagstaff.api.operations import writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Moment, Uuid
 from flagstaff.http.operations import SMALL_BODY, Caller
 from flagstaff.http.problems import problems
@@ -18,7 +19,7 @@ from flagstaff.projects.members.invitations_routes import Acceptance
 from flagstaff.projects.members.invitations_service import Invitations
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(tags=["Invitations"], route_class=AdmittedRoute)
+router = Router(tags=["Invitations"], route_class=AdmittedRoute)
 
 Service = Annotated[Invitations, Depends(service(Invitations))]
 

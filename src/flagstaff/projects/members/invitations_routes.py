@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from pydantic import Field
 from starlette.responses import Response
 
@@ -10,6 +10,7 @@ from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, Email, EnvironmentRoles, Moment, RoleName, Text, Uuid
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.supervisor import Supervisor
@@ -25,7 +26,7 @@ from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api", tags=["Invitations"])
+router = Router(prefix="/api", tags=["Invitations"])
 
 _INVITATIONS = "/projects/{project_id}/invitations"
 

@@ -2,13 +2,14 @@
 
 from typing import Annotated, Any, ClassVar
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
 from flagstaff.api.entity_tags import TaggedOut, if_match, tagged_response
 from flagstaff.api.ids import Id
 from flagstaff.api.operations import reads, writes
+from flagstaff.api.routers import Router
 from flagstaff.api.schemas import EnvironmentRoles, Moment, RoleName, Update, Uuid, optional
 from flagstaff.http.operations import SMALL_BODY
 from flagstaff.http.problems import problems
@@ -21,7 +22,7 @@ from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
 from flagstaff.values.moments import format_moment
 
-router = APIRouter(prefix="/api/projects/{project_id}", tags=["Members"])
+router = Router(prefix="/api/projects/{project_id}", tags=["Members"])
 
 
 class MemberOut(TaggedOut):

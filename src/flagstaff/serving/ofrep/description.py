@@ -1,10 +1,8 @@
 """The description of OFREP as it is served here, written by hand in openapi.json. A test sends what it allows."""
 
-from functools import cache
 from importlib.resources import files
 
 
-@cache
 def describe_ofrep() -> bytes:
     """The OpenAPI document."""
     return files(__package__).joinpath("openapi.json").read_bytes()
