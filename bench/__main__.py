@@ -82,7 +82,7 @@ def _measure(folder: Path, cores: Cores, asked: argparse.Namespace) -> dict[str,
         every = [Switches()] if quick else EVERY_SWITCH
         result["evaluations"] = measure_evaluations(folder, [*mixed, *rollout, *targeted], every, cores, effort)
     if "latencies" in sections:
-        result["latencies"] = measure_latencies(folder, cores, 3 if quick else 200)
+        result["latencies"] = measure_latencies(folder, cores, 1 if quick else 200)
     if "memory" in sections:
         result["memory"] = measure_memory(
             folder, mixed[0], cores, environments=20 if quick else 1000, users=1000 if quick else 1_000_000

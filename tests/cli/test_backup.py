@@ -4,13 +4,10 @@ import asyncio
 import os
 import resource
 import signal
-import subprocess
-import sys
 import tarfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import asyncpg
@@ -21,6 +18,7 @@ from flagstaff.database.migrate import migrate
 from tests.support.builders import store_environment
 from tests.support.command import run_flagstaff
 from tests.support.contents import contents, fill_every_table
+from tests.support.forks import ForkedProcess
 from tests.support.history import make_batch, make_layout, make_record, write
 from tests.support.postgres import PostgresServer
 from tests.support.remote import Load, RemoteCaller, under_load
@@ -55,22 +53,22 @@ async def fill_history(store: Store) -> None:
 
 
 @contextmanager
-def launched(*arguments: str, store: Store) -> Iterator[subprocess.Popen[bytes]]:
+def launched(*arguments: str, store: Store) -> Iterator[ForkedProcess]:
     """A command to interrupt."""
     environ = {"PATH": os.environ["PATH"], **store.environ}
-    command = [sys.executable, "-m", "flagstaff", *arguments]
-    with subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+    with Path(os.devnull).open("wb") as output:
+        process = ForkedProcess(arguments, environ=environ, output=output, errors=output)
+    try:
+        yield process
+    finally:
+        process.kill()
 
 
-async def until(condition: Callable[[], Awaitable[bool]], process: subprocess.Popen[bytes]) -> None:
+async def until(condition: Callable[[], Awaitable[bool]], process: ForkedProcess) -> None:
     """Wait until the output of a process meets a condition."""
     async with asyncio.timeout(120):
         while not await condition():
-            assert process.poll() is None, "it ended too soon"
+            assert process.returncode is None, "it ended too soon"
             await asyncio.sleep(0.001)
 
 
@@ -214,7 +212,7 @@ async def test_a_backup_that_is_ended_leaves_no_half_of_one(
     with launched("backup", str(folder / "backup.tar"), store=store) as process:
         await until(has_begun, process)
         process.send_signal(number)
-        assert process.wait(60) != 0
+        assert process.wait_blocking(60) != 0
     left = [path.name for path in folder.iterdir()]
     assert "backup.tar" not in left
     assert not left or number is signal.SIGKILL
@@ -229,24 +227,35 @@ async def test_a_restore_that_is_killed_has_changed_nothing_and_can_be_repeated(
     await migrate(target.database_url, target.data_directory)
     await fill_every_table(target)
     before = await contents(target)
-    with launched("restore", str(path), "--replace", store=target) as process:
-        await until(partial(is_being_written, target), process)
-        process.kill()
-        assert process.wait(60) != 0
+    async with watching_writes(target) as is_being_written:
+        with launched("restore", str(path), "--replace", store=target) as process:
+            await until(is_being_written, process)
+            process.kill()
+            assert process.wait_blocking(60) != 0
     assert await contents(target) == before
     again = run_flagstaff("restore", str(path), "--replace", environ=target.environ)
     assert again.returncode == 0, again.stderr
     assert await contents(target) == await contents(store)
 
 
-async def is_being_written(store: Store) -> bool:
-    """Return whether a transaction has reached the history."""
-    if store.database_url is None:
+@asynccontextmanager
+async def watching_writes(store: Store) -> AsyncIterator[Callable[[], Awaitable[bool]]]:
+    """A function that returns whether a transaction has reached the history."""
+
+    async def has_journal() -> bool:
         return has_content(store.data_directory, "history.sqlite-journal")
-    connection = await asyncpg.connect(store.database_url)  # a restore refuses connections with our name
-    try:
+
+    if store.database_url is None:
+        yield has_journal
+        return
+    connection = await asyncpg.connect(store.database_url)  # a restore refuses only connections with our name
+
+    async def has_inserts() -> bool:
         query = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO history.segments%'"
         return bool(await connection.fetchval(query))
+
+    try:
+        yield has_inserts
     finally:
         await connection.close()
 

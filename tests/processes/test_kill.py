@@ -30,7 +30,7 @@ async def test_a_kill_under_load_loses_no_acknowledged_write_and_at_most_a_secon
     async with ServerProcess(store, unlimited) as server:
         async with RemoteCaller(server.url) as caller:
             await caller.sign_up()
-            async with under_load(caller) as load:
+            async with under_load(caller, pause_seconds=0) as load:
                 began = time.monotonic()
                 await load.until_well_under_way()
                 await load.until(lambda: time.monotonic() - began > 2 * LOST_SECONDS)

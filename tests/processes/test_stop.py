@@ -36,7 +36,7 @@ async def test_a_stop_under_load_is_quick_and_loses_nothing_that_was_acknowledge
     async with ServerProcess(store, UNLIMITED) as server:
         async with RemoteCaller(server.url) as caller:
             await caller.sign_up()
-            async with under_load(caller) as load:
+            async with under_load(caller, pause_seconds=0) as load:
                 await load.until_well_under_way()
                 asked = time.monotonic()
                 assert await server.stop() == 0

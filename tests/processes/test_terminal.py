@@ -11,8 +11,9 @@ from pathlib import Path
 
 import httpx
 
+from tests.support.forks import ForkedProcess
 from tests.support.ports import free_port
-from tests.support.server import COMMAND
+from tests.support.processes import kill
 
 _SECONDS = 60
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -54,10 +55,14 @@ async def serving(folder: Path, environ: Mapping[str, str] | None = None) -> Asy
     ours, theirs = pty.openpty()
     port = free_port()
     settings = {"FLAGSTAFF_PORT": str(port), "FLAGSTAFF_DATA_DIR": str(folder), **(environ or {})}
-    process = await asyncio.create_subprocess_exec(
-        *COMMAND, stdin=theirs, stdout=theirs, stderr=theirs, env={"PATH": os.environ["PATH"], **settings}
-    )
-    os.close(theirs)
+    with os.fdopen(theirs, "r+b", buffering=0) as terminal:
+        process = ForkedProcess(
+            ["serve"],
+            environ={"PATH": os.environ["PATH"], **settings},
+            given=terminal,
+            output=terminal,
+            errors=terminal,
+        )
     screen = Screen(ours, port)
     try:
         yield screen
@@ -65,9 +70,7 @@ async def serving(folder: Path, environ: Mapping[str, str] | None = None) -> Asy
         async with asyncio.timeout(_SECONDS):
             assert await process.wait() == 0
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        await kill(process)
         asyncio.get_running_loop().remove_reader(ours)
         os.close(ours)
 

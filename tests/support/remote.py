@@ -15,6 +15,7 @@ from tests.support.server import ServerProcess
 
 _PASSWORD = "correct horse battery staple"
 _LONG_SECONDS = 30
+_PAUSE_SECONDS = 0.01  # other tests need the processor, too
 
 
 class RemoteCaller(Caller):
@@ -48,6 +49,7 @@ class Load:
     project: Json
     environment: Json
     toggled: Json
+    pause_seconds: float
     statuses: dict[str, Counter[int]] = field(default_factory=lambda: {"manage": Counter(), "evaluate": Counter()})
     created_keys: list[str] = field(default_factory=list)
     toggles: list[Json] = field(default_factory=list)
@@ -124,6 +126,7 @@ class Load:
             self.statuses["manage"][answer.status_code] += 1
             if answer.status_code == 201:
                 self.created_keys.append(key)
+            await asyncio.sleep(self.pause_seconds)
 
     async def toggle(self) -> None:
         while not self._stopping:
@@ -131,6 +134,7 @@ class Load:
             self.statuses["manage"][answer.status_code] += 1
             if answer.status_code == 200:
                 self.toggles.append(answer.json())
+            await asyncio.sleep(self.pause_seconds)
 
     async def evaluate(self, worker: int) -> None:
         number = 0
@@ -141,14 +145,19 @@ class Load:
             self.statuses["evaluate"][answer.status_code] += 1
             if answer.status_code == 200:
                 self.evaluated[user_id] = time.monotonic()
+            await asyncio.sleep(self.pause_seconds)
 
 
 @asynccontextmanager
-async def under_load(caller: RemoteCaller) -> AsyncIterator[Load]:
-    """Put the server of a signed-up caller under load until it stops or the block ends."""
+async def under_load(caller: RemoteCaller, *, pause_seconds: float = _PAUSE_SECONDS) -> AsyncIterator[Load]:
+    """Put the server of a signed-up caller under load until it stops or the block ends.
+
+    Each client pauses between two requests. Without pauses, a moment finds requests of every kind under way.
+    """
     project = await caller.create_project()
     environment = await caller.get_environment(project)
-    load = Load(caller, project, environment, toggled=await caller.create_flag(environment, key="toggled"))
+    toggled = await caller.create_flag(environment, key="toggled")
+    load = Load(caller, project, environment, toggled, pause_seconds)
     clients = [load.create_flags(0), load.create_flags(1), load.toggle(), *(load.evaluate(each) for each in range(3))]
     async with asyncio.TaskGroup() as group:
         for client in clients:

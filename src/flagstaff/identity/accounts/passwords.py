@@ -10,6 +10,7 @@ import sys
 from base64 import b64encode
 from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import structlog
 from argon2 import DEFAULT_HASH_LENGTH, DEFAULT_RANDOM_SALT_LENGTH
@@ -24,7 +25,8 @@ TIME_COST, MEMORY_COST_KIB, PARALLELISM = 3, 64 * 1024, 4
 ANSWER_SECONDS = 30.0  # a hash takes a tenth of a second; a busy, slow machine may need some more
 _WAITING = 256  # about ten seconds of work; later clients would give up before their turn
 _WAITING_OF_ONE_CLIENT = 64
-
+# Run as a file, which imports Argon2 but not the package around it: that takes as long as everything else at its start.
+_PROGRAM = Path(__file__).with_name("password_worker.py")
 
 log = structlog.get_logger(__name__)
 
@@ -91,7 +93,7 @@ class _Worker:
     """The process, started when first needed and restarted after it has died. For one thread at a time."""
 
     def __init__(self, costs: tuple[int, int, int], answer_seconds: float) -> None:
-        self._command = [sys.executable, "-P", "-m", "flagstaff.identity.accounts.password_worker", *map(str, costs)]
+        self._command = [sys.executable, "-P", str(_PROGRAM), *map(str, costs)]
         self._process: subprocess.Popen[bytes] | None = None
         self._answer_seconds = answer_seconds
         self._closed = False
