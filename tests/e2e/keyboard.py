@@ -3,10 +3,12 @@
 from playwright.async_api import Locator, Page, expect
 
 MOST_STOPS = 90
-# Returns what is wrong with the current focus after the page has been redrawn, or null. Fields are not checked for an
-# outline, because they show the focus by their frame.
-FAULT_OF_FOCUS = """() => new Promise((resolve) => {
-  requestAnimationFrame(() => requestAnimationFrame(() => resolve(fault())));
+# Waits until the page has been redrawn and has done what it put off. Returns whether an element has the focus, whether
+# it has left the page, and what is wrong with the current focus, or null. Fields are not checked for an outline,
+# because they show the focus by their frame.
+STOP = """(target) => new Promise((resolve) => {
+  const stop = () => resolve([target === document.activeElement, !target.isConnected, fault()]);
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(stop, 0)));
   const fault = () => {
     const at = document.activeElement;
     if (at === document.body) return null;
@@ -49,12 +51,19 @@ class Keyboard:
     async def go_to(self, target: Locator, key: str = "Tab") -> None:
         """Tab until the target has the focus, backwards with `Shift+Tab`. The focus must be visible at every stop."""
         await expect(target).to_be_visible()
+        element = await target.element_handle()
+        if await element.evaluate("element => element === document.activeElement"):
+            return
+        await self._page.evaluate(NEXT_TURN)
         for _ in range(MOST_STOPS):
-            if await target.evaluate("element => element === document.activeElement"):
-                return
-            await self.press(key)
-            fault = await self._page.evaluate(FAULT_OF_FOCUS)
+            await self._page.keyboard.press(key)
+            is_reached, is_gone, fault = await element.evaluate(STOP)
             assert fault is None, fault
+            if is_gone:  # the page has drawn it anew
+                element = await target.element_handle()
+                is_reached = await element.evaluate("element => element === document.activeElement")
+            if is_reached:
+                return
         raise AssertionError(f"never reached by {MOST_STOPS} tabs: {target}")
 
     async def use(self, target: Locator, key: str = "Enter") -> None:

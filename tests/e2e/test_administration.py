@@ -60,8 +60,9 @@ def states(person: Person) -> Locator:
 
 
 async def test_whoever_is_no_administrator_is_told_so_and_offered_nothing(eve: Person) -> None:
+    await eve.page.goto("/admin")
     for path in ("/admin", *PAGES):
-        await eve.page.goto(path)
+        await eve.turn_to(path)
         await eve.sees_heading("Only for administrators")
         links = eve.page.get_by_role("navigation", name="Sections").get_by_role("link")
         await expect(links).to_have_text(["All projects", "Your account", "Your access tokens"])

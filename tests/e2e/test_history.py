@@ -42,7 +42,7 @@ async def test_a_deleted_rule_and_an_unknown_variant_can_still_be_filtered_by(ad
     await expect(rows(ada).filter(has_text="grace")).to_have_count(0)
     chosen = ada.page.get_by_label("Rule").locator("option:checked")
     await expect(chosen).to_have_text(f"Deleted rule {rule['id']}")
-    await ada.page.goto(f"{flag_page(flag)}?tab=history&variant=green")
+    await ada.turn_to(f"{flag_page(flag)}?tab=history&variant=green")
     await ada.sees_heading("No evaluations match these filters")
     await expect(ada.page.get_by_label("Variant")).to_have_value("green")
 
@@ -119,5 +119,5 @@ async def test_the_users_of_the_last_days_are_counted_on_the_flags_page(
     await expect(users.get_by_role("row")).to_have_count(8)
     await expect(users.get_by_role("row").nth(1).get_by_role("cell")).to_have_text(["1", "1"])
     unused = await ada.api.create_flag(environment, key="unused", name="Unused")
-    await ada.page.goto(flag_page(unused))
+    await ada.turn_to(flag_page(unused))
     await expect(users).to_contain_text("No user was recorded in the last 7 days.")

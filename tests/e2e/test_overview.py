@@ -93,8 +93,9 @@ async def test_the_home_fits_a_phone_however_long_the_words_are(ada: Person) -> 
     project = await ada.api.create_project(name=UNBROKEN, description=UNBROKEN)
     environment = await ada.api.create_environment(project, name=UNBROKEN, key=UNBROKEN.lower())
     await ada.api.create_flag({**environment, "project_id": project["id"]}, name=UNBROKEN, key=UNBROKEN.lower())
+    await open_home(ada, project)
     for width in (320, 390):
         await ada.page.set_viewport_size({"width": width, "height": 800})
-        await open_home(ada, project)
+        await ada.turn_to(f"/projects/{project['id']}")
         await expect(ada.page.get_by_role("region", name="Recent changes")).to_be_visible()
         await stays_within(ada)

@@ -136,7 +136,7 @@ async def test_unknown_users_and_evaluations_say_so(ada: Person, flag: Json) -> 
     await ada.press("Look up")
     await ada.sees("no recorded evaluation")
     here = environment_page({"project_id": flag["project_id"], "id": flag["environment_id"]})
-    await page.goto(f"{here}/evaluations/{flag['id']}")
+    await ada.turn_to(f"{here}/evaluations/{flag['id']}")
     await ada.sees("This evaluation is not in the history")
 
 
@@ -147,7 +147,7 @@ async def test_both_pages_are_accessible_and_fit_on_the_narrowest_phone(ada: Per
     await check_in_both_schemes(ada, "a user's page")
     link = page.get_by_role("region", name="Evaluations").get_by_role("link").last
     recorded = await link.get_attribute("href")
-    await page.goto(f"{recorded}?flag=new-checkout")
+    await ada.turn_to(f"{recorded}?flag=new-checkout")
     await ada.sees("new-checkout was on")
     await check_in_both_schemes(ada, "a recorded answer")
     await page.set_viewport_size({"width": 320, "height": 640})

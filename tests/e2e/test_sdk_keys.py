@@ -178,10 +178,12 @@ async def test_the_page_is_accessible_and_fits_the_narrowest_phone(ada: Person, 
     dialog = ada.page.get_by_role("dialog")
     soon = (datetime.now(UTC) + timedelta(days=2)).isoformat()
     await create_key(ada.api, project, name=UNBROKEN, expires_at=soon)
+    await ada.page.goto(page_of(project))
     for scheme, width in (("light", 320), ("dark", 1280)):
         await ada.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         await ada.page.set_viewport_size({"width": width, "height": 700})
-        await stays_within(ada, page_of(project))
+        await ada.turn_to(page_of(project))
+        await stays_within(ada)
         await expect(row(ada, UNBROKEN).first).to_be_visible()
         await check(ada, "the page")
         await ada.press("New SDK key")
