@@ -178,6 +178,26 @@ def test_an_operation_takes_a_tag_if_it_or_what_it_depends_on_reads_if_match() -
     assert taking == {"/itself": True, "/indirectly": True, "/neither": False}
 
 
+def test_headers_and_dependencies_without_the_tag_neither_add_nor_remove_it() -> None:
+    async def read_tag(
+        if_match: Annotated[str, Header(alias=IF_MATCH)] = "", prefer: Annotated[str, Header()] = ""
+    ) -> None: ...
+
+    async def read_nothing() -> None: ...
+
+    async def among_others(
+        tag: Annotated[None, Depends(read_tag)], no: Annotated[None, Depends(read_nothing)]
+    ) -> None: ...
+
+    async def without_any(no: Annotated[None, Depends(read_nothing)]) -> None: ...
+
+    router = APIRouter()
+    for endpoint in (among_others, without_any):
+        router.get(f"/{endpoint.__name__}")(reads(Caller.TOKEN)(endpoint))
+    taking = {path: each.takes_tag for _, path, each in list_operations(router.routes)}
+    assert taking == {"/among_others": True, "/without_any": False}
+
+
 @pytest.mark.parametrize("path", ["/sdk/v1/evaluate/", "/sdk/v1/evaluate/a/b", "/sdk/v1/evaluated", "/sdk/v1"])
 def test_an_endpoint_has_no_template_for_paths_that_it_does_not_answer(path: str) -> None:
     assert EVALUATE.find_template(path) is None
