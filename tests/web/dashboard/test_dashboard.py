@@ -12,7 +12,7 @@ from flagstaff.http.dashboard.pages import Dashboard
 from flagstaff.settings import Registration
 from tests.support.api import Caller
 
-GZIP = gzip.compress(b"plain")
+GZIP = gzip.compress(b"plain", mtime=0)
 HTML = {"accept": "text/html,application/xhtml+xml"}
 
 
