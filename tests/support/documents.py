@@ -9,6 +9,9 @@ from typing import Any
 
 import schemathesis
 from hypothesis import HealthCheck, settings
+from schemathesis.config import CoveragePhaseConfig
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.generation.meta import CoveragePhaseData, CoverageScenario
 from schemathesis.pytest.lazy import get_all_tests
 from schemathesis.schemas import BaseSchema
 
@@ -28,9 +31,19 @@ def load(document: dict[str, Any]) -> BaseSchema:
 def try_operation(
     schema: BaseSchema, operation_id: str, send: Callable[[schemathesis.Case], None], *, examples: int
 ) -> None:
-    """Send examples and boundary cases that the document allows and forbids, and `examples` random ones."""
+    """Send examples and boundary cases that the document allows and forbids, and `examples` random ones.
+
+    Two kinds of cases are sent once, because the others would check the same again: methods that a path does not have,
+    with its first operation, and a value of another type than an id's, because in a path each value is text.
+    """
+    tried: set[str] = set()
 
     def send_case(case: schemathesis.Case) -> None:
+        name = _id_of_another_type(case)
+        if name in tried:
+            return
+        if name is not None:
+            tried.add(name)
         send(case)
 
     chosen = settings(
@@ -41,6 +54,17 @@ def try_operation(
         suppress_health_check=list(HealthCheck),
     )
     of_operation = schema.include(operation_id=operation_id)
+    firsts = {next(iter(path.values()))["operationId"] for path in schema.raw_schema["paths"].values()}
+    # The configuration is that of all operations, so each test sets it.
+    unexpected = CoveragePhaseConfig().unexpected_methods if operation_id in firsts else set()
+    schema.config.phases.coverage.unexpected_methods = unexpected
     (made,) = get_all_tests(schema=of_operation, test_func=send_case, settings=chosen, given_kwargs=None)
     _, send_all = made.ok()  # an error in the document raises
     send_all()
+
+
+def _id_of_another_type(case: schemathesis.Case) -> str | None:
+    """Return the name of the id in the path that a case gives a value of another type, if it does."""
+    what = case.meta.phase.data if case.meta else None
+    is_in_path = isinstance(what, CoveragePhaseData) and what.parameter_location is ParameterLocation.PATH
+    return what.parameter if is_in_path and what.scenario is CoverageScenario.INCORRECT_TYPE else None
