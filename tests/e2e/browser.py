@@ -12,8 +12,6 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # Most tests leave their page before optimized code is worth its compilation.
-    "--js-flags=--no-opt,--no-maglev",
 ]
 MISSING = "No Chromium was found and none could be installed, which takes root and apt: the browser tests are left out."
 
