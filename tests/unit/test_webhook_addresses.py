@@ -4,7 +4,7 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from flagstaff.hooks.addresses import is_allowed
+from flagstaff.hooks.client.addresses import is_allowed
 
 INSIDE = [
     "127.0.0.1",

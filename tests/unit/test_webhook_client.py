@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from flagstaff.hooks.addresses import Reach, read_address
-from flagstaff.hooks.answers import SendError
-from flagstaff.hooks.client import WebhookClient
-from flagstaff.hooks.resolver import THREADS_MAX, Resolver
-from flagstaff.hooks.tls import Tls
+from flagstaff.hooks.client.addresses import Reach, read_address
+from flagstaff.hooks.client.answers import SendError
+from flagstaff.hooks.client.client import WebhookClient
+from flagstaff.hooks.client.resolver import THREADS_MAX, Resolver
+from flagstaff.hooks.client.tls import Tls
 from flagstaff.settings.webhooks import Proxy, parse_ports, parse_proxy
 from tests.support.certificates import Authority
 from tests.support.receiver import Receiver, response
@@ -232,7 +232,7 @@ async def test_a_proxy_gets_the_messages_and_no_addresses_inside() -> None:
 
 
 async def test_tls_that_fails_behind_a_proxy_holds_up_no_other_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flagstaff.hooks.client._CONNECTIONS_MAX", 2)
+    monkeypatch.setattr("flagstaff.hooks.client.client._CONNECTIONS_MAX", 2)
     seen: list[tuple[str, str]] = []
     async with open_proxy(seen) as port:  # it does not answer the TLS handshake
         client = WebhookClient(Reach(LOOPBACK, proxy=Proxy(f"http://127.0.0.1:{port}", None, None)))

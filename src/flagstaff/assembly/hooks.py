@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from flagstaff.assembly.foundation import Foundation, PeriodicTask
-from flagstaff.hooks.addresses import Reach
+from flagstaff.hooks.client.addresses import Reach
+from flagstaff.hooks.client.lazy_client import LazyClient
+from flagstaff.hooks.client.tls import Tls
 from flagstaff.hooks.deliveries_service import Deliveries
-from flagstaff.hooks.lazy_client import LazyClient
 from flagstaff.hooks.previews_service import Previews
 from flagstaff.hooks.sender import Sender
-from flagstaff.hooks.tls import Tls
 from flagstaff.hooks.webhooks_service import Webhooks
 from flagstaff.identity.second_factors.sealing import Sealer
 from flagstaff.mail.mailer import Mailer

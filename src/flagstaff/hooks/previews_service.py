@@ -13,7 +13,7 @@ from flagstaff.audit.changes import Actor, NumberedChange
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Connection, Database
 from flagstaff.hooks.access import open_place
-from flagstaff.hooks.addresses import Reach
+from flagstaff.hooks.client.addresses import Reach
 from flagstaff.hooks.events_service import Events, were_made_together
 from flagstaff.hooks.messages import compose
 from flagstaff.hooks.webhooks import Webhook

@@ -17,10 +17,10 @@ import structlog
 from flagstaff.concurrency.supervisor import Supervisor, is_set_within
 from flagstaff.database.database import Connection, Database
 from flagstaff.hooks import deliveries_store
-from flagstaff.hooks.answers import Answer, SendError
 from flagstaff.hooks.batches import Batch, Batches, Result
+from flagstaff.hooks.client.answers import Answer, SendError
+from flagstaff.hooks.client.lazy_client import LazyClient
 from flagstaff.hooks.deliveries import KEPT, WAITING_MAX, Attempt, Delivery, State, next_attempt
-from flagstaff.hooks.lazy_client import LazyClient
 from flagstaff.hooks.messages import Event, compose
 from flagstaff.hooks.signing import sign
 from flagstaff.hooks.webhooks import Disabled, Webhook

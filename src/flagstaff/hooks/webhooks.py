@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 from uuid import UUID
 
 from flagstaff.audit.actions import INSTANCE_ACTIONS, PROJECT_ACTIONS
-from flagstaff.hooks.addresses import DEFAULT_PORTS, Reach, is_allowed, read_address
+from flagstaff.hooks.client.addresses import DEFAULT_PORTS, Reach, is_allowed, read_address
 from flagstaff.hooks.notices import INSTANCE_NOTICES, PROJECT_NOTICES
 from flagstaff.values.keys import check_environment_key
 from flagstaff.values.text import check_text

@@ -13,7 +13,7 @@ from flagstaff.audit.changes_store import record
 from flagstaff.database.database import Database, Transaction
 from flagstaff.hooks import deliveries_store, webhooks_store
 from flagstaff.hooks.access import WatchedWebhook, get_for_update, open_place, watch
-from flagstaff.hooks.addresses import Reach
+from flagstaff.hooks.client.addresses import Reach
 from flagstaff.hooks.webhooks import (
     INSTANCE_EVENTS,
     PROJECT_EVENTS,

@@ -209,7 +209,7 @@ async def test_redirects_are_failures_and_not_followed(
 async def test_a_receiver_that_never_answers_or_never_ends_holds_up_nobody_else(
     flagstaff: Flagstaff, ada: Caller, project: Json, hook: Hook, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flagstaff.hooks.client.ATTEMPT_SECONDS", 0.5)
+    monkeypatch.setattr("flagstaff.hooks.client.client.ATTEMPT_SECONDS", 0.5)
     endless = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + b"400\r\n" + b"x" * 1024 + b"\r\n"
     async with Receiver() as slow, Receiver() as without_end:
         slow.answer = lambda _: None
@@ -323,7 +323,7 @@ async def test_slow_receivers_do_not_take_the_turns_of_others(
 ) -> None:
     monkeypatch.setattr("flagstaff.hooks.sender._AT_ONCE", 2)
     monkeypatch.setattr("flagstaff.hooks.sender._LONGEST_WORK_SECONDS", 0.0)
-    monkeypatch.setattr("flagstaff.hooks.client.ATTEMPT_SECONDS", 0.2)
+    monkeypatch.setattr("flagstaff.hooks.client.client.ATTEMPT_SECONDS", 0.2)
     async with Receiver() as slow:
         slow.answer = lambda _: None
         for _ in range(6):

@@ -4,12 +4,12 @@ import asyncio
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from flagstaff.hooks.addresses import Reach
-from flagstaff.hooks.answers import Answer
-from flagstaff.hooks.tls import Tls
+from flagstaff.hooks.client.addresses import Reach
+from flagstaff.hooks.client.answers import Answer
+from flagstaff.hooks.client.tls import Tls
 
 if TYPE_CHECKING:
-    from flagstaff.hooks.client import WebhookClient
+    from flagstaff.hooks.client.client import WebhookClient
 
 
 class LazyClient:
@@ -30,7 +30,7 @@ class LazyClient:
         """Send a message; raises SendError."""
         if self._client is None:
             # In a thread, where it does not hold the event loop for 10 ms.
-            loaded = await asyncio.to_thread(import_module, "flagstaff.hooks.client")
+            loaded = await asyncio.to_thread(import_module, "flagstaff.hooks.client.client")
             self._client = self._client or loaded.WebhookClient(self._reach, self._tls)
         return await self._client.send(url, headers, body)
 

@@ -18,11 +18,11 @@ from typing import Any
 
 import httpcore
 
-from flagstaff.hooks.addresses import DEFAULT_PORTS, Address, Reach, is_allowed, read_address
-from flagstaff.hooks.answers import Answer, SendError
-from flagstaff.hooks.bounded_stream import BoundedStream, ResponseTooLongError
-from flagstaff.hooks.resolver import Resolver
-from flagstaff.hooks.tls import Tls
+from flagstaff.hooks.client.addresses import DEFAULT_PORTS, Address, Reach, is_allowed, read_address
+from flagstaff.hooks.client.answers import Answer, SendError
+from flagstaff.hooks.client.bounded_stream import BoundedStream, ResponseTooLongError
+from flagstaff.hooks.client.resolver import Resolver
+from flagstaff.hooks.client.tls import Tls
 from flagstaff.settings.webhooks import Proxy
 
 ATTEMPT_SECONDS = 15.0
