@@ -73,8 +73,10 @@ async def test_a_moved_rule_and_a_deleted_rule_are_undone(ada: Person, flag: Jso
     assert [rule["id"] for rule in (await ada.api.get(f"{flag_path(flag)}/rules")).json()] == order
     await ada.press("Actions for: If the user id is first")
     await ada.page.get_by_role("menuitem", name="Delete").click()
-    await ada.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    dialog = ada.page.get_by_role("dialog")
+    await dialog.get_by_role("button", name="Delete").click()
     await ada.sees("The rule was deleted.")
+    await expect(dialog).to_have_count(0)  # it names the rule, too
     await ada.press("Undo")
     await expect(ada.page.get_by_text("If the user id is first")).to_be_visible()
     assert [rule["id"] for rule in (await ada.api.get(f"{flag_path(flag)}/rules")).json()] == order
