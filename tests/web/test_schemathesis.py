@@ -28,7 +28,7 @@ from tests.support.description import STREAMS, described
 from tests.support.documents import load, operation_ids, try_operation
 from tests.support.sessions import log_in
 
-EXAMPLES = 5
+EXAMPLES = 10
 EMAIL, PASSWORD = "ada@example.com", "correct horse"
 # Operations whose 400 may have a reason that a schema cannot express.
 BEYOND_SCHEMAS = {
