@@ -42,9 +42,10 @@ async def migrate_unless_supported(database: Database, settings: Settings) -> No
         done = await migrate(settings.database_url, settings.data_dir)
         if done:
             log.info("migrated", revision=done[-1], migrations=len(done))
+        if done and settings.database_url is None:
             # Once more, which finds nothing to do, but leaves SQLite's files in WAL mode. If two workers changed the
             # mode at once, SQLite would refuse one of them without a wait.
-            await migrate(settings.database_url, settings.data_dir)
+            await migrate(None, settings.data_dir)
 
 
 async def migrate_alone_unless_supported(database: Database, settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""What the errors of the drivers mean, and their conversion into domain errors."""
+"""The meaning of drivers' errors, and their conversion into domain errors."""
 
 import sqlite3
 import sys
@@ -149,13 +149,13 @@ def is_missing_object(error: Exception) -> bool:
 
 def is_damage(error: BaseException | None) -> bool:
     """Return whether an error means that the database has found its own data damaged."""
-    cause = _driver_error(error) if isinstance(error, Exception) else None
+    cause = _driver_error(error)
     return _sqlstate(cause) in _DAMAGE_CODES or sqlite_files.is_damage(cause)
 
 
 def lacks_tables(error: BaseException | None) -> bool:
     """Return whether an error means that one of our tables is not in the database any more."""
-    cause = _driver_error(error) if isinstance(error, Exception) else None
+    cause = _driver_error(error)
     if isinstance(cause, sqlite3.OperationalError):
         _, said, name = str(cause).partition("no such table: ")
         return bool(said) and name.removeprefix("main.") in _TABLE_NAMES
@@ -167,13 +167,13 @@ def lacks_tables(error: BaseException | None) -> bool:
 
 def lacks_right(error: BaseException | None) -> bool:
     """Return whether an error means that PostgreSQL's role may not do what it was asked."""
-    cause = _driver_error(error) if isinstance(error, Exception) else None
+    cause = _driver_error(error)
     return _sqlstate(cause) == _INSUFFICIENT_PRIVILEGE
 
 
 def refuses_writes(error: BaseException | None) -> bool:
     """Return whether an error means that the database cannot store anything, such as for lack of space."""
-    cause = _driver_error(error) if isinstance(error, Exception) else None
+    cause = _driver_error(error)
     if _sqlstate(cause) in _REFUSED_WRITES:
         return True
     code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
@@ -182,7 +182,7 @@ def refuses_writes(error: BaseException | None) -> bool:
 
 def is_full_disk(error: BaseException | None) -> bool:
     """Return whether an error means that the disk of the database is full."""
-    cause = _driver_error(error) if isinstance(error, Exception) else None
+    cause = _driver_error(error)
     if _sqlstate(cause) == _DISK_FULL:
         return True
     return isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL
@@ -207,7 +207,7 @@ def is_outage(error: Exception) -> bool:
     return isinstance(error, (OperationalError, InterfaceError)) or getattr(error, "connection_invalidated", False)
 
 
-def _driver_error(error: Exception) -> BaseException | None:
+def _driver_error(error: BaseException | None) -> BaseException | None:
     """The driver's exception, which the asyncpg adapter wraps a second time, unless the driver itself raised it."""
     if not isinstance(error, DBAPIError):
         return error
