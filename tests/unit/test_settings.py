@@ -1,9 +1,12 @@
 """The values of settings, and the errors for invalid ones."""
 
+from email.headerregistry import Address
 from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from flagstaff.settings import RateLimit, Settings, SettingsError, SmtpServer
 
@@ -299,6 +302,13 @@ def test_the_public_address_follows_host_and_port_and_the_sender_follows_it() ->
 def test_a_senders_name_is_quoted_where_mail_needs_it() -> None:
     assert Settings.load({"FLAGSTAFF_MAIL_FROM": "Acme, Inc. <a@b.example>"}).mail_from == '"Acme, Inc." <a@b.example>'
     assert Settings.load({"FLAGSTAFF_MAIL_FROM": "a@b.example"}).mail_from == "a@b.example"
+
+
+@given(name=st.text(st.characters(codec="utf-8", exclude_characters="<>") | st.sampled_from('(),.:;@[]\\" ')))
+def test_a_sender_is_written_as_the_library_for_mails_writes_it(name: str) -> None:
+    assume(name.isprintable())
+    written = Settings.load({"FLAGSTAFF_MAIL_FROM": f"{name} <a@b.example>"}).mail_from
+    assert written == str(Address(name.strip(' "'), addr_spec="a@b.example"))
 
 
 def test_every_setting_has_a_row_for_the_reference() -> None:

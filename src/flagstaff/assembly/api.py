@@ -3,14 +3,12 @@
 import asyncio
 from collections.abc import Iterable
 from functools import cache, partial
-from typing import Any
 
 from fastapi import FastAPI, routing
 from fastapi.telemetry import TelemetryConfig
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from flagstaff import __version__
 from flagstaff.api.auth import Authentication
 from flagstaff.api.idempotency import IdempotencyKeys
 from flagstaff.api.invalid import add_problem_handlers
@@ -20,7 +18,6 @@ from flagstaff.api.unused_tags import UnusedTags
 from flagstaff.applications import applications_routes, callers_routes, exports_routes, request_metrics_routes
 from flagstaff.assembly.app import ENDPOINTS
 from flagstaff.assembly.docs import add_docs
-from flagstaff.assembly.openapi import describe
 from flagstaff.audit import change_exports_routes, change_summaries_routes, changes_routes, events_routes
 from flagstaff.cluster import instances_routes
 from flagstaff.comments import comments_routes
@@ -172,11 +169,6 @@ def _describe_endpoints(routes: Iterable[BaseRoute]) -> None:
                 "line": code.co_firstlineno,
                 "function": code.co_name,
             }
-
-
-def describe_api() -> dict[str, Any]:
-    """The OpenAPI document, made anew, which takes half a second of processor time."""
-    return describe(create_api(), __version__)
 
 
 @cache

@@ -36,18 +36,15 @@ def _import_session_tokens() -> None:
 
 
 def import_fastapi() -> None:
-    """Import FastAPI without Pydantic's first version and without the validators of the models of an OpenAPI document.
+    """Import FastAPI without Pydantic's first version and without the models of an OpenAPI document.
 
-    FastAPI asks whether a model belongs to that version. The validators are built if a document is made.
+    FastAPI asks whether a model belongs to that version. This process can no longer describe the API: it has the
+    document as a file, and `flagstaff openapi` makes it in a process that has imported all of FastAPI.
     """
-    from pydantic import BaseModel  # noqa: PLC0415 -- the start does not wait for it
-
     sys.modules["pydantic.v1"] = None  # type: ignore[assignment] # the import system's way to say that there is none
-    BaseModel.model_config["defer_build"] = True
-    try:
+    with _unused("fastapi.openapi.models", "html"):  # HTML is for pages with tracebacks
         importlib.import_module("fastapi")
-    finally:
-        del BaseModel.model_config["defer_build"]
+        importlib.import_module("fastapi.security")
 
 
 @contextmanager
@@ -78,4 +75,10 @@ class _Unused(ModuleType):
     def __getattr__(self, name: str) -> type:
         if name.startswith("__"):
             raise AttributeError(name)
-        return type(name, (), {})
+        return type(name, (_UnusedClass,), {})
+
+
+class _UnusedClass:
+    """A class that is made of anything, and does nothing with it."""
+
+    def __init__(self, *_: object, **__: object) -> None: ...

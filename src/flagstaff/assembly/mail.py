@@ -6,7 +6,6 @@ from flagstaff.assembly.foundation import Foundation
 from flagstaff.mail.envelope import Mail
 from flagstaff.mail.mailer import Mailer
 from flagstaff.mail.outbox import Outbox
-from flagstaff.mail.smtp import SmtpMailer
 
 _OUTBOX_FOLDER = "outbox"
 
@@ -21,6 +20,8 @@ def _sender(foundation: Foundation) -> Callable[[Mail], Awaitable[bool]]:
     smtp, tracing = foundation.settings.smtp, foundation.tracing
     if smtp is None:
         return Outbox(foundation.settings.data_dir / _OUTBOX_FOLDER).send
+    from flagstaff.mail.smtp import SmtpMailer  # noqa: PLC0415 -- 2 MB, only where the settings ask for it
+
     send = SmtpMailer(smtp).send
     if tracing is None:
         return send

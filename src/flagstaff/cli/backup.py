@@ -13,8 +13,6 @@ from flagstaff.cli.progress import ended_by_sigterm, progress_bar, spell_size
 from flagstaff.database.backup.dump import open_dump
 from flagstaff.database.backup.load import check_revision, load
 from flagstaff.database.backup.manifest import Manifest
-from flagstaff.database.backup.reading import open_backup
-from flagstaff.database.backup.writing import open_writer, write_backup
 from flagstaff.database.data_directory import DataDirectory
 from flagstaff.settings import Settings
 from flagstaff.settings.values import parse_database_url
@@ -50,6 +48,11 @@ def backup(
 
 
 async def _back_up(settings: Settings, to: Path, key: str | None, *, with_history: bool) -> Manifest:
+    from flagstaff.database.backup.writing import (  # noqa: PLC0415 -- `serve` imports this module, too
+        open_writer,
+        write_backup,
+    )
+
     url = settings.database_url
     # The file first, so that a problem with it is reported before the database is read.
     with open_writer(to) as writer:
@@ -75,6 +78,8 @@ def restore(
 
     The backup is checked before anything changes, and everything is written in one transaction.
     """
+    from flagstaff.database.backup.reading import open_backup  # noqa: PLC0415 -- `serve` imports this module, too
+
     settings = Settings.load(os.environ)
     with ended_by_sigterm(), open_backup(backup_file) as source:
         check_revision(source.revision)

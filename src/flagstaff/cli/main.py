@@ -115,6 +115,6 @@ def migrate(
 @app.command()
 def openapi() -> None:
     """Print the API's description (OpenAPI 3.1) as JSON."""
-    from flagstaff.assembly.api import describe_api  # noqa: PLC0415 -- no other command waits for it
+    from flagstaff.assembly.openapi import describe_api  # noqa: PLC0415 -- no other command waits for it
 
     typer.echo(json.dumps(describe_api(), indent=2, ensure_ascii=False))

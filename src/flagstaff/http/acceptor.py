@@ -4,10 +4,10 @@ A connection beyond the bounds is answered and its descriptor released before th
 """
 
 import asyncio
-import ctypes
 import socket
 import struct
 import sys
+from array import array
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 
@@ -132,11 +132,10 @@ def _drop_beginnings(listener: socket.socket) -> bool:
     """Let the kernel drop packets that begin connections; False where that is not possible."""
     if sys.platform != "linux":
         return False
-    program = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *each) for each in _DROP_SYN))
+    program = array("B", b"".join(struct.pack("=HBBI", *each) for each in _DROP_SYN))
+    address, _ = program.buffer_info()
     try:
-        listener.setsockopt(
-            socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", len(_DROP_SYN), ctypes.addressof(program))
-        )
+        listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", len(_DROP_SYN), address))
     except OSError:
         return False
     return True

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from html import escape
 from urllib.parse import quote
 
 from flagstaff.identity.accounts.accounts import RESET_LIFETIME, is_plain_address
-from flagstaff.mail.envelope import Mail, enclose
+from flagstaff.mail.envelope import Mail, enclose, escape
 from flagstaff.projects.members.invitations import INVITATION_LIFETIME
 
 _RESET_TEXT = """\

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from html import escape
 
-from flagstaff.mail.envelope import Mail, enclose
+from flagstaff.mail.envelope import Mail, enclose, escape
 
 _TEXT = """\
 Hello,

@@ -1,20 +1,19 @@
 """Encloses a text and its HTML in a mail, which contains only ASCII, so that no encoding breaks a link.
 
 A mail is checked in the form in which it is sent: parsing it must give exactly the headers that were set.
+The libraries for this take 2 MB and are loaded for the first mail, in the thread that writes it.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from email import message_from_string
-from email.headerregistry import Address
-from email.message import EmailMessage
-from email.policy import SMTPUTF8
-from email.utils import make_msgid
-from html import escape
+from typing import TYPE_CHECKING
 
 from flagstaff.identity.accounts.accounts import check_email
+
+if TYPE_CHECKING:
+    from email.headerregistry import Address
 
 _ASCII_DOMAIN = re.compile(r"[\w.-]+|\[[0-9A-Fa-f.:]+\]", re.ASCII)
 _HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type")
@@ -36,8 +35,7 @@ _PAGE = """\
 </body>
 </html>
 """
-# The library would fold a long link in a header in a way that few programs read.
-_policy = SMTPUTF8.clone(max_line_length=998)
+_LINE_MAX = 998  # the library would fold a long link in a header in a way that few programs read
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,11 @@ def enclose(
     Raises:
         ValueError: no mail can be sent to the recipient; the message does not contain the address.
     """
-    message = EmailMessage(policy=_policy)
+    from email.message import EmailMessage  # noqa: PLC0415 -- see above
+    from email.policy import SMTPUTF8  # noqa: PLC0415 -- see above
+    from email.utils import make_msgid  # noqa: PLC0415 -- see above
+
+    message = EmailMessage(policy=SMTPUTF8.clone(max_line_length=_LINE_MAX))
     message["From"] = sender
     message["To"] = to = _address(recipient)
     message["Subject"] = subject
@@ -86,8 +88,17 @@ def enclose(
     return mail
 
 
-def _address(recipient: str) -> Address:
+def escape(text: str) -> str:
+    """The text as a page contains it, in its content or in the value of an attribute."""
+    import html  # noqa: PLC0415 -- see above
+
+    return html.escape(text)
+
+
+def _address(recipient: str) -> "Address":
     """The recipient as one mailbox. Accounts may be older than the current rules for addresses."""
+    from email.headerregistry import Address  # noqa: PLC0415 -- see above
+
     try:
         local, _, domain = check_email(recipient).rpartition("@")
         ascii_domain = domain.encode("idna").decode()  # this may turn one character into several, such as a/c
@@ -100,6 +111,9 @@ def _address(recipient: str) -> Address:
 
 def _check(mail: Mail, subject: str, names: tuple[str, ...]) -> None:
     """Refuse a mail that parses to other headers than were set, such as headers injected by an address."""
+    from email import message_from_string  # noqa: PLC0415 -- see above
+    from email.policy import SMTPUTF8  # noqa: PLC0415 -- see above
+
     read = message_from_string(mail.content.decode(), policy=SMTPUTF8)
     headers_are_ours = sorted(read.keys()) == sorted(names) and read["Subject"] == subject
     if (

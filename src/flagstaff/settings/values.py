@@ -6,7 +6,7 @@ Error messages never contain the value of a secret.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from email.headerregistry import Address
+from email.utils import quote
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from types import MappingProxyType
@@ -45,6 +45,7 @@ _PATH = re.compile(r"[\w./~%-]*", re.ASCII)
 _MAILBOX = re.compile(
     r"(?:(?P<name>[^<>]*)<)?(?P<address>[\w+-]+(?:\.[\w+-]+)*@[\w-]+(?:\.[\w-]+)*)(?(name)>)", re.ASCII
 )
+_SPECIALS = re.compile(r'[][()<>:;@\\,."]')  # RFC 5322, 3.2.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +192,11 @@ def parse_mail_from(text: str) -> str:
     mailbox = _MAILBOX.fullmatch(text)
     if not mailbox or not text.isprintable():
         raise ValueError(f"must be one address, such as Flagstaff <flags@example.com>, not {text!r}")
-    # Address quotes a name that contains a comma, so that it is not read as two senders.
-    return str(Address((mailbox["name"] or "").strip(' "'), addr_spec=mailbox["address"]))
+    name, address = (mailbox["name"] or "").strip(' "'), mailbox["address"]
+    if not name:
+        return address
+    # A name that contains a comma would be read as two senders. The library's Address does the same, and takes 0.6 MB.
+    return f'"{quote(name)}" <{address}>' if _SPECIALS.search(name) else f"{name} <{address}>"
 
 
 def parse_rate_limit(text: str) -> RateLimit | None:

@@ -17,7 +17,6 @@ from flagstaff.cli.doctor.machine_checks import check_machine
 from flagstaff.cli.progress import spell_size
 from flagstaff.identity.accounts.accounts import check_email
 from flagstaff.limits.exchange import UnreachableError
-from flagstaff.mail.probe import MailServerError, probe
 from flagstaff.settings import Settings, SettingsError
 from flagstaff.values.errors import Code, Error
 
@@ -131,6 +130,8 @@ async def _check_mail(settings: Settings, mail_to: str | None) -> Finding:
     if server is None:
         advice = "Set FLAGSTAFF_SMTP_URL to send mails; until then they are written to files in the folder outbox."
         return (fail if mail_to else warn)("mail", "there is no mail server", advice)
+    from flagstaff.mail.probe import MailServerError, probe  # noqa: PLC0415 -- `serve` imports this module, too
+
     where = f"{server.host}:{server.port}"
     try:
         recipient = None if mail_to is None else check_email(mail_to)

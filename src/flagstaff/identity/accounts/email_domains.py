@@ -2,8 +2,6 @@
 
 import unicodedata
 
-import idna
-
 from flagstaff.identity.accounts.accounts import EMAIL_MAX_LENGTH
 
 
@@ -14,16 +12,18 @@ def domain_of(email: str) -> str:
     (UTS 46). A mail server takes them for the same domain, and so must whatever a domain decides. A longer text than an
     address can be has the domain at its end.
     """
+    import idna  # noqa: PLC0415 -- half a megabyte, where a domain decides something
+
     text = email[-EMAIL_MAX_LENGTH:]
     try:
         text = idna.uts46_remap(text, std3_rules=False, transitional=False)
     except idna.IDNAError:  # it has characters that no domain has
         text = unicodedata.normalize("NFKC", text).lower()
-    return ".".join(map(_in_ascii, text.rpartition("@")[2].rstrip(".").split(".")))
 
+    def in_ascii(label: str) -> str:
+        try:
+            return idna.alabel(label).decode()
+        except idna.IDNAError:  # no host has this name
+            return label
 
-def _in_ascii(label: str) -> str:
-    try:
-        return idna.alabel(label).decode()
-    except idna.IDNAError:  # no host has this name
-        return label
+    return ".".join(map(in_ascii, text.rpartition("@")[2].rstrip(".").split(".")))

@@ -13,8 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import structlog
-from argon2 import DEFAULT_HASH_LENGTH, DEFAULT_RANDOM_SALT_LENGTH
-from argon2.low_level import ARGON2_VERSION
 
 from flagstaff.concurrency.fair_queue import FairQueue
 from flagstaff.telemetry.metrics import Metrics
@@ -22,6 +20,7 @@ from flagstaff.values.errors import unavailable
 
 # RFC 9106, 4: the second recommended option (t=3, p=4, 64 MiB), which is also argon2-cffi's default.
 TIME_COST, MEMORY_COST_KIB, PARALLELISM = 3, 64 * 1024, 4
+_SALT_BYTES, _HASH_BYTES, _VERSION = 16, 32, 0x13  # the same, and its version; only the process loads the library
 ANSWER_SECONDS = 30.0  # a hash takes a tenth of a second; a busy, slow machine may need some more
 _WAITING = 256  # about ten seconds of work; later clients would give up before their turn
 _WAITING_OF_ONE_CLIENT = 64
@@ -175,8 +174,5 @@ def _made_up_hash(time_cost: int, memory_cost_kib: int, parallelism: int) -> str
 
     It is not computed, because that took a seventh of the server's start. The format is the reference implementation's.
     """
-    salt, digest = (
-        b64encode(secrets.token_bytes(size)).rstrip(b"=").decode()
-        for size in (DEFAULT_RANDOM_SALT_LENGTH, DEFAULT_HASH_LENGTH)
-    )
-    return f"$argon2id$v={ARGON2_VERSION}$m={memory_cost_kib},t={time_cost},p={parallelism}${salt}${digest}"
+    salt, digest = (b64encode(secrets.token_bytes(size)).rstrip(b"=").decode() for size in (_SALT_BYTES, _HASH_BYTES))
+    return f"$argon2id$v={_VERSION}$m={memory_cost_kib},t={time_cost},p={parallelism}${salt}${digest}"

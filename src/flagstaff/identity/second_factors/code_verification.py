@@ -9,7 +9,6 @@ from datetime import datetime
 from math import ceil
 from uuid import UUID
 
-import pyotp
 import structlog
 
 from flagstaff.database.database import Connection
@@ -99,6 +98,8 @@ def _matching_step(sealer: Sealer, secret: TotpSecret, code: str, now: datetime)
         advice = "the secret key has changed; use a recovery code, or run: flagstaff users reset-two-factor EMAIL"
         log.error("totp_secret_unreadable", account_id=str(secret.account_id), advice=advice)
         return None
+    import pyotp  # noqa: PLC0415 -- 1 MB, only for accounts with an app
+
     totp = pyotp.TOTP(opened.decode())
     for step in time_steps(now):
         is_new = secret.last_step is None or step > secret.last_step

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-import pyotp
-
 from flagstaff.audit.changes import COMMAND_LINE, Actor, Scope, change_of
 from flagstaff.audit.changes_store import record
 from flagstaff.database.database import Connection, Database, Transaction
@@ -73,6 +71,8 @@ class SecondFactors:
         Raises:
             Error: UNAUTHENTICATED for a wrong password, CONFLICT if the actor has an app already.
         """
+        import pyotp  # noqa: PLC0415 -- see code_verification.py
+
         secret, now = pyotp.random_base32(), self.now()
         async with self.confirmations.confirmed(actor, current_password, client) as (transaction, account):
             await self._require_no_totp(transaction.connection, account.id)
