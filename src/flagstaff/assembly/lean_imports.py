@@ -18,7 +18,8 @@ def import_lean() -> None:
     # The help of the command loads Rich. It would show tracebacks with local variables.
     with _absent("rich"):
         importlib.import_module("structlog")
-    with _unused("uvicorn.main"):  # its command, with Click and multiprocessing
+    # Its command, with Click and multiprocessing, and logs as it would write them itself.
+    with _unused("uvicorn.main", "logging.config", "configparser"):
         importlib.import_module("uvicorn")
     with _unused("semver.cli"):
         importlib.import_module("semver")
