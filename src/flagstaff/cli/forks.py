@@ -1,5 +1,6 @@
 """Forks processes that end with their parent, however it ends. The parent must have no thread and no event loop."""
 
+import ctypes
 import os
 import signal
 import sys
@@ -50,8 +51,6 @@ def _become(work: Callable[[], int], parent: int, mask: set[int | signal.Signals
 
 def _end_with(parent: int) -> None:
     """Let the kernel kill this process when its parent ends, also by SIGKILL and while this process is paused."""
-    import ctypes  # noqa: PLC0415 -- 0.4 MB, only for processes that are forked
-
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it ended before the call
         os._exit(1)

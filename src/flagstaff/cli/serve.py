@@ -9,7 +9,6 @@ from flagstaff.cli import server
 from flagstaff.cli.greeting import greet, is_first_start
 from flagstaff.cli.listeners import listen
 from flagstaff.cli.otel import require_sdk
-from flagstaff.cli.workers import serve_with_workers
 from flagstaff.machine.cores import usable_cores
 from flagstaff.settings import Settings
 from flagstaff.settings.opentelemetry import OpenTelemetry
@@ -53,6 +52,8 @@ def serve(settings: Settings, open_telemetry: OpenTelemetry | None) -> None:
         listener = partial(listen, settings.host, settings.port)
         server.run(settings, listener, signals, say_served, open_telemetry=open_telemetry)
     else:
+        from flagstaff.cli.workers import serve_with_workers  # noqa: PLC0415 -- with ctypes, only where the settings ask
+
         serve_with_workers(settings, workers, signals, say_served, open_telemetry)
 
 
