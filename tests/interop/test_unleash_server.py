@@ -30,6 +30,8 @@ from tests.support.unleash_server import BROWSER_KEY, SERVER_KEY, UnleashServer
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 FLAGS, PARENTS, USERS, AT_ONCE = 60, 15, 2_000, 50
+# All of these conditions together are dearer than the default allows.
+SETTINGS = {"FLAGSTAFF_ACCESS_LOG": "off", "FLAGSTAFF_MAX_CONDITION_WORK": "100000"}
 KINDS = {"server": SERVER_KEY, "browser": BROWSER_KEY}
 # Fields that only Unleash's server sends, by their parent; docs/unleash-sdks.md says what they are for.
 ONLY_IN_UNLEASH = {
@@ -67,7 +69,7 @@ async def pair(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) 
     with PostgresServer() as postgres:
         async with AsyncExitStack() as stack:
             here = await stack.enter_async_context(
-                ServerProcess(sqlite_store(sqlite_template, folder / "data"), {"FLAGSTAFF_ACCESS_LOG": "off"})
+                ServerProcess(sqlite_store(sqlite_template, folder / "data"), SETTINGS)
             )
             there = await stack.enter_async_context(UnleashServer(postgres, folder))
             keys, left_out = await make_here(here, flags, segments)
