@@ -30,8 +30,12 @@ from tests.support.unleash_server import BROWSER_KEY, SERVER_KEY, UnleashServer
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 FLAGS, PARENTS, USERS, AT_ONCE = 60, 15, 2_000, 50
-# All of these conditions together are dearer than the default allows.
-SETTINGS = {"FLAGSTAFF_ACCESS_LOG": "off", "FLAGSTAFF_MAX_CONDITION_WORK": "100000"}
+# The conditions together are dearer, and the browser asks more often, than the defaults allow.
+SETTINGS = {
+    "FLAGSTAFF_ACCESS_LOG": "off",
+    "FLAGSTAFF_MAX_CONDITION_WORK": "100000",
+    "FLAGSTAFF_BROWSER_RATE_LIMIT": "off",
+}
 KINDS = {"server": SERVER_KEY, "browser": BROWSER_KEY}
 # Fields that only Unleash's server sends, by their parent; docs/unleash-sdks.md says what they are for.
 ONLY_IN_UNLEASH = {
