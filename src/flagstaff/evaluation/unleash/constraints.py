@@ -26,7 +26,7 @@ from flagstaff.evaluation.attributes import READERS, Form
 from flagstaff.evaluation.conditions import compile_condition
 from flagstaff.evaluation.unleash.differences import InexpressibleError
 from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import COMPARES_TEXT, Operator
+from flagstaff.flags.targeting.operators import COMPARES_TEXT, VALUE_TYPES, Operator, ValueType
 
 Constraint = dict[str, Any]
 Constraints = tuple[Constraint, ...]
@@ -84,6 +84,7 @@ _PLAIN = MappingProxyType(
         Operator.LTE: ("LT", "EQ"),
     }
 )
+_TIME_OPERATORS = MappingProxyType({Operator.BEFORE: "DATE_BEFORE", Operator.AFTER: "DATE_AFTER"})
 _ADDRESSES = 16
 _MANY = 100  # of more values, fewer spellings are listed
 _SPELLINGS = 32  # so many ways to write a text in capital and small letters are listed
@@ -196,19 +197,21 @@ def express(condition: Condition, environment_key: str) -> Expression:
         raise InexpressibleError("SDKs cannot read an email as a number, a version, a time or an address")
     if attribute == "email_domain":
         return _express_domain(condition)
-    if operator in _TEXT_OPERATORS:
-        return _express_text(condition)
-    if operator in (Operator.BEFORE, Operator.AFTER):
-        raise InexpressibleError("some SDKs compare the current time instead of the attribute")
-    if operator is Operator.IN_NETWORK:
-        raise InexpressibleError("not all SDKs know networks, and Unleash Edge does not")
-    return Expression(_express_order(context_name(attribute), condition))
+    match VALUE_TYPES[operator]:
+        case ValueType.TEXT:
+            return _express_text(condition)
+        case ValueType.MOMENT:
+            raise InexpressibleError("some SDKs compare the current time instead of the attribute")
+        case ValueType.ADDRESS:
+            raise InexpressibleError("not all SDKs know networks, and Unleash Edge does not")
+        case ValueType.NUMBER | ValueType.VERSION:
+            return Expression(_express_order(context_name(attribute), condition))
 
 
 def _express_time(condition: Condition) -> Expression:
-    if condition.operator not in (Operator.BEFORE, Operator.AFTER):
+    if VALUE_TYPES[condition.operator] is not ValueType.MOMENT:
         return Expression(ALWAYS if condition.operator is Operator.NOT_IN and not condition.negate else NEVER)
-    asked = compare("currentTime", f"DATE_{condition.operator.upper()}", condition.values[0])
+    asked = compare("currentTime", _TIME_OPERATORS[condition.operator], condition.values[0])
     return Expression(((opposite(asked) if condition.negate else asked,),))  # there always is a time
 
 
@@ -303,7 +306,7 @@ def _sendable(values: Sequence[str], *, negate: bool) -> tuple[list[str], str | 
 def _express_domain(condition: Condition) -> Expression:
     """The domain of the email: what follows its last @."""
     operator = condition.operator
-    if operator in (Operator.STARTS_WITH, Operator.CONTAINS):
+    if operator not in (Operator.IN, Operator.NOT_IN, Operator.ENDS_WITH):
         raise InexpressibleError("SDKs have no attribute for the domain of the email")
     negate = condition.negate != (operator is Operator.NOT_IN)
     values, narrower = _sendable([value for value in condition.values if "@" not in value], negate=negate)
