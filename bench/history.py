@@ -20,7 +20,7 @@ import msgspec
 
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
-from flagstaff.database.sqlite_files import HISTORY_FILE
+from flagstaff.database.sqlite.files import HISTORY_FILE
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.history.layout import NO_BUCKET, Layout, LayoutFlag
 from flagstaff.evaluation.history.records import BATCH_IDS, RecordBatch, RecordGroup

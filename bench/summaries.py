@@ -23,7 +23,7 @@ from bench.servers import FlagstaffServer, Switches
 from bench.soak import Connection, Place, make_place, percentile
 from flagstaff.database import tables
 from flagstaff.database.database import Database
-from flagstaff.database.sqlite_files import HISTORY_FILE
+from flagstaff.database.sqlite.files import HISTORY_FILE
 from flagstaff.history.store.rollups import DAY, FLAG_COUNTS_VERSION, HOUR
 
 FLAGS, DAYS, BUSY_DAYS = 1000, 90, 2

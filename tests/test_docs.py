@@ -11,6 +11,7 @@ import pytest
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.cluster.worker import Worker, WorkerBoard
 from flagstaff.database.schema_state import known_revisions
+from flagstaff.flags.targeting.operators import Operator
 from flagstaff.hooks.webhooks import PROJECT_EVENTS
 from flagstaff.http.errors import STATUSES
 from flagstaff.settings import Settings
@@ -139,6 +140,12 @@ def test_the_page_of_events_equals_what_is_sent() -> None:
 def test_the_guide_to_webhooks_has_every_type_of_event_of_a_project() -> None:
     guide = (ROOT / "docs/webhooks.md").read_text()
     assert [kind for kind in PROJECT_EVENTS if f"`{kind}`" not in guide] == []
+
+
+def test_the_guide_lists_every_operator() -> None:
+    rows = (ROOT / "docs/guide.md").read_text().partition("| `operator` | is met if |")[2].partition("\n\n")[0]
+    listed = [name for row in rows.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+    assert sorted(listed) == sorted(Operator)
 
 
 def test_the_decisions_are_numbered_without_gaps() -> None:

@@ -5,7 +5,7 @@ import { Notifications } from "@mantine/notifications";
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { onReturn } from "./api/connection";
+import { onReturn } from "./api/outage";
 import { isProblem, Problem } from "./api/problem";
 import { takeChanges } from "./lib/madeChanges";
 import { styleNonce } from "./lib/nonce";
@@ -14,7 +14,7 @@ import { forgetDrafts } from "./lib/drafts";
 import { keepPagesWhile, onSessionChange, wasSignedOut } from "./lib/session";
 import { createAppRouter } from "./router";
 import { cssVariables, theme } from "./theme";
-import { keyOf } from "./api/keys";
+import { keyOf } from "./api/queryKeys";
 import { PROJECT } from "./api/projects";
 
 export function App() {

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from flagstaff.assembly.bootstrap import open_service
 from flagstaff.cli.main import app
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE
 from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error
 from tests.support.builders import make_account, make_environment, make_flag, make_project, store_all

@@ -15,7 +15,7 @@ from flagstaff.cli.main import app
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
 from flagstaff.database.schema_state import known_revisions
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE
 from flagstaff.evaluation import loops
 from flagstaff.flags.flags import RuleType
 from flagstaff.flags.targeting.conditions import Condition

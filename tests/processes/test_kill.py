@@ -12,7 +12,7 @@ import asyncpg
 import httpx
 import pytest
 
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE
 from tests.support.api import flag_path
 from tests.support.remote import RemoteCaller, under_load
 from tests.support.server import ServerProcess

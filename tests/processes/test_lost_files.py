@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from tests.support.api import Json, environment_path, flag_path
 from tests.support.command import run_flagstaff
 from tests.support.remote import RemoteCaller

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from tests.support.api import flag_path
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller, under_load

@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 
 from flagstaff.database import dialect
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE
 from tests.support.api import environment_path, flag_path, project_path
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller, under_load

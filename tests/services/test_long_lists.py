@@ -59,7 +59,7 @@ async def test_a_long_list_is_converted_after_its_connection_is_released(databas
         async with asyncio.timeout(10):
             while len(turn._waiters or ()) < AT_ONCE:  # type: ignore[attr-defined]
                 await asyncio.sleep(0)
-        held = [engine for engine in database._engines() if engine.pool.checkedout()]  # type: ignore[attr-defined]
+        held = [engine for engine in database._engines if engine.pool.checkedout()]  # type: ignore[attr-defined]
     results = await asyncio.gather(*uses)
 
     assert not held

@@ -358,7 +358,7 @@ async def test_a_transaction_cancelled_half_way_stores_and_announces_nothing(dat
 async def test_a_transaction_cancelled_while_it_commits_is_announced_all_the_same(database: Database) -> None:
     listener = Listener(database)
     task = asyncio.create_task(write_alone(database))
-    sa.event.listen(database._writer.sync_engine, "commit", lambda _: task.cancel(), once=True)
+    sa.event.listen(database._engines.writer.sync_engine, "commit", lambda _: task.cancel(), once=True)
     with pytest.raises(asyncio.CancelledError):
         await task
     assert listener.heard == [CHANGE]

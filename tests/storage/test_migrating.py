@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from flagstaff.assembly.migrating import prepare
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.settings import Settings
 
 

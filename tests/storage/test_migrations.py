@@ -25,7 +25,7 @@ from flagstaff.database import dialect, newest_schema, tables
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
 from flagstaff.database.schema_state import current_revision, is_supported
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.evaluation.history.layout import Decider, LayoutFlag
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType

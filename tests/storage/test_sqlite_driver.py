@@ -16,8 +16,8 @@ import aiosqlite
 import pytest
 import sqlalchemy as sa
 
-from flagstaff.database import sqlite_driver
-from flagstaff.database.sqlite_driver import Connection
+from flagstaff.database.sqlite.connection_thread import BEGIN_TO_WRITE
+from flagstaff.database.sqlite.driver import Connection, connect, create_engine
 
 STATEMENTS = [
     ("CREATE TABLE people (id INTEGER PRIMARY KEY, email TEXT UNIQUE)", ()),
@@ -36,7 +36,7 @@ STATEMENTS = [
 @pytest.fixture
 async def connection(tmp_path: Path) -> AsyncIterator[Connection]:
     """A connection to a separate file."""
-    opened = await sqlite_driver.connect(tmp_path / "ours.sqlite")
+    opened = await connect(tmp_path / "ours.sqlite")
     yield opened
     await opened.close()
 
@@ -85,7 +85,7 @@ async def test_a_closed_connection_refuses_statements(connection: Connection) ->
 def test_a_connection_that_cannot_be_opened_ends_its_thread_though_the_loop_is_closed(tmp_path: Path) -> None:
     async def open_and_leave() -> None:
         with pytest.raises(sqlite3.OperationalError):
-            await sqlite_driver.connect(tmp_path / "gone" / "ours.sqlite")
+            await connect(tmp_path / "gone" / "ours.sqlite")
 
     # A thread that ends with an exception fails the test: pytest raises a warning, and warnings are errors.
     for _ in range(50):
@@ -94,7 +94,7 @@ def test_a_connection_that_cannot_be_opened_ends_its_thread_though_the_loop_is_c
 
 def test_a_connection_that_is_given_up_ends_its_thread_though_the_loop_is_closed(tmp_path: Path) -> None:
     async def open_and_stop() -> None:
-        (await sqlite_driver.connect(tmp_path / "ours.sqlite")).stop()
+        (await connect(tmp_path / "ours.sqlite")).stop()
 
     for _ in range(50):
         asyncio.run(open_and_stop())
@@ -133,12 +133,12 @@ async def test_a_statement_whose_caller_gave_up_holds_no_lock_afterwards(
 async def test_a_transaction_begins_with_its_first_statement(connection: Connection, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "ours.sqlite", isolation_level=None, timeout=0)) as other:
         for end in (connection.commit, connection.rollback):
-            connection.begin(sqlite_driver.BEGIN_TO_WRITE)
+            connection.begin(BEGIN_TO_WRITE)
             other.execute("CREATE TABLE IF NOT EXISTS numbers (number INTEGER)")
             await end()
             await connection.cursor().execute("SELECT 1")
             other.execute("DELETE FROM numbers")
-        connection.begin(sqlite_driver.BEGIN_TO_WRITE)
+        connection.begin(BEGIN_TO_WRITE)
         await connection.cursor().execute("SELECT 1")
         with pytest.raises(sqlite3.OperationalError, match="locked"):
             other.execute("DELETE FROM numbers")
@@ -148,7 +148,7 @@ async def test_a_transaction_begins_with_its_first_statement(connection: Connect
 
 
 async def test_a_connection_for_reading_works_at_a_lower_priority(tmp_path: Path) -> None:
-    opened = await sqlite_driver.connect(tmp_path / "ours.sqlite", niceness=5)
+    opened = await connect(tmp_path / "ours.sqlite", niceness=5)
     assert opened._thread.native_id is not None
     own = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
     assert os.getpriority(os.PRIO_PROCESS, opened._thread.native_id) == own + 5
@@ -180,7 +180,7 @@ async def test_a_connection_is_closed_if_the_wait_for_it_is_cancelled(tmp_path: 
 
 
 async def test_closing_a_connection_waits_for_the_statements_before_it(tmp_path: Path) -> None:
-    connection = await sqlite_driver.connect(tmp_path / "ours.sqlite")
+    connection = await connect(tmp_path / "ours.sqlite")
     created = asyncio.ensure_future(connection.cursor().execute("CREATE TABLE numbers (number INTEGER)"))
     await asyncio.sleep(0)  # it is in the thread's queue
     await connection.close()
@@ -190,7 +190,7 @@ async def test_closing_a_connection_waits_for_the_statements_before_it(tmp_path:
 
 
 async def test_a_connection_that_nobody_has_any_more_is_closed(tmp_path: Path) -> None:
-    engine = sqlite_driver.create_engine(tmp_path / "ours.sqlite", poolclass=sa.pool.AsyncAdaptedQueuePool)
+    engine = create_engine(tmp_path / "ours.sqlite", poolclass=sa.pool.AsyncAdaptedQueuePool)
     async with engine.connect() as connection:
         driver = (await connection.get_raw_connection()).driver_connection
         assert isinstance(driver, Connection)
@@ -206,7 +206,7 @@ async def test_an_engine_whose_opening_is_cancelled_at_any_step_leaves_no_thread
     before = set(threading.enumerate())
     is_connected, steps = False, 0
     while not is_connected:
-        engine = sqlite_driver.create_engine(tmp_path / "ours.sqlite", poolclass=sa.pool.NullPool)
+        engine = create_engine(tmp_path / "ours.sqlite", poolclass=sa.pool.NullPool)
         connecting = asyncio.ensure_future(engine.connect().start())
         for _ in range(steps):
             await step(connecting)

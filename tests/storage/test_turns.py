@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
-from flagstaff.database.turns import Turns, writing_as
+from flagstaff.database.sqlite.turns import Turns, writing_as
 from flagstaff.values.errors import Code, Error
 
 

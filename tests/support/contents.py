@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from flagstaff.database import dialect, tables
 from flagstaff.database.backup.dump import open_dump
 from flagstaff.database.backup.forms import Row, newest_forms
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from tests.support.stores import Store
 
 _NAMESPACE = UUID("0f0e0d0c-0b0a-4908-8706-050403020100")

@@ -25,8 +25,9 @@ from flagstaff.projects.members.members import Member, Role
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.projects import Environment, EnvironmentOrder, Project
 from flagstaff.projects.sdk_keys import KeyKind, SdkKey
-from flagstaff.releases.releases import Action as ReleaseAction
-from flagstaff.releases.releases import Guard, ReleaseRecord, State, Step
+from flagstaff.releases.plans import Action as ReleaseAction
+from flagstaff.releases.plans import Guard, Step
+from flagstaff.releases.releases import ReleaseRecord, State
 from flagstaff.views.pinned_charts import PinnedChart
 from flagstaff.views.saved_views import SavedView
 

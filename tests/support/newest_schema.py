@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flagstaff.database import dialect
 from flagstaff.database.migrate import migrate
 from flagstaff.database.newest_schema import FILE
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 
 # SQLite stores a statement without the name of the file that it is for.
 _CREATED = re.compile(r"CREATE (UNIQUE INDEX|INDEX|TABLE|TRIGGER|VIEW) ")

@@ -19,9 +19,9 @@ def reads(database: Database) -> Iterator[list[str]]:
     meanwhile. Their statements are left out.
     """
     seen: list[str] = []
-    engines = {database._reader.sync_engine, database._history_reader.sync_engine}
+    engines = {database._engines.reader.sync_engine, database._engines.history_reader.sync_engine}
     if not database.is_postgresql:  # where it has the connections of the first one
-        engines.add(database._querier.sync_engine)
+        engines.add(database._engines.querier.sync_engine)
 
     def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
         if _asked_here.get():

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from flagstaff.database import dialect
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from tests.support.stores import Store
 
 _LARGE = {"changes"}  # and the history

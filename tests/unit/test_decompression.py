@@ -4,6 +4,8 @@ import gzip
 import random
 import tracemalloc
 
+from starlette.responses import StreamingResponse
+
 from flagstaff.http.decompression import decompressed
 
 
@@ -11,8 +13,9 @@ async def test_client_that_reads_slowly_takes_little_memory() -> None:
     compressed = gzip.compress(random.Random(1).randbytes(1_000_000))
     tracemalloc.start()
     try:
-        pieces = aiter(decompressed(compressed, {}).body_iterator)
-        await anext(pieces)
+        response = decompressed(compressed, {}, {"method": "GET"})
+        assert isinstance(response, StreamingResponse)
+        await anext(aiter(response.body_iterator))
         taken, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections.abc import Sequence
 
 import pytest
 from starlette.types import Message, Receive, Scope, Send
@@ -14,7 +15,7 @@ JSON = (b"content-type", b"application/json")
 
 
 async def answer(
-    body: bytes, *headers: tuple[bytes, bytes], accepted: str = "gzip", pieces: int = 1, **scope: str
+    body: bytes, *headers: tuple[bytes, bytes], accepted: Sequence[str] = ("gzip",), pieces: int = 1, **scope: str
 ) -> tuple[dict[str, str], bytes]:
     """Return the headers and the body that a client gets from an application that answers in pieces."""
     sent: list[Message] = []
@@ -33,7 +34,8 @@ async def answer(
     async def receive() -> Message:
         raise AssertionError("the application reads nothing")
 
-    request = {"type": "http", "method": "GET", "headers": [(b"accept-encoding", accepted.encode())], **scope}
+    accepting = [(b"accept-encoding", each.encode()) for each in accepted]
+    request = {"type": "http", "method": "GET", "headers": accepting, **scope}
     await Compression(application)(request, receive, keep)
     received = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     return received, b"".join(message["body"] for message in sent[1:])
@@ -41,7 +43,7 @@ async def answer(
 
 @pytest.mark.parametrize("accepted", ["", "br", "identity", "gzip;q=0", "gzip" + ", gzip" * 100])
 async def test_a_client_that_does_not_accept_it_gets_plain_text(accepted: str) -> None:
-    headers, body = await answer(LARGE, JSON, accepted=accepted)
+    headers, body = await answer(LARGE, JSON, accepted=[accepted])
     assert "content-encoding" not in headers
     assert body == LARGE
 
@@ -78,6 +80,13 @@ async def test_a_compressed_answer_is_the_same_text_with_its_own_length_and_a_we
     assert received["etag"] == 'W/"abc"'
     assert received.get("content-length") == (str(len(sent)) if pieces == 1 else None)
     assert len(sent) < len(LARGE) / 2
+    assert gzip.decompress(sent) == LARGE
+
+
+@pytest.mark.parametrize("accepted", [["identity", "gzip"], ["gzip", "br"]])
+async def test_a_client_may_accept_it_in_one_of_several_headers(accepted: list[str]) -> None:
+    received, sent = await answer(LARGE, JSON, accepted=accepted)
+    assert (received["content-encoding"], received["vary"]) == ("gzip", "Accept-Encoding")
     assert gzip.decompress(sent) == LARGE
 
 

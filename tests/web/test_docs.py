@@ -4,6 +4,8 @@ import asyncio
 import re
 from pathlib import Path
 
+import httpx
+
 from flagstaff.assembly.bootstrap import Flagstaff
 from tests.support.api import Caller
 from tests.support.holds import ask, watch_holds
@@ -48,6 +50,20 @@ async def test_a_document_is_compressed_once_for_all_who_accept_it(client: Calle
         assert plain.headers["vary"] == compressed.headers["vary"] == "Accept-Encoding"
         again = await client.get(path, headers={"if-none-match": compressed.headers["etag"]})
         assert (again.status_code, again.headers["etag"]) == (304, compressed.headers["etag"])
+
+
+async def test_a_client_that_accepts_encodings_in_two_headers_gets_a_compressed_document(client: Caller) -> None:
+    two = httpx.Headers([("accept-encoding", "identity"), ("accept-encoding", "gzip")])
+    answer = await client.get("/openapi.json", headers=two)
+    assert (answer.headers["content-encoding"], answer.headers["vary"]) == ("gzip", "Accept-Encoding")
+
+
+async def test_head_gets_the_headers_of_a_document(client: Caller) -> None:
+    plain = {"accept-encoding": "identity"}
+    document = await client.get("/openapi.json", headers=plain)
+    head = await client.request("HEAD", "/openapi.json", headers=plain)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == document.headers["content-length"]
 
 
 async def test_a_document_for_clients_that_accept_no_encoding_is_decompressed_in_pieces(flagstaff: Flagstaff) -> None:

@@ -11,7 +11,7 @@ import type { components } from "./schema";
 import { saveShown } from "./shown";
 import { ifMatch } from "./states";
 import { CHANGES } from "./changed";
-import { allOf, type Keyed, useOutdating } from "./keys";
+import { allOf, type Keyed, useOutdating } from "./queryKeys";
 import { read } from "./reads";
 
 type Schemas = components["schemas"];

@@ -7,7 +7,7 @@ import { flagQuery } from "./flags";
 import { ask } from "./problem";
 import { ifMatch, type Tagged } from "./states";
 import { BY_FLAG } from "./rules";
-import { allOf, outdate } from "./keys";
+import { allOf, outdate } from "./queryKeys";
 import { read } from "./reads";
 
 export function archivedFlagsQuery(path: EnvironmentPath) {

@@ -4,7 +4,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { client, type EnvironmentPath } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
-import { keyOf } from "./keys";
+import { keyOf } from "./queryKeys";
 import { read } from "./reads";
 
 export type Caller = components["schemas"]["CallerOut"];

@@ -6,7 +6,7 @@ import { client, type EnvironmentPath } from "./client";
 import type { AnswerChange } from "./people";
 import { ask } from "./problem";
 import type { components } from "./schema";
-import { keyOf } from "./keys";
+import { keyOf } from "./queryKeys";
 
 export type Cause = components["schemas"]["CauseOut"];
 

@@ -2,7 +2,7 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import type { EnvironmentPath } from "./client";
-import { allOf, outdate } from "./keys";
+import { allOf, outdate } from "./queryKeys";
 
 const ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}";
 const OF_ENVIRONMENT = [

@@ -7,7 +7,7 @@ import { ask } from "./problem";
 import { saveShown } from "./shown";
 import { ifMatch } from "./states";
 import type { components } from "./schema";
-import { allOf, keyOf, outdate } from "./keys";
+import { allOf, keyOf, outdate } from "./queryKeys";
 
 type Schemas = components["schemas"];
 export type Candidate = Schemas["CandidateOut"];

@@ -9,7 +9,7 @@ import { noteChange } from "../lib/madeChanges";
 import { notifyWarning } from "../lib/notify";
 import { currentSession, endSession, interruptedSession, resumedSession } from "../lib/session";
 import { t } from "../texts";
-import { send } from "./connection";
+import { send } from "./outage";
 import { Problem } from "./problem";
 import type { components, paths } from "./schema";
 

@@ -7,7 +7,7 @@ import { ask } from "./problem";
 import { ifMatch } from "./states";
 import type { components } from "./schema";
 import { CHANGES } from "./changed";
-import { allOf, outdate } from "./keys";
+import { allOf, outdate } from "./queryKeys";
 
 export type Comment = components["schemas"]["CommentOut"];
 

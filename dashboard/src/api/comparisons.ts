@@ -5,7 +5,7 @@ import { client } from "./client";
 import { readParts } from "./parts";
 import { ask } from "./problem";
 import type { components } from "./schema";
-import { keyOf, outdateAllBut } from "./keys";
+import { keyOf, outdateAllBut } from "./queryKeys";
 
 export type Comparison = components["schemas"]["ComparisonOut"];
 export type CopyAlteration = components["schemas"]["CopyAlterationOut"];

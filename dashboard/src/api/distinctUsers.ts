@@ -5,7 +5,7 @@ import { firstDay } from "../lib/periods";
 import { client, type EnvironmentPath } from "./client";
 import { ask } from "./problem";
 import { SUMMARY } from "./history";
-import { keyOf } from "./keys";
+import { keyOf } from "./queryKeys";
 
 const REFRESH_MILLISECONDS = 60_000;
 

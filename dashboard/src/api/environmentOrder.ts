@@ -6,7 +6,7 @@ import { ask } from "./problem";
 import { projectInFullQuery } from "./projects";
 import { saveShown } from "./shown";
 import { ifMatch } from "./states";
-import { outdate } from "./keys";
+import { outdate } from "./queryKeys";
 
 const ORDER = "/api/projects/{project_id}/environments/order";
 

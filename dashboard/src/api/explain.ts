@@ -8,7 +8,7 @@ import { type SimulatedUser, contextOf } from "../lib/simulatedUser";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
-import { keyOf } from "./keys";
+import { keyOf } from "./queryKeys";
 
 type Schemas = components["schemas"];
 /** A whole flag with all of its rules, saved or not. */

@@ -3,7 +3,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
-import { outdate } from "./keys";
+import { outdate } from "./queryKeys";
 import { read } from "./reads";
 
 const BASE = "/api/projects/{project_id}/favourites";

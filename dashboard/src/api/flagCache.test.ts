@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { beforeEach, expect, it } from "vitest";
 import { FLAG, FLAGS, PROJECT_FLAGS, type ProjectFlag, showFlag, showRow } from "./flagCache";
-import { keyOf } from "./keys";
+import { keyOf } from "./queryKeys";
 
 const PATH = { project_id: "p", env_id: "e" };
 const LIST = keyOf(FLAGS, PATH);

@@ -6,7 +6,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { outdateChanges } from "./changed";
 import type { EnvironmentPath, Flag, FlagPath } from "./client";
-import { allOf, outdate } from "./keys";
+import { allOf, outdate } from "./queryKeys";
 import type { components } from "./schema";
 
 /** The flags with one key, in all environments. */

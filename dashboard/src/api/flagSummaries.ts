@@ -4,7 +4,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { sinceOf } from "../lib/periods";
 import { client } from "./client";
 import { ask } from "./problem";
-import { keyOf } from "./keys";
+import { keyOf } from "./queryKeys";
 
 const SUMMARY = "/api/projects/{project_id}/flags/{flag_key}/evaluations/summary";
 const REFRESH_MILLISECONDS = 60_000;

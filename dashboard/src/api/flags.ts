@@ -6,7 +6,7 @@ import { ask } from "./problem";
 import { ifMatch, saveFields, type Tagged } from "./states";
 import { FLAG, FLAGS, outdateRows, PROJECT_FLAGS, refreshChanges, showFlag } from "./flagCache";
 import { read } from "./reads";
-import { allOf, outdate } from "./keys";
+import { allOf, outdate } from "./queryKeys";
 
 const REFRESH_MILLISECONDS = 30_000;
 

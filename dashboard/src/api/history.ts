@@ -6,7 +6,7 @@ import { type Bounded, intervalsFor, type Period, sinceOf } from "../lib/periods
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { ask, Problem } from "./problem";
 import type { components } from "./schema";
-import { type Key, keyOf } from "./keys";
+import { type Key, keyOf } from "./queryKeys";
 import { read } from "./reads";
 
 export type Evaluation = components["schemas"]["EvaluationOut"];

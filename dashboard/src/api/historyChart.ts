@@ -5,7 +5,7 @@ import { barTimes, type ChartTime, MOST_BARS } from "../lib/chartTimes";
 import { client, type EnvironmentPath } from "./client";
 import { type Summary, SUMMARY } from "./history";
 import { ask, Problem } from "./problem";
-import { keyOf } from "./keys";
+import { keyOf } from "./queryKeys";
 
 const REFRESH_MILLISECONDS = 60_000;
 /** The numbers of bars to try: the product of flags and intervals in a response is limited. */

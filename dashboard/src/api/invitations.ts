@@ -7,7 +7,7 @@ import type { Roles } from "./members";
 import { ask } from "./problem";
 import { projectsQuery } from "./projects";
 import type { components } from "./schema";
-import { keyOf, useOutdating } from "./keys";
+import { keyOf, useOutdating } from "./queryKeys";
 import { read } from "./reads";
 
 export type OpenedInvitation = components["schemas"]["OpenedInvitationOut"];

@@ -4,7 +4,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { State } from "./states";
-import { keyOf } from "./keys";
+import { keyOf } from "./queryKeys";
 
 const CHANGES = "/api/projects/{project_id}/changes";
 const RECENT = 20;

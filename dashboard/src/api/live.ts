@@ -8,7 +8,7 @@ import { inTime, readEvents } from "./eventStream";
 import { newOnes } from "./recentChanges";
 import type { Change } from "./changes";
 import { client } from "./client";
-import { heard, noteFailure, onReturn } from "./connection";
+import { heard, noteFailure, onReturn } from "./outage";
 import { ask, Problem } from "./problem";
 import { loadAgain } from "./reloading";
 

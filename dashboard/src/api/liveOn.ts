@@ -1,6 +1,6 @@
 /** Reads from a change's response which instances may not serve it. */
 
-import { instances as texts } from "../texts/instances";
+import { liveOn as texts } from "../texts/liveOn";
 
 export interface Warning {
   readonly title: string;

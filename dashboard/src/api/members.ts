@@ -7,7 +7,7 @@ import { ask } from "./problem";
 import { projectInFullQuery, projectsQuery } from "./projects";
 import { ifMatch, loadState, type State, type Tagged } from "./states";
 import type { components } from "./schema";
-import { useOutdating } from "./keys";
+import { useOutdating } from "./queryKeys";
 import { read } from "./reads";
 
 type Schemas = components["schemas"];

@@ -5,7 +5,7 @@ import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
 import { ifMatch, type Tagged } from "./states";
-import { allOf, useOutdating } from "./keys";
+import { allOf, useOutdating } from "./queryKeys";
 import { read } from "./reads";
 
 type Schemas = components["schemas"];

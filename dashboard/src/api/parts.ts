@@ -2,7 +2,7 @@
 
 import { infiniteQueryOptions, keepPreviousData } from "@tanstack/react-query";
 import { cursorOf } from "./cursors";
-import { keyOf } from "./keys";
+import { keyOf } from "./queryKeys";
 import { ask } from "./problem";
 import { get, type Given, type Read, type Readable } from "./reads";
 

@@ -6,7 +6,7 @@ import { client, type Environment, type EnvironmentPath } from "./client";
 import type { Evaluation } from "./history";
 import { ask } from "./problem";
 import type { components } from "./schema";
-import { keyOf } from "./keys";
+import { keyOf } from "./queryKeys";
 import { readPages } from "./parts";
 
 type EvaluationsPage = components["schemas"]["EvaluationsPageOut"];

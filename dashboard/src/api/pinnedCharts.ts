@@ -6,7 +6,7 @@ import { ask } from "./problem";
 import type { components } from "./schema";
 import { saveShown } from "./shown";
 import { ifMatch } from "./states";
-import { useOutdating } from "./keys";
+import { useOutdating } from "./queryKeys";
 import { read } from "./reads";
 
 export type PinnedChart = components["schemas"]["PinnedChartOut"];

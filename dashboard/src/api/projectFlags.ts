@@ -4,7 +4,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
-import { keyOf } from "./keys";
+import { keyOf } from "./queryKeys";
 import { read } from "./reads";
 import { PROJECT_FLAGS, type ProjectFlag } from "./flagCache";
 import { readParts } from "./parts";

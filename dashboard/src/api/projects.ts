@@ -6,7 +6,7 @@ import { ask } from "./problem";
 import type { components } from "./schema";
 import { ifMatch, type Tagged } from "./states";
 import { read } from "./reads";
-import { keyOf, outdate } from "./keys";
+import { keyOf, outdate } from "./queryKeys";
 
 export type OwnPermissions = components["schemas"]["OwnPermissionsOut"];
 

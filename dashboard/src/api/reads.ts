@@ -3,7 +3,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { ClientPathsWithMethod, MethodResponse } from "openapi-fetch";
 import { client } from "./client";
-import { keyOf } from "./keys";
+import { keyOf } from "./queryKeys";
 import { type Answer, ask } from "./problem";
 import type { paths } from "./schema";
 

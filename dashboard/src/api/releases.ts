@@ -7,7 +7,7 @@ import { refreshChanges } from "./flagCache";
 import { ask } from "./problem";
 import type { components } from "./schema";
 import { read } from "./reads";
-import { allOf, outdate } from "./keys";
+import { allOf, outdate } from "./queryKeys";
 
 type Schemas = components["schemas"];
 export type Release = Schemas["ReleaseOut"];

@@ -15,7 +15,7 @@ import { COMPARE } from "./comparisons";
 import { METRICS } from "./metrics";
 import { RELEASES } from "./releases";
 import { BASE as VIEWS } from "./views";
-import { allOf, type Key, keyOf, outdate, type Path } from "./keys";
+import { allOf, type Key, keyOf, outdate, type Path } from "./queryKeys";
 
 const MOST_ONE_BY_ONE = 5;
 const OF_FLAGS = [FLAGS, FLAG, RULES, BY_FLAG] as const;

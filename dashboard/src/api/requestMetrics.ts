@@ -6,7 +6,7 @@ import { client, type EnvironmentPath } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
 import { read } from "./reads";
-import { keyOf } from "./keys";
+import { keyOf } from "./queryKeys";
 
 type Schemas = components["schemas"];
 export type RequestMetric = Schemas["RequestMetricOut"];

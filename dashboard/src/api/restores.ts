@@ -4,7 +4,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
-import { keyOf, outdateAllBut } from "./keys";
+import { keyOf, outdateAllBut } from "./queryKeys";
 
 export type Alteration = components["schemas"]["AlterationOut"];
 

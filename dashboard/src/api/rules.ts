@@ -6,7 +6,7 @@ import { refreshChanges } from "./flagCache";
 import { ask } from "./problem";
 import { ifMatch, saveFields, type Tagged } from "./states";
 import { read } from "./reads";
-import { keyOf, outdate } from "./keys";
+import { keyOf, outdate } from "./queryKeys";
 
 export const BASE = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/rules";
 export const BY_FLAG = "/api/projects/{project_id}/environments/{env_id}/rules";

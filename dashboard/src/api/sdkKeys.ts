@@ -5,7 +5,7 @@ import { projectChangesQuery } from "./changes";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
-import { useOutdating } from "./keys";
+import { useOutdating } from "./queryKeys";
 import { read } from "./reads";
 
 type Schemas = components["schemas"];

@@ -5,7 +5,7 @@ import { projectChangesQuery } from "./changes";
 import { client, type NewSegment } from "./client";
 import { ask } from "./problem";
 import { ifMatch, type Tagged } from "./states";
-import { useOutdating } from "./keys";
+import { useOutdating } from "./queryKeys";
 import { read } from "./reads";
 
 export const BASE = "/api/projects/{project_id}/segments";

@@ -5,7 +5,7 @@ import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
 import { read } from "./reads";
-import { useOutdating } from "./keys";
+import { useOutdating } from "./queryKeys";
 
 export type SignIn = components["schemas"]["SessionOut"];
 

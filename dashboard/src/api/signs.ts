@@ -4,7 +4,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { ask } from "./problem";
 import { read } from "./reads";
-import { keyOf } from "./keys";
+import { keyOf } from "./queryKeys";
 
 const ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}";
 const REPORTS = `${ENVIRONMENT}/flags/{flag_id}/reports` as const;

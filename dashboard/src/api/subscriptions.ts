@@ -5,7 +5,7 @@ import { client } from "./client";
 import { notificationsQuery } from "./notifications";
 import { ask } from "./problem";
 import type { components } from "./schema";
-import { allOf, useOutdating } from "./keys";
+import { allOf, useOutdating } from "./queryKeys";
 import { read } from "./reads";
 
 export type Subscription = components["schemas"]["SubscriptionOut"];

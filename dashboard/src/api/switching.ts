@@ -15,7 +15,7 @@ import { dropLoading, FLAG, FLAGS, outdateRows, refreshChanges, showFlag } from 
 import { flagsQuery } from "./flags";
 import { ask } from "./problem";
 import { ifMatch, stateInstead } from "./states";
-import { keyOf, outdate } from "./keys";
+import { keyOf, outdate } from "./queryKeys";
 import { outdateChanges } from "./changed";
 
 export interface Switching {

@@ -5,7 +5,7 @@ import { projectChangesQuery } from "./changes";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
-import { keyOf, useOutdating } from "./keys";
+import { keyOf, useOutdating } from "./queryKeys";
 
 type Schemas = components["schemas"];
 export type AccessToken = Schemas["AccessTokenOut"];

@@ -7,7 +7,7 @@ import { type Impact, IMPACT, impactQuery } from "./explain";
 import { flagQuery } from "./flags";
 import { lineOf } from "./problem";
 import { rulesQuery } from "./rules";
-import { keyOf } from "./keys";
+import { keyOf } from "./queryKeys";
 
 /** More would take the server long. */
 export const COUNTED = 10;

@@ -7,7 +7,7 @@ import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
 import { read } from "./reads";
-import { useOutdating } from "./keys";
+import { useOutdating } from "./queryKeys";
 
 type Schemas = components["schemas"];
 export type TwoFactor = Schemas["TwoFactorOut"];

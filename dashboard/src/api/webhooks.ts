@@ -7,7 +7,7 @@ import { ask } from "./problem";
 import type { components } from "./schema";
 import { ifMatch, type Tagged } from "./states";
 import { read } from "./reads";
-import { allOf, keyOf, useOutdating } from "./keys";
+import { allOf, keyOf, useOutdating } from "./queryKeys";
 import { readPages } from "./parts";
 
 type Schemas = components["schemas"];

@@ -15,26 +15,45 @@ function isBuiltIn(attribute: string): attribute is (typeof BUILT_IN)[number] {
   return (BUILT_IN as readonly string[]).includes(attribute);
 }
 
-/** The operators by what they compare, in the order in which they are offered. */
-export const OPERATOR_KINDS = {
-  text: ["in", "not_in", "starts_with", "ends_with", "contains", "matches"],
-  number: ["eq", "gt", "gte", "lt", "lte"],
-  moment: ["before", "after"],
-  version: ["semver_eq", "semver_gt", "semver_gte", "semver_lt", "semver_lte"],
-  network: ["in_network"],
-} as const satisfies Record<string, readonly Operator[]>;
-type Kind = keyof typeof OPERATOR_KINDS;
+type Kind = keyof typeof t.conditions.kinds;
 
-const LISTS: ReadonlySet<Operator> = new Set(["in", "not_in", "starts_with", "ends_with", "contains", "in_network"]);
+/** What each operator compares, and whether with a list of values. */
+const OPERATORS: Readonly<Record<Operator, { readonly kind: Kind; readonly takesList: boolean }>> = {
+  in: { kind: "text", takesList: true },
+  not_in: { kind: "text", takesList: true },
+  starts_with: { kind: "text", takesList: true },
+  ends_with: { kind: "text", takesList: true },
+  contains: { kind: "text", takesList: true },
+  matches: { kind: "text", takesList: false },
+  eq: { kind: "number", takesList: false },
+  gt: { kind: "number", takesList: false },
+  gte: { kind: "number", takesList: false },
+  lt: { kind: "number", takesList: false },
+  lte: { kind: "number", takesList: false },
+  before: { kind: "moment", takesList: false },
+  after: { kind: "moment", takesList: false },
+  semver_eq: { kind: "version", takesList: false },
+  semver_gt: { kind: "version", takesList: false },
+  semver_gte: { kind: "version", takesList: false },
+  semver_lt: { kind: "version", takesList: false },
+  semver_lte: { kind: "version", takesList: false },
+  in_network: { kind: "network", takesList: true },
+};
+
+/** The operators by what they compare, in the order in which they are offered. */
+export const OPERATORS_BY_KIND = (Object.keys(t.conditions.kinds) as Kind[]).map((kind) => ({
+  kind,
+  operators: (Object.keys(OPERATORS) as Operator[]).filter((operator) => kindOf(operator) === kind),
+}));
+
 export const MOST_VALUES_IN_A_SENTENCE = 3;
 
 export function kindOf(operator: Operator): Kind {
-  const kinds = Object.entries(OPERATOR_KINDS) as [Kind, readonly Operator[]][];
-  return kinds.find(([, operators]) => operators.includes(operator))?.[0] ?? "text";
+  return OPERATORS[operator].kind;
 }
 
 export function takesList(operator: Operator): boolean {
-  return LISTS.has(operator);
+  return OPERATORS[operator].takesList;
 }
 
 /** `values_total` is how many values there are, if only some are given. */

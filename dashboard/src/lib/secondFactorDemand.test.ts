@@ -2,7 +2,7 @@
 
 import { QueryClient } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { keyOf } from "../api/keys";
+import { keyOf } from "../api/queryKeys";
 import { Problem } from "../api/problem";
 import { DEMANDED, onNewDemand } from "./secondFactorDemand";
 

@@ -5,7 +5,7 @@ import { useParams, useSearch } from "@tanstack/react-router";
 import type { Flag } from "../api/client";
 import { toFlagPage } from "./search";
 import { FLAG } from "../api/flagCache";
-import { keyOf } from "../api/keys";
+import { keyOf } from "../api/queryKeys";
 
 /** The page that leads to the flag with a key, or says that the environment has none. */
 export const BY_KEY = "/projects/$projectId/environments/$environmentId/flags/by-key/$flagKey";

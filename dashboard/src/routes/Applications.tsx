@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useMemo } from "react";
 import { REFRESH_MILLISECONDS, reportsQuery, usageQuery } from "../api/applications";
 import { callersQuery } from "../api/callers";
-import { useOutage } from "../api/connection";
+import { useOutage } from "../api/outage";
 import { type Connection, connectionsQuery } from "../api/connections";
 import { permissionsQuery } from "../api/members";
 import { Callers } from "../components/applications/Callers";
@@ -21,7 +21,7 @@ import { useHere } from "../lib/useHere";
 import { t } from "../texts";
 import { applications as texts } from "../texts/applications";
 import { callers as callerTexts } from "../texts/callers";
-import { connection } from "../texts/connection";
+import { outage as outageTexts } from "../texts/outage";
 
 const RequestMetrics = lazy(() => import("../components/requestMetrics/RequestMetrics"));
 const UNASKED_SHOWN = 500;
@@ -63,8 +63,8 @@ function Contents() {
       )}
       {isLocal && (
         <>
-          <Part title={texts.instances} intro={outage ? connection.unknown : texts.instancesIntro(current, total)}>
-            {total > 0 && <Instances connections={connections} now={instances.dataUpdatedAt} />}
+          <Part title={texts.instances} intro={outage ? outageTexts.unknown : texts.instancesIntro(current, total)}>
+            {total > 0 && <SdkInstances connections={connections} now={instances.dataUpdatedAt} />}
           </Part>
           <Part title={texts.reports} intro={texts.reportsIntro(reports.data.dropped)} without={texts.noReports}>
             {reports.data.flags.length > 0 && (
@@ -132,7 +132,7 @@ function Contents() {
   );
 }
 
-function Instances({ connections, now }: { connections: readonly Connection[]; now: number }) {
+function SdkInstances({ connections, now }: { connections: readonly Connection[]; now: number }) {
   return (
     <Sheet
       label={texts.instances}

@@ -22,7 +22,7 @@ import { dateOf } from "../lib/time";
 import { useEnvironments, useHere } from "../lib/useHere";
 import { t } from "../texts";
 import { cleanup as texts } from "../texts/cleanup";
-import { allOf, outdate } from "../api/keys";
+import { allOf, outdate } from "../api/queryKeys";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/cleanup");
 

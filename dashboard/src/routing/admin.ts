@@ -42,7 +42,7 @@ const adminInstance = createRoute({
 const adminInstances = createRoute({
   getParentRoute: () => admin,
   path: "/instances",
-  component: lazyPage(() => import("../routes/admin/Instances"), "Instances"),
+  component: lazyPage(() => import("../routes/admin/ServingInstances"), "ServingInstances"),
 });
 const adminSettings = createRoute({
   getParentRoute: () => admin,

@@ -1,4 +1,4 @@
-/** The texts of favourites and choices in the flag list. */
+/** Texts of the flag list, which load with it. Those in flags.ts are part of the catalogue. */
 export const flagList = {
   subscribe: "Subscribe",
   favourite: (name: string) => `Favourite: ${name}`,

@@ -17,7 +17,7 @@ from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.pacing import pause, until
 from flagstaff.concurrency.slots import WRITE_WAIT_SECONDS, LongSlots, Slots
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.database.turns import writing_as
+from flagstaff.database.sqlite.turns import writing_as
 from flagstaff.http.bodies import read_body, replay
 from flagstaff.http.limits import Limits, admit
 from flagstaff.http.nesting import IS_LARGE

@@ -14,8 +14,9 @@ from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Database
 from flagstaff.database.revisions_store import find_revision
 from flagstaff.flags import flags_store
-from flagstaff.history.store import connections, reports, request_metrics
-from flagstaff.history.store.reports import ASKED, NO, VARIANT, YES, CountKey, CountsBound, ReportedCount, hour_start
+from flagstaff.history.store import connections, reported_counts, reports, request_metrics
+from flagstaff.history.store.reported_counts import ASKED, NO, VARIANT, YES, CountKey, ReportedCount, hour_start
+from flagstaff.history.store.reports import CountsBound
 from flagstaff.metrics.request_metrics import KEPT
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import FlagPath, open_environment, open_flag
@@ -110,7 +111,7 @@ class ApplicationReports:
         counts = {CountKey(environment, key, "", "", ASKED): count for (environment, key), count in asked.items()}
         async with self.database.write_history() as connection:
             await connections.record_connections(connection, seen)
-            await reports.add_counts(connection, counts, now)
+            await reported_counts.add_counts(connection, counts, now)
         dropped = 0
         for some in _few_at_a_time(reported):
             async with self.database.write_history() as connection:
@@ -137,8 +138,8 @@ class ApplicationReports:
         async with self.database.read() as connection:
             await open_environment(connection, actor, project_id, environment_id, Permission.EVALUATIONS_READ)
         async with self.database.read_history() as connection:
-            found = await reports.sum_counts(connection, environment_id, start, end, SUMS_MAX)
-            dropped = await reports.sum_dropped(connection, environment_id, start, end)
+            found = await reported_counts.sum_counts(connection, environment_id, start, end, SUMS_MAX)
+            dropped = await reported_counts.sum_dropped(connection, environment_id, start, end)
         return Reported(start, end, _by_flag(found), dropped)
 
     async def list_reports(
@@ -149,8 +150,8 @@ class ApplicationReports:
         async with self.database.read() as connection:
             flag = await open_flag(connection, actor, path, Permission.EVALUATIONS_READ)
         async with self.database.read_history() as connection:
-            found = await reports.list_flag_counts(connection, path.environment_id, flag.key, start, end)
-            dropped = await reports.sum_dropped(connection, path.environment_id, start, end)
+            found = await reported_counts.list_flag_counts(connection, path.environment_id, flag.key, start, end)
+            dropped = await reported_counts.sum_dropped(connection, path.environment_id, start, end)
         return Reported(start, end, _by_flag(found), dropped)
 
     async def find_usage(self, actor: Actor, project_id: UUID, environment_id: UUID, days: int) -> Usage:
@@ -161,7 +162,7 @@ class ApplicationReports:
             present = await flags_store.list_keys(connection, environment_id)
         missing = await self._find_missing(environment_id, present, since)
         async with self.database.read_history() as connection:
-            asked = await reports.find_asked(connection, environment_id, since, present)
+            asked = await reported_counts.find_asked(connection, environment_id, since, present)
         return Usage(since, missing, sorted(present - asked))
 
     async def list_missing(self, environment_id: UUID, days: int, most: int) -> list[MissingFlag]:
@@ -177,11 +178,11 @@ class ApplicationReports:
     async def list_asked(self, days: int) -> set[UUID]:
         """The environments of which flags were asked for in the last days."""
         async with self.database.read_history() as connection:
-            return await reports.list_asked_environments(connection, self.now() - timedelta(days=days))
+            return await reported_counts.list_asked_environments(connection, self.now() - timedelta(days=days))
 
     async def _find_missing(self, environment_id: UUID, present: Collection[str], since: datetime) -> list[MissingFlag]:
         async with self.database.read_history() as connection:
-            rows = await reports.list_flags_asked_for(connection, environment_id, since, SUMS_MAX)
+            rows = await reported_counts.list_flags_asked_for(connection, environment_id, since, SUMS_MAX)
         async with self.database.read() as connection:
             archived = await flags_store.list_archived_keys(connection, environment_id)
         asked_by: dict[str, Counter[str]] = {}
@@ -204,17 +205,17 @@ class ApplicationReports:
             raise invalid_field("since", "must be before until")
         if end - start > REPORTED_MAX:
             raise invalid_field("since", f"must be at most {REPORTED_MAX.days} days before until")
-        return _hour_before(start), _hour_before(end) + reports.HOUR
+        return _hour_before(start), _hour_before(end) + reported_counts.HOUR
 
     async def purge(self, now: datetime | None = None) -> None:
         """Delete what is too old by `now`, and what belongs to deleted environments."""
         now = now or self.now()
         async with self.database.write_history() as connection:
-            reported = await reports.list_reported_environments(connection)
+            reported = await reported_counts.list_reported_environments(connection)
             measured = await request_metrics.list_measured_environments(connection)
             await connections.delete_connections_before(connection, now - CONNECTIONS_KEPT)
             await reports.forget_windows(connection, now - reports.WINDOWS_REMEMBERED)
-            await reports.delete_reports_before(connection, now - self.retention)
+            await reported_counts.delete_reports_before(connection, now - self.retention)
             await request_metrics.delete_samples_before(connection, now - min(self.retention, KEPT))
         async with self.database.read() as connection:
             # Read after what was reported, so an environment that is missing here was deleted.
@@ -226,7 +227,7 @@ class ApplicationReports:
             more = True
             while more:
                 async with self.database.write_history() as connection:
-                    more = await reports.delete_first_hour(connection, environment_id)
+                    more = await reported_counts.delete_first_hour(connection, environment_id)
 
 
 def _few_at_a_time(reported: Sequence[Report]) -> Iterator[list[Report]]:

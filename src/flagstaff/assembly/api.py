@@ -15,7 +15,7 @@ from flagstaff.api.invalid import add_problem_handlers
 from flagstaff.api.operations import list_operations
 from flagstaff.api.revisions import RevisionHeader
 from flagstaff.api.unused_tags import UnusedTags
-from flagstaff.applications import applications_routes, callers_routes, exports_routes, request_metrics_routes
+from flagstaff.applications import applications_routes, callers_routes, flag_exports_routes, request_metrics_routes
 from flagstaff.assembly.app import ENDPOINTS
 from flagstaff.assembly.docs import add_docs
 from flagstaff.audit import change_exports_routes, change_summaries_routes, changes_routes, events_routes
@@ -133,7 +133,7 @@ def create_api() -> FastAPI:
         causes_routes,
         impacts_routes,
         request_metrics_routes,
-        exports_routes,
+        flag_exports_routes,
         changes_routes,
         change_exports_routes,
         change_summaries_routes,

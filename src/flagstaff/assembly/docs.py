@@ -59,9 +59,9 @@ class _Document:
         """The document, or 304."""
         if self._tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=self._unchanged)
-        if "gzip" in accepted_encodings(request.headers.get("accept-encoding", "")):
+        if "gzip" in accepted_encodings(request.scope):
             return Response(self._compressed, headers={**self._headers, "content-encoding": "gzip"})
-        return decompressed(self._compressed, self._headers)
+        return decompressed(self._compressed, self._headers, request.scope)
 
 
 def add_docs(app: FastAPI) -> None:

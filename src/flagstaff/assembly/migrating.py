@@ -7,7 +7,7 @@ from flagstaff.database.data_directory import DataDirectory
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
 from flagstaff.database.schema_state import is_supported, require_encoding_of
-from flagstaff.database.sqlite_files import inspect_files
+from flagstaff.database.sqlite.files import inspect_files
 from flagstaff.history.spool import gather_spools
 from flagstaff.settings import Settings
 from flagstaff.values.errors import Code, Error

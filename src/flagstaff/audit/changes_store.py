@@ -21,7 +21,8 @@ from flagstaff.audit.outbox_store import enqueue
 from flagstaff.cluster import messages
 from flagstaff.concurrency.pacing import collect
 from flagstaff.database import tables
-from flagstaff.database.database import Transaction, some_at_a_time
+from flagstaff.database.database import Transaction
+from flagstaff.database.long_lists import some_at_a_time
 from flagstaff.database.revisions_store import advance
 
 _columns = tables.changes.c

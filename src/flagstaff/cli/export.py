@@ -10,7 +10,7 @@ from uuid import UUID
 
 import typer
 
-from flagstaff.applications.exports_service import ExportFormat, Exports
+from flagstaff.applications.flag_exports_service import ExportFormat, FlagExports
 from flagstaff.assembly.bootstrap import open_service
 from flagstaff.settings import Settings
 from flagstaff.values.errors import invalid_field
@@ -42,4 +42,4 @@ def export(
 
 async def _export(project: UUID, environment: str, file_format: ExportFormat) -> Iterator[bytes]:
     async with open_service(Settings.load(os.environ)) as flagstaff:
-        return await Exports(flagstaff.database).export_for_operator(project, environment, file_format)
+        return await FlagExports(flagstaff.database).export_for_operator(project, environment, file_format)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import structlog
 
 from flagstaff import __version__
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE
 from flagstaff.evaluation import loops
 from flagstaff.settings import Settings
 

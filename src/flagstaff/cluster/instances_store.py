@@ -1,10 +1,9 @@
 """The instances on one database: which exist, how each learns of the others' changes, and whether all serve them.
 
 A change is notified in its own transaction, so that none is lost even if its instance is killed. Each other instance
-loads it, and then acknowledges to the one that made it up to which revision it serves the project. Whoever does not is
-asked (questions_store.py). PostgreSQL delivers notifications in the order of their commits: an instance that receives a
-question has received every change before it. All answers and acknowledgements that are ready are sent together, each to
-the instance that waits for it (messages.py).
+loads it, and then acknowledges to the one that made it up to which revision it serves the project (answers_store.py).
+Whoever does not is asked (questions_store.py). PostgreSQL delivers notifications in the order of their commits: an
+instance that receives a question has received every change before it.
 
 Each instance holds a lease, which it renews in the session that listens. A change waits for each instance whose lease
 has not lapsed. One whose own lease has lapsed counts on it again only after it has loaded everything anew.
@@ -24,6 +23,7 @@ from uuid import UUID
 import structlog
 
 from flagstaff.cluster import messages
+from flagstaff.cluster.answers_store import Answers
 from flagstaff.cluster.instance_reports_store import Reporting
 from flagstaff.cluster.instances import LeaseState, ListedInstance
 from flagstaff.cluster.lease import HOLD_SECONDS, LEASE_SECONDS, RENEW_SECONDS
@@ -127,11 +127,16 @@ class Instances:
         self._connected = asyncio.Event()
         self._caught_up = asyncio.Event()  # everything was loaded once in this session: questions are answered
         self._questions = Questions(member.id, read=self._read, send=feed.send, start_task=start_task, clock=clock)
-        self._answering: set[tuple[str, str]] = set()  # the askers and numbers of questions
-        self._answers: list[messages.Asked] = []  # to send
-        self._acknowledgements: dict[tuple[str, UUID], int] = {}  # to send: revisions, by asker and project
         self._acknowledging: Collection[str] = ()  # other instances
-        self._sending_answers = asyncio.Lock()
+        self._answers = Answers(
+            member.id,
+            is_served=serving.is_served,
+            find_served=serving.find_served,
+            find_session=lambda: self._catch_ups if self._caught_up.is_set() else None,
+            find_acknowledging=lambda: self._acknowledging,
+            send=feed.send,
+            start_task=start_task,
+        )
 
     async def follow(self) -> None:
         """Apply the others' changes, answer their questions and renew the lease until the connection is lost.
@@ -349,55 +354,15 @@ class Instances:
                 self._reporting.record_change()
                 place = messages.read_place(project_id, environment_id)
                 self._serving.begin_refresh(*place)
-                self._start_task("acknowledgement", self._acknowledge(asker, place[0]))
+                self._answers.begin_to_acknowledge(asker, place[0])
             case ["served", instance, asker, *acknowledged]:
                 for project, revision in messages.read_acknowledged(acknowledged) if asker == own else ():
                     self._questions.record_served(instance, project, revision)
             case ["question", asker, numbers, *project_ids]:
                 for asked, project in messages.read_question(asker, numbers, project_ids):
-                    self._begin_to_answer(asked, project)
+                    self._answers.begin_to_answer(asked, project)
             case ["answer", instance, asker, numbers]:
                 for number in numbers.split(",") if asker == own else ():
                     self._questions.record_answer(instance, number)
             case _:
                 raise ValueError(words)
-
-    def _begin_to_answer(self, asked: messages.Asked, project_id: UUID) -> None:
-        if (asked.asker, asked.number) not in self._answering:  # it is asked again while the answer is being found
-            self._answering.add((asked.asker, asked.number))
-            self._start_task("answer", self._answer(asked, project_id))
-
-    async def _answer(self, asked: messages.Asked, project_id: UUID) -> None:
-        """Answer that this instance serves the project's committed state; if it does not, send nothing."""
-        try:
-            # Unless it has caught up, it may have missed changes; the question is asked again.
-            if self._caught_up.is_set() and await self._serving.is_served(project_id) and self._caught_up.is_set():
-                self._answers.append(asked)
-                await self._send_answers()
-        except driver_errors.raw_errors(Error) as error:
-            log.warning("answer_not_sent", error=type(error).__name__)  # the connection is made again
-        finally:
-            self._answering.discard((asked.asker, asked.number))
-
-    async def _acknowledge(self, asker: str, project_id: UUID) -> None:
-        """Tell who has made a change up to which revision this instance serves the project, when it has loaded it.
-
-        If it does not, nothing is sent, and the asker asks.
-        """
-        catch_ups = self._catch_ups  # what was loaded in an earlier session may have been lost by the database since
-        try:
-            revision = await self._serving.find_served(project_id) if self._caught_up.is_set() else None
-            if revision is not None and self._caught_up.is_set() and catch_ups == self._catch_ups:
-                self._acknowledgements[asker, project_id] = revision
-                await self._send_answers()
-        except driver_errors.raw_errors(Error) as error:
-            log.warning("acknowledgement_not_sent", error=type(error).__name__)
-
-    async def _send_answers(self) -> None:
-        """Send in one statement all that was found while the statement before was under way."""
-        async with self._sending_answers:
-            sent = messages.answers(self._member.id, self._answers, self._acknowledging)
-            sent += messages.acknowledgements(self._member.id, self._acknowledgements)
-            self._answers, self._acknowledgements = [], {}
-            if sent:
-                await self._feed.send(sent)

@@ -1,7 +1,7 @@
-"""Engines, pools and transactions. Each use case is one transaction, whose changes are announced after the commit."""
+"""Transactions. Each use case is one, whose changes are announced after the commit."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -11,10 +11,8 @@ from contextlib import (
 )
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from itertools import chain, islice
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeVar
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -25,15 +23,13 @@ from flagstaff.audit.changes import Change, Committed
 from flagstaff.database import dialect, driver_errors, tables
 from flagstaff.database.commits import record_commit
 from flagstaff.database.driver_errors import translated_errors
+from flagstaff.database.engines import postgresql_engines, sqlite_engines
 from flagstaff.database.health import CONFIGURATION, HISTORY, StoreHealth
 from flagstaff.database.reach import Reach
 from flagstaff.database.revisions_store import FOUND, forget_found, record_committed
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
-from flagstaff.database.turns import Turns
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.turns import Turns
 from flagstaff.values.errors import Code, Error, unavailable, unconfirmed
-from flagstaff.values.lists import parts_of
-
-T = TypeVar("T")
 
 Connection = AsyncConnection  # services pass it through without using it
 
@@ -57,8 +53,6 @@ _OF_NO_STATE = frozenset(
     }
 )
 
-_ROWS_AT_ONCE = 16
-_VALUES_AT_ONCE = 250  # of a statement: SQLAlchemy writes a parameter for each, which takes microseconds
 _touch_configuration = sa.text("UPDATE alembic_version SET version_num = version_num")
 _layouts = tables.layouts
 _touch_history = (
@@ -113,30 +107,12 @@ class Database:
         """Opens no connection yet. `url` is a PostgreSQL server's; None means SQLite in the data directory."""
         self.is_postgresql = url is not None and dialect.is_postgresql(url)
         if url is not None and self.is_postgresql:
-            from flagstaff.database import postgresql  # noqa: PLC0415 -- see dialect.py
-
-            engine = postgresql.make_engine(url, limits_idle_writes=True)
-            self._writer = self._history_writer = engine
-            self._reader = self._history_reader = engine.execution_options(isolation_level="REPEATABLE READ")
-            self._querier = dialect.without_transactions(engine)
-            self.reach: Reach | None = Reach(engine)
+            self._engines = postgresql_engines(url)
+            self.reach: Reach | None = Reach(self._engines.writer)
             self._turns: Turns | None = None
         else:
+            self._engines = sqlite_engines(data_directory)
             self.reach, self._turns = None, Turns()
-            configuration, history = data_directory / CONFIGURATION_FILE, data_directory / HISTORY_FILE
-            self._reader = dialect.sqlite_engine(configuration, write=False, synchronous="FULL")
-            self._querier = dialect.without_transactions(
-                dialect.sqlite_engine(configuration, write=False, synchronous="FULL", is_quick=True)
-            )
-            self._writer = dialect.sqlite_engine(configuration, write=True, synchronous="FULL")
-            # The history has its own file, in which its tables have no schema.
-            options = {"schema_translate_map": {"history": None}}
-            self._history_reader = dialect.sqlite_engine(history, write=False, synchronous="NORMAL").execution_options(
-                **options
-            )
-            self._history_writer = dialect.sqlite_engine(history, write=True, synchronous="NORMAL").execution_options(
-                **options
-            )
         self.health = StoreHealth(is_postgresql=self.is_postgresql)
         self._directory = data_directory
         self._files: dict[str, tuple[int, int] | None] = {}
@@ -177,14 +153,14 @@ class Database:
 
         Inside `shared_transaction` it is that transaction's, and sees what was written in it.
         """
-        return self._reading(self._reader)
+        return self._reading(self._engines.reader)
 
     def query(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A connection for a single statement, which sees one consistent state of the configuration by itself.
 
         A transaction around it would take two more round trips. Inside `shared_transaction` it is that of `read`.
         """
-        return self._reading(self._querier)
+        return self._reading(self._engines.querier)
 
     @asynccontextmanager
     async def _reading(self, engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
@@ -217,7 +193,7 @@ class Database:
         try:
             with self.health.watching(CONFIGURATION, writes=True), translated_errors():
                 self.require_files(CONFIGURATION_FILE)
-                async with self._turn(), self._begin(self._writer) as connection:
+                async with self._turn(), self._begin(self._engines.writer) as connection:
                     transaction = begun = Transaction(connection, self.instance)
                     await connection.execution_options(**{FOUND: transaction.found})
                     yield transaction
@@ -280,7 +256,7 @@ class Database:
     async def read_history(self) -> AsyncIterator[AsyncConnection]:
         """A connection that reads the history in one consistent state."""
         with self.health.watching(HISTORY), translated_errors():
-            async with self._begin(self._history_reader) as connection:
+            async with self._begin(self._engines.history_reader) as connection:
                 yield connection
 
     @asynccontextmanager
@@ -288,7 +264,7 @@ class Database:
         """A transaction on the history. It never waits for a transaction on the configuration."""
         with self.health.watching(HISTORY, writes=True), translated_errors():
             self.require_files(HISTORY_FILE)
-            async with self._begin(self._history_writer) as connection:
+            async with self._begin(self._engines.history_writer) as connection:
                 yield connection
                 record_commit()
 
@@ -329,11 +305,8 @@ class Database:
     async def close(self) -> None:
         """Close every pool."""
         async with AsyncExitStack() as stack:
-            for engine in self._engines():
+            for engine in set(self._engines):
                 stack.push_async_callback(engine.dispose)
-
-    def _engines(self) -> set[AsyncEngine]:
-        return {self._reader, self._querier, self._writer, self._history_reader, self._history_writer}
 
 
 @asynccontextmanager
@@ -345,29 +318,6 @@ async def attempt(transaction: Transaction, *, keep: bool) -> AsyncIterator[None
         if not keep:
             forget_found(transaction.connection)
             await savepoint.rollback()
-
-
-async def write_many(connection: AsyncConnection, statement: sa.Insert, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Insert many rows, some at a time, so that evaluations are answered in between."""
-    for some in some_at_a_time(rows):
-        await connection.execute(statement, some)
-
-
-async def read_many(
-    connection: AsyncConnection, statement: sa.Select[Any], name: str, values: Collection[Any], **others: object
-) -> Iterator[sa.Row[Any]]:
-    """The rows that a statement has for a long list of values, which is its parameter with this name."""
-    found = [
-        await connection.execute(statement, {name: some, **others}) for some in parts_of(list(values), _VALUES_AT_ONCE)
-    ]
-    return chain.from_iterable(found)
-
-
-def some_at_a_time(items: Iterable[T]) -> Iterator[list[T]]:
-    """Items in lists that are short enough for one statement."""
-    left = iter(items)
-    while some := list(islice(left, _ROWS_AT_ONCE)):
-        yield some
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

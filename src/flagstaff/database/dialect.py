@@ -13,7 +13,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from flagstaff.database import sqlite_driver, sqlite_files
+from flagstaff.database.sqlite.connection_thread import BEGIN_TO_WRITE
+from flagstaff.database.sqlite.driver import create_engine
+from flagstaff.database.sqlite.files import existing
 
 READERS = 4
 _READERS_NICENESS = 5
@@ -36,9 +38,9 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str, is_quick: bool =
     Writers share one connection and take the file's write lock when they begin, so that no transaction fails half-way
     because it cannot get the lock. Readers see the state at their first query and never wait.
     """
-    engine = sqlite_driver.create_engine(
+    engine = create_engine(
         # Only migrations create the file: an empty one in place of one that is gone would hide the loss.
-        sqlite_files.existing(path),
+        existing(path),
         # Three threads that read long lists would otherwise get most of a core that they share with the event loop.
         # Quick reads, for which changes and requests wait, would in turn wait for all that other workers do.
         niceness=0 if write or is_quick else _READERS_NICENESS,
@@ -64,7 +66,7 @@ def sqlite_engine(path: Path, *, write: bool, synchronous: str, is_quick: bool =
     def begin(connection: sa.Connection) -> None:
         if _WITHOUT_TRANSACTIONS not in connection.get_execution_options():
             driver: Any = connection.connection.driver_connection
-            driver.begin(sqlite_driver.BEGIN_TO_WRITE if write else "BEGIN")
+            driver.begin(BEGIN_TO_WRITE if write else "BEGIN")
 
     @sa.event.listens_for(engine.sync_engine, "invalidate")
     def end(connection: Any, _record: Any, _error: Any) -> None:
@@ -113,7 +115,7 @@ def migrating_engine(
 
 
 def _migrating_sqlite_engine(configuration: Path, history: Path, journal_mode: str) -> AsyncEngine:
-    engine = sqlite_driver.create_engine(configuration, poolclass=sa.pool.NullPool)
+    engine = create_engine(configuration, poolclass=sa.pool.NullPool)
 
     # Foreign keys are not enforced here: altering a table in SQLite drops and rebuilds it, which must not cascade.
     @sa.event.listens_for(engine.sync_engine, "connect")

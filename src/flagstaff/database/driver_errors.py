@@ -10,7 +10,8 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
-from flagstaff.database import sqlite_files, tables
+from flagstaff.database import tables
+from flagstaff.database.sqlite import files
 from flagstaff.values.errors import Code, Error, not_found, unavailable
 
 log = structlog.get_logger(__name__)
@@ -150,7 +151,7 @@ def is_missing_object(error: Exception) -> bool:
 def is_damage(error: BaseException | None) -> bool:
     """Return whether an error means that the database has found its own data damaged."""
     cause = _driver_error(error)
-    return _sqlstate(cause) in _DAMAGE_CODES or sqlite_files.is_damage(cause)
+    return _sqlstate(cause) in _DAMAGE_CODES or files.is_damage(cause)
 
 
 def lacks_tables(error: BaseException | None) -> bool:

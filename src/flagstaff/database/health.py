@@ -7,7 +7,7 @@ from pathlib import Path
 import structlog
 
 from flagstaff.database import driver_errors
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE, inspect_files, unusable_history
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE, inspect_files, unusable_history
 from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Code, Error, unavailable
 

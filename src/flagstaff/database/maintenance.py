@@ -12,7 +12,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from flagstaff.database import sqlite_driver
+from flagstaff.database.sqlite.driver import create_engine
 from flagstaff.values.errors import Code, Error
 
 _LOCK_SECONDS = 30
@@ -42,7 +42,7 @@ async def _frozen_sqlite(configuration: Path, history: Path) -> AsyncIterator[As
     for path in (configuration, history):
         if not path.exists():
             raise Error(Code.NOT_FOUND, f"There is no database: {path} does not exist.")
-    engine = sqlite_driver.create_engine(_read_only(configuration), poolclass=sa.pool.NullPool)
+    engine = create_engine(_read_only(configuration), poolclass=sa.pool.NullPool)
 
     @sa.event.listens_for(engine.sync_engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:

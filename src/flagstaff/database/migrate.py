@@ -26,7 +26,7 @@ from flagstaff.database.schema_state import (
     present_revision,
     require_encoding,
 )
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE, inspect_files
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE, inspect_files
 from flagstaff.values.errors import Code, Error, unavailable
 
 Result = TypeVar("Result")

@@ -16,7 +16,7 @@ from flagstaff.database.files import sync_directory
 from flagstaff.database.health import HISTORY
 from flagstaff.database.migrate import migrate, migrate_connection, run_on_postgresql
 from flagstaff.database.schema_state import known_revisions, missing_tables, present_revision
-from flagstaff.database.sqlite_files import COMPANIONS, HISTORY_FILE, Files, State, find_damage, inspect_files
+from flagstaff.database.sqlite.files import COMPANIONS, HISTORY_FILE, Files, State, find_damage, inspect_files
 from flagstaff.values.errors import Code, Error
 
 

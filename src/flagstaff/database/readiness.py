@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flagstaff.database.database import Database
 from flagstaff.database.health import CONFIGURATION, HISTORY
 from flagstaff.database.schema_state import find_missing_tables, is_supported
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.values.errors import Code, Error
 
 DATABASE_SECONDS = 5.0  # a database that takes longer to answer hangs

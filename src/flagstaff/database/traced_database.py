@@ -27,7 +27,7 @@ class TracedDatabase(Database):
         super().__init__(url, data_directory)
         self._tracing = tracing
         # With PostgreSQL, all others are views of this one, and share its listeners.
-        for engine in {self._writer} if self.is_postgresql else self._engines():
+        for engine in {self._engines.writer} if self.is_postgresql else set(self._engines):
             _listen(engine.sync_engine, "postgresql" if self.is_postgresql else "sqlite", tracing)
 
     @asynccontextmanager

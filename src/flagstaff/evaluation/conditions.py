@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from flagstaff.evaluation.attributes import Form, Readings, read
-from flagstaff.evaluation.operators import Test, compared_texts, compile_test
+from flagstaff.evaluation.operators import (
+    MET_BY_HIGHEST,
+    MET_BY_LOWEST,
+    Test,
+    compared_texts,
+    compile_test,
+)
 from flagstaff.flags.targeting.conditions import (
     Condition,
     InvalidConditionError,
@@ -20,9 +26,6 @@ from flagstaff.flags.targeting.conditions import (
 from flagstaff.flags.targeting.operators import MAY_BE_EMPTY, Operator
 
 Result = TypeVar("Result")
-
-_ABOVE = frozenset({Operator.GT, Operator.GTE, Operator.AFTER, Operator.SEMVER_GT, Operator.SEMVER_GTE})
-_BELOW = frozenset({Operator.LT, Operator.LTE, Operator.BEFORE, Operator.SEMVER_LT, Operator.SEMVER_LTE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +84,10 @@ def compiling_condition(condition: Condition) -> Generator[None, None, CompiledC
     met, missing = not_in == condition.negate, not_in and not condition.negate
     if condition.operator in MAY_BE_EMPTY:
         decide = _look_up(frozenset(compared_texts(condition)), met=met, missing=missing)
-    elif condition.operator in _ABOVE or condition.operator in _BELOW:
-        place = -1 if condition.operator in _ABOVE else 0
-        decide = _compare(test, place, met=met, missing=missing)
+    elif condition.operator in MET_BY_HIGHEST:
+        decide = _compare(test, -1, met=met, missing=missing)
+    elif condition.operator in MET_BY_LOWEST:
+        decide = _compare(test, 0, met=met, missing=missing)
     else:
         decide = _decide(test, met=met, missing=missing)
     return CompiledCondition(condition.attribute, form, decide)

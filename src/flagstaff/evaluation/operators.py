@@ -40,6 +40,9 @@ _COMPARISONS: MappingProxyType[Operator, tuple[tuple[Form, str], Callable[[Any, 
         Operator.SEMVER_LTE: (_VERSION, operator.ge),
     }
 )
+MET_BY_HIGHEST = frozenset(each for each, (_, compare) in _COMPARISONS.items() if compare in (operator.lt, operator.le))
+"""The operators that a list meets if its highest element does."""
+MET_BY_LOWEST = frozenset(each for each, (_, compare) in _COMPARISONS.items() if compare in (operator.gt, operator.ge))
 FEW, FEW_CONTAINED = 4, 64  # so many values are found faster, or as fast, one by one
 _HEAD_LENGTH = 4
 _PREFIX_LENGTH = re.compile("[0-9]{1,3}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from flagstaff.flags.flags import Rule, RuleType
 from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import COMPARES_TEXT, Operator
+from flagstaff.flags.targeting.operators import VALUE_TYPES, Operator, ValueType
 from flagstaff.flags.targeting.segments import Segment
 
 CountInstructions = Callable[[Condition], int]
@@ -20,8 +20,6 @@ _SINGLE = frozenset({"user_id", "user_email", "email_domain", "environment", "cu
 """The attributes that never are lists."""
 _IGNORING_CASE = frozenset({"user_email", "email_domain"})
 _LIST, _SEARCHED_LIST = 100, 16
-_NUMBERS = frozenset({Operator.EQ, Operator.GT, Operator.GTE, Operator.LT, Operator.LTE})
-_MOMENTS = frozenset({Operator.BEFORE, Operator.AFTER})
 
 _CONDITION = 0.2
 _RULE_BY_CONDITIONS, _RULE = 0.7, 0.4  # found by what holds, or by the user's id or email
@@ -112,10 +110,8 @@ class Work:
                 return 0.1 + texts * 0.01
             case Operator.STARTS_WITH | Operator.ENDS_WITH:
                 return 0.6 + texts * (0.12 if len(values) <= _FEW else 0.5)
-            case Operator.CONTAINS if len(values) <= _FEW_CONTAINED:
-                return texts * 0.25 + sum(texts * 0.05 + long * min(3 + 0.15 * len(value), 45) for value in values)
             case Operator.CONTAINS:
-                return long * 700
+                return _search(values, texts, long)
             case Operator.MATCHES:
                 return (1 if single else _SEARCHED_LIST) * 1.4 + 5.8 * self.instructions(condition)
             case Operator.IN_NETWORK:
@@ -125,21 +121,26 @@ class Work:
                 return texts * 0.06
             case Operator.SEMVER_EQ:
                 return 4 + texts * 0.06
-        return 0.6 if condition.operator in _NUMBERS | _MOMENTS else 4
+            case Operator.GT | Operator.GTE | Operator.LT | Operator.LTE | Operator.BEFORE | Operator.AFTER:
+                return 0.6
+            case Operator.SEMVER_GT | Operator.SEMVER_GTE | Operator.SEMVER_LT | Operator.SEMVER_LTE:
+                return 4
+
+
+def _search(values: Sequence[str], texts: int, long: int) -> float:
+    """Return the cost of looking for values inside texts."""
+    if len(values) > _FEW_CONTAINED:
+        return long * 700
+    return texts * 0.25 + sum(texts * 0.05 + long * min(3 + 0.15 * len(value), 45) for value in values)
 
 
 def _form(condition: Condition) -> tuple[str, bool]:
     """The form in which an attribute is read, and whether it is in lower case."""
-    operator = condition.operator
-    if operator in COMPARES_TEXT:
-        if operator is Operator.MATCHES:
-            return "searched", False
-        return "text", condition.case_insensitive or condition.attribute in _IGNORING_CASE
-    if operator in _NUMBERS:
-        return "number", False
-    if operator in _MOMENTS:
-        return "moment", False
-    return "address" if operator is Operator.IN_NETWORK else "version", False
+    value_type = VALUE_TYPES[condition.operator]
+    if condition.operator is Operator.MATCHES:
+        return "searched", False
+    ignores_case = condition.case_insensitive or condition.attribute in _IGNORING_CASE
+    return value_type, value_type is ValueType.TEXT and ignores_case
 
 
 def computing_work(

@@ -12,8 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.concurrency.pacing import collect
 from flagstaff.database import tables
-from flagstaff.database.database import read_many, some_at_a_time, write_many
 from flagstaff.database.driver_errors import unique_or
+from flagstaff.database.long_lists import read_many, some_at_a_time, write_many
 from flagstaff.database.resources import Resource
 from flagstaff.database.windows import ByCode, Listing, containing
 from flagstaff.flags.flags import Fallthrough, Flag

@@ -6,7 +6,7 @@ a page of another site must make the browser send requests in someone's name. It
 
 import re
 
-from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipResponder
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _LEAST_BYTES = 1_024  # less fits into one packet
@@ -17,17 +17,13 @@ _ACCEPTED_MAX_LENGTH = 500  # browsers send about 30, and parsing it takes time
 
 
 class Compression:
-    """Starlette's middleware, which compresses piece by piece, for clients that accept it. Events stay as they are."""
+    """Compresses with Starlette, piece by piece. Events stay as they are.
+
+    Starlette's middleware would read only the first of several `Accept-Encoding` headers, so it does not decide here.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._compressed = GZipMiddleware(
-            app,
-            minimum_size=_LEAST_BYTES,
-            compresslevel=_LEVEL,
-            thread_minimum_size=_MOST_BYTES_AT_ONCE,
-            exclude_content_types=_NOT_TEXT,
-        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not _may_be_compressed(scope):
@@ -39,11 +35,20 @@ class Compression:
                 _weaken_tag(message)
             await send(message)
 
-        await self._compressed(scope, receive, send_on)
+        compressed = GZipResponder(
+            self._app,
+            _LEAST_BYTES,
+            compresslevel=_LEVEL,
+            thread_minimum_size=_MOST_BYTES_AT_ONCE,
+            exclude_content_types=_NOT_TEXT,
+        )
+        await compressed(scope, receive, send_on)
 
 
-def accepted_encodings(header: str) -> set[str]:
-    """The encodings that a client accepts: those in the header without `q=0`; none if it is unusually long."""
+def accepted_encodings(scope: Scope) -> set[str]:
+    """The encodings that a client accepts: those in its headers without `q=0`; none if these are unusually long."""
+    values = (value for name, value in scope["headers"] if name == b"accept-encoding")
+    header = b",".join(values).decode("latin-1")
     found: set[str] = set()
     if len(header) > _ACCEPTED_MAX_LENGTH:
         return found
@@ -58,8 +63,7 @@ def _may_be_compressed(scope: Scope) -> bool:
     """Return whether the client accepts it. HTTP/1.0 needs a length or the connection's end, not uvicorn's chunks."""
     if scope["method"] == "HEAD" or scope.get("http_version") == "1.0":
         return False
-    values = (value for name, value in scope["headers"] if name == b"accept-encoding")
-    return "gzip" in accepted_encodings(b",".join(values).decode("latin-1"))
+    return "gzip" in accepted_encodings(scope)
 
 
 def _weaken_tag(head: Message) -> None:

@@ -3,7 +3,8 @@
 import zlib
 from collections.abc import AsyncIterator, Mapping
 
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Scope
 
 from flagstaff.concurrency.pacing import Turns
 
@@ -11,10 +12,13 @@ _PIECE_BYTES = 8 * 1024  # become up to 150 kB, which take a quarter of a millis
 _GZIP = 31  # zlib's word for it
 
 
-def decompressed(compressed: bytes, headers: Mapping[str, str]) -> StreamingResponse:
-    """A response with the content, which is decompressed as it is sent, in pieces."""
+def decompressed(compressed: bytes, headers: Mapping[str, str], scope: Scope) -> Response:
+    """The response to a GET request with the content, which is decompressed as it is sent, in pieces, or to HEAD."""
     length = int.from_bytes(compressed[-4:], "little")  # RFC 1952, 2.3.1
-    return StreamingResponse(_pieces(compressed), headers={**headers, "content-length": str(length)})
+    headers = {**headers, "content-length": str(length)}
+    return (
+        Response(headers=headers) if scope["method"] == "HEAD" else StreamingResponse(_pieces(compressed), 200, headers)
+    )
 
 
 async def _pieces(compressed: bytes) -> AsyncIterator[bytes]:

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils.compat import uuid7
 
 from flagstaff.database import tables
-from flagstaff.database.database import write_many
+from flagstaff.database.long_lists import write_many
 from flagstaff.notifications.notifications import HELD_FOR, MAILS_PER_HOUR, Kind
 from flagstaff.notifications.unsubscribing import Recipient
 

@@ -22,7 +22,8 @@ from flagstaff.metrics.request_metrics import MEASURES, RequestKind, Series
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import open_member
 from flagstaff.projects.permissions import Permission, require
-from flagstaff.releases.releases import AHEAD_MAX, NAMED_RULES, Release, Step, Threshold, arms_of, plan, read_rule
+from flagstaff.releases.plans import AHEAD_MAX, NAMED_RULES, Step, Threshold, plan, read_rule
+from flagstaff.releases.releases import Release, arms_of
 from flagstaff.values.errors import Error, invalid_field
 
 

@@ -20,7 +20,8 @@ from flagstaff.projects import projects_store
 from flagstaff.projects.access import FlagPath, scope_of
 from flagstaff.releases import releases_store
 from flagstaff.releases.judging import Verdict
-from flagstaff.releases.releases import Action, Alarm, Release, State, record_of
+from flagstaff.releases.plans import Action
+from flagstaff.releases.releases import Alarm, Release, State, record_of
 from flagstaff.releases.statistics import split
 from flagstaff.releases.wording import SPLIT_WRONG, say_guard, say_threshold
 from flagstaff.values.moments import later_than

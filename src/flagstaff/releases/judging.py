@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from flagstaff.metrics.metrics import Better, Kind, Metric
 from flagstaff.releases.observations import Cell, Observations
-from flagstaff.releases.releases import Applied, Guard, Release
+from flagstaff.releases.plans import Guard
+from flagstaff.releases.releases import Applied, Release
 from flagstaff.releases.statistics import binary, means, split
 from flagstaff.releases.statistics.binary import EventSplit
 from flagstaff.releases.statistics.means import MeanSplit, Moments

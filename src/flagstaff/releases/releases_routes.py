@@ -18,7 +18,8 @@ from flagstaff.http.responses import json_array_response
 from flagstaff.http.services import service
 from flagstaff.projects.permissions import Permission
 from flagstaff.projects.preconditions import Precondition
-from flagstaff.releases.releases import Release, WhenLate
+from flagstaff.releases.plans import WhenLate
+from flagstaff.releases.releases import Release
 from flagstaff.releases.releases_schemas import NewRelease, NewSchedules
 from flagstaff.releases.releases_service import Releases
 from flagstaff.releases.releases_view_schemas import ReleaseOut, view_release

@@ -28,7 +28,7 @@ from flagstaff.flags.bulk_actions import FLAGS_MAX
 from flagstaff.flags.targeting.condition_schemas import Conditions
 from flagstaff.flags.variant_schemas import Prerequisites, Variants
 from flagstaff.metrics.request_metrics import LABELS_MAX, Measure, MeasureName
-from flagstaff.releases.releases import (
+from flagstaff.releases.plans import (
     AFTER_SECONDS_MAX,
     FALSE_ALARM_RATE,
     GUARDS_MAX,

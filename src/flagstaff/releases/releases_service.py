@@ -20,17 +20,8 @@ from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.releases import releases_store
 from flagstaff.releases.creation_checks import require_applicable, require_metrics, require_reported, require_times
 from flagstaff.releases.guardian import write_release
-from flagstaff.releases.releases import (
-    APPLIED_MAX,
-    Applied,
-    Plan,
-    Release,
-    State,
-    Step,
-    WhenLate,
-    arms_of,
-    record_of,
-)
+from flagstaff.releases.plans import Plan, Step, WhenLate
+from flagstaff.releases.releases import APPLIED_MAX, Applied, Release, State, arms_of, record_of
 from flagstaff.values.errors import Code, Error
 from flagstaff.values.lists import WHOLE, Window
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -13,19 +13,8 @@ from flagstaff.database import tables
 from flagstaff.database.clock import DatabaseNow
 from flagstaff.database.windows import Listing
 from flagstaff.metrics.request_metrics import Measure
-from flagstaff.releases.releases import (
-    OPEN_STATES,
-    Action,
-    Alarm,
-    Applied,
-    Arms,
-    Guard,
-    Release,
-    State,
-    Step,
-    Threshold,
-    WhenLate,
-)
+from flagstaff.releases.plans import Action, Guard, Step, Threshold, WhenLate
+from flagstaff.releases.releases import OPEN_STATES, Alarm, Applied, Arms, Release, State
 from flagstaff.values.errors import not_found
 from flagstaff.values.lists import WHOLE, Window
 from flagstaff.values.moments import format_moment
@@ -65,41 +54,12 @@ _observed = sa.select(_columns.id, _columns.updated_at).where(
 _with_thresholds = sa.select(tables.releases).where(
     _columns.state.in_((State.RUNNING, State.PAUSED)), sa.cast(_columns.thresholds, sa.Text) != "[]"
 )
-_made_since = (
-    sa.select(
-        _changes.id,
-        _changes.action,
-        _changes.resource_id,
-        _changes.before,
-        _changes.after,
-        _changes.actor_email,
-        _changes.release,
-    )
-    .where(_changes.flag_id == sa.bindparam("flag"), _changes.id > sa.bindparam("mark"))
-    .order_by(_changes.id)
-    .limit(sa.bindparam("limit", type_=sa.Integer))
-)
 _watching = (
     sa.select(_flags.key, _columns.guards)
     .join_from(tables.releases, tables.flags, _columns.flag_id == _flags.id)
     .where(_columns.project_id == sa.bindparam("project"), _is_open)
     .order_by(_flags.key)
 )
-_latest_change = sa.select(sa.func.coalesce(sa.func.max(_changes.id), 0)).where(
-    _changes.flag_id == sa.bindparam("flag")
-)
-
-
-class MadeChange(NamedTuple):
-    """A change of a flag or of its rules; `release_id` is the release that made it, if one did."""
-
-    number: int
-    action: str
-    resource_id: UUID
-    before: Mapping[str, Any] | None
-    after: Mapping[str, Any] | None
-    actor_email: str | None
-    release_id: UUID | None
 
 
 async def read_clock(connection: AsyncConnection) -> datetime:
@@ -157,17 +117,6 @@ async def list_observed(connection: AsyncConnection) -> dict[UUID, datetime]:
 async def list_with_thresholds(connection: AsyncConnection) -> list[Release]:
     """The releases that have begun, have not ended, and have thresholds."""
     return [_from_row(row) for row in await connection.execute(_with_thresholds)]
-
-
-async def list_made_since(connection: AsyncConnection, flag_id: UUID, mark: int, limit: int) -> list[MadeChange]:
-    """The changes of a flag and its rules with higher numbers, oldest first."""
-    rows = await connection.execute(_made_since, {"flag": flag_id, "mark": mark, "limit": limit})
-    return [MadeChange(*row[:6], UUID(row.release["id"]) if row.release else None) for row in rows]
-
-
-async def find_latest_change(connection: AsyncConnection, flag_id: UUID) -> int:
-    """The number of the latest change of a flag and its rules; 0 if there is none."""
-    return int((await connection.execute(_latest_change, {"flag": flag_id})).scalar_one())
 
 
 async def list_watched(connection: AsyncConnection, project_id: UUID, metric: str) -> Sequence[str]:

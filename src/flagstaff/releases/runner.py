@@ -20,23 +20,14 @@ from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.metrics import metrics_store
 from flagstaff.projects import projects_store
 from flagstaff.projects.access import FlagPath
-from flagstaff.releases import observations_store, releases_store
+from flagstaff.releases import flag_changes_store, observations_store, releases_store
+from flagstaff.releases.flag_changes_store import MadeChange
 from flagstaff.releases.guardian import actor_of, write_release
 from flagstaff.releases.judging import find_hold
 from flagstaff.releases.observations import Observations
 from flagstaff.releases.observer import begin_observing
-from flagstaff.releases.releases import (
-    LATE_AFTER,
-    NAMED_RULES,
-    Applied,
-    Release,
-    State,
-    WhenLate,
-    arms_of,
-    read_changes,
-    read_rule,
-)
-from flagstaff.releases.releases_store import MadeChange
+from flagstaff.releases.plans import NAMED_RULES, WhenLate, read_changes, read_rule
+from flagstaff.releases.releases import LATE_AFTER, Applied, Release, State, arms_of
 from flagstaff.values.errors import Code, Error
 
 log = structlog.get_logger(__name__)
@@ -126,7 +117,7 @@ class Runner:
             return
         path = FlagPath(release.project_id, release.environment_id, release.flag_id)
         flag = await flags_store.get_flag(connection, release.project_id, release.environment_id, release.flag_id)
-        made = await releases_store.list_made_since(connection, release.flag_id, release.mark, _CHANGES_AT_ONCE)
+        made = await flag_changes_store.list_made_since(connection, release.flag_id, release.mark, _CHANGES_AT_ONCE)
         clock = await releases_store.read_clock(connection)
         conflict = find_conflict(release, made)
         if conflict is not None and release.state is not State.PAUSED:
@@ -231,7 +222,7 @@ class Runner:
 
 async def _has_work(connection: Connection, release: Release, counted: Observations | None) -> bool:
     """Return whether there is something to write: somebody has changed the flag, or a step or the end has come."""
-    if await releases_store.list_made_since(connection, release.flag_id, release.mark, 1):
+    if await flag_changes_store.list_made_since(connection, release.flag_id, release.mark, 1):
         return True
     clock = await releases_store.read_clock(connection)
     if release.next_step is None:

@@ -14,7 +14,8 @@ from flagstaff.database.database import Connection, Database
 from flagstaff.history.store import request_metrics
 from flagstaff.metrics.request_metrics import MEASURES, RequestKind, has_labels, measure_of, of_latest_kind
 from flagstaff.releases import releases_store
-from flagstaff.releases.releases import Release, Threshold
+from flagstaff.releases.plans import Threshold
+from flagstaff.releases.releases import Release
 from flagstaff.values.errors import Code, Error
 
 WATCH_SECONDS = 2.0

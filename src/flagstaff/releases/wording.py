@@ -8,7 +8,8 @@ from flagstaff.metrics.metrics import Kind, Metric
 from flagstaff.metrics.request_metrics import Measure
 from flagstaff.releases.judging import Judgement, event_splits, mean_splits
 from flagstaff.releases.observations import Observations
-from flagstaff.releases.releases import Alarm, Applied, Threshold
+from flagstaff.releases.plans import Threshold
+from flagstaff.releases.releases import Alarm, Applied
 from flagstaff.releases.statistics.means import Moments
 
 MEASURE_WORDS = {

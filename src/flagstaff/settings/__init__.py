@@ -1,6 +1,7 @@
 """Settings, which are read from the environment and checked at start. Imports nothing else of Flagstaff."""
 
-from flagstaff.settings.model import SettingRow, Settings, SettingsError
+from flagstaff.settings.environment import SettingsError
+from flagstaff.settings.model import SettingRow, Settings
 from flagstaff.settings.values import (
     CommonPasswords,
     HistoryAttributes,

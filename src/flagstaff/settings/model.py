@@ -1,16 +1,15 @@
-"""All settings in one frozen object. An invalid one stops the start with one line that shows no secret."""
+"""All settings in one frozen object: each with its variable, its default and its meaning."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from flagstaff.settings import values
 from flagstaff.settings.clickhouse import parse_clickhouse_table, parse_clickhouse_url
+from flagstaff.settings.environment import read_settings, variable_of
 from flagstaff.settings.providers import Provider, parse_providers
 from flagstaff.settings.valkey import parse_valkey_url
 from flagstaff.settings.values import (
@@ -25,17 +24,6 @@ from flagstaff.settings.values import (
 )
 from flagstaff.settings.webhooks import Proxy, parse_ports, parse_proxy, parse_readable_file
 from flagstaff.values.quotas import CharactersQuota, Quota, WorkQuota
-
-PREFIX = "FLAGSTAFF_"
-SECRET_FILE_MAX_BYTES = 64 * 1024
-# Settings of the previous release that are ignored, so that it can be upgraded with them set.
-_REMOVED = frozenset({f"{PREFIX}EVALUATE_LANE"})
-
-Field = dataclasses.Field[Any]
-
-
-class SettingsError(Exception):
-    """A setting is invalid. The message is one line: which variable is wrong, why, and what is accepted."""
 
 
 class SettingRow(NamedTuple):
@@ -441,12 +429,7 @@ class Settings:
     @classmethod
     def load(cls, environ: Mapping[str, str]) -> "Settings":
         """Read and check every setting; an empty variable counts as unset. Raises SettingsError."""
-        given = {name: text.strip() for name, text in environ.items() if text.strip()}
-        read: dict[str, Any] = {}
-        for setting in dataclasses.fields(cls):
-            read[setting.name] = _value(setting, given, read)
-        _refuse_unknown_names(given)
-        return cls(**read)
+        return cls(**read_settings(dataclasses.fields(cls), environ))
 
     @property
     def is_local(self) -> bool:
@@ -462,91 +445,12 @@ class Settings:
     def quotas(self) -> dict[str, int]:
         """The settings that limit how much of something there may be, by their variables."""
         named = ((each, getattr(self, each.name)) for each in dataclasses.fields(self) if each.name.startswith("max_"))
-        return {_variable(each): getattr(value, "maximum", value) for each, value in named}
+        return {variable_of(each): getattr(value, "maximum", value) for each, value in named}
 
     @classmethod
     def rows(cls) -> list[SettingRow]:
         """All variables with their defaults and meanings, for the reference and the command's help."""
         return [
-            SettingRow(_variable(setting), setting.metadata["default"] or "none", setting.metadata["meaning"])
+            SettingRow(variable_of(setting), setting.metadata["default"] or "none", setting.metadata["meaning"])
             for setting in dataclasses.fields(cls)
         ]
-
-
-def _variable(setting: Field) -> str:
-    return setting.metadata["variable"] or PREFIX + setting.name.upper()
-
-
-def _is_secret(setting: Field) -> bool:
-    return not setting.repr
-
-
-def _value(setting: Field, given: Mapping[str, str], read: Mapping[str, Any]) -> object:
-    variable, text = _find(setting, given)
-    if text is None:
-        default = setting.metadata["default"]
-        if default is None:
-            return None
-        text = default.format_map(_placeholders(read))
-    try:
-        value = setting.metadata["parse"](text)
-    except ValueError as error:
-        raise SettingsError(f"{variable} {error}.") from None
-    make = setting.metadata.get("make")
-    return make(value, _variable(setting)) if make else value
-
-
-def _find(setting: Field, given: Mapping[str, str]) -> tuple[str, str | None]:
-    """The variable that a setting is read from, and its text, if any."""
-    variable = _variable(setting)
-    file = f"{variable}_FILE"
-    if _is_secret(setting) and file in given:
-        if variable in given:
-            raise SettingsError(f"{variable} and {file} are both set; set only one of them.")
-        return file, _read_secret(file, Path(given[file]))
-    if variable not in given and setting.metadata["alias"] in given:
-        variable = setting.metadata["alias"]
-    return variable, given.get(variable)
-
-
-def _read_secret(variable: str, path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8") as file:
-            text = file.read(SECRET_FILE_MAX_BYTES).strip()
-    except UnicodeDecodeError:
-        raise SettingsError(f"{variable} names {str(path)!r}, which is not UTF-8 text.") from None
-    except OSError as error:
-        raise SettingsError(f"{variable} names {str(path)!r}, which cannot be read: {error.strerror}.") from None
-    if not text:
-        raise SettingsError(f"{variable} names {str(path)!r}, which is empty.")
-    return text
-
-
-def _placeholders(read: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The values that a default may refer to: earlier settings, with hosts in the form used in URLs and addresses."""
-    placeholders = dict(read)
-    if ":" in read.get("host", ""):
-        placeholders["host"] = f"[{read['host']}]"
-    if "public_url" in read:
-        placeholders["public_host"] = _mail_domain(urlsplit(read["public_url"]).hostname or "")
-    return placeholders
-
-
-def _mail_domain(host: str) -> str:
-    try:
-        ip_address(host)
-    except ValueError:
-        return host
-    return "localhost"
-
-
-def _refuse_unknown_names(given: Mapping[str, str]) -> None:
-    settings = dataclasses.fields(Settings)
-    known = {_variable(setting) for setting in settings}
-    known |= {f"{_variable(setting)}_FILE" for setting in settings if _is_secret(setting)} | _REMOVED
-    for name in sorted(given):
-        if name.startswith(PREFIX) and name not in known:
-            # Compare without the prefix, which would make any two names similar.
-            close = get_close_matches(name.removeprefix(PREFIX), [other.removeprefix(PREFIX) for other in known], n=1)
-            advice = f"did you mean {PREFIX}{close[0]}?" if close else "`flagstaff serve --help` lists all settings."
-            raise SettingsError(f"{name} is not a setting of Flagstaff; {advice}")

@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from typing import Any, Literal, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from flagstaff.settings.model import SettingsError
+from flagstaff.settings.environment import SettingsError
 from flagstaff.settings.values import choice_parser, whole_number_parser
 
 Value = TypeVar("Value")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flagstaff.database.sqlite_files import HISTORY_FILE
+from flagstaff.database.sqlite.files import HISTORY_FILE
 from tests.support.contents import contents, fill_every_table
 from tests.support.stores import Store, sqlite_store
 

@@ -14,7 +14,7 @@ from flagstaff.database.backup.reading import open_backup
 from flagstaff.database.database import Database
 from flagstaff.database.migrate import migrate
 from flagstaff.database.schema_state import is_supported, known_revisions
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.values.errors import Code, Error
 from tests.storage.backup.conftest import BackUp, nobody
 from tests.support.contents import contents, fill_every_table

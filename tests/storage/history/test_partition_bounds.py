@@ -96,7 +96,7 @@ async def test_a_proof_may_take_longer_than_other_statements(
     await bound(database)
     assert store.database_url is not None
     hurried = postgresql.make_engine(store.database_url, command_timeout_seconds=0.5)
-    monkeypatch.setattr(database, "_history_writer", hurried)
+    monkeypatch.setattr(database, "_engines", database._engines._replace(history_writer=hurried))
     monkeypatch.setattr(partitions, "_PATIENCE", "1s")
     other = await asyncpg.connect(store.database_url)
     try:

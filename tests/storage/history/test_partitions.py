@@ -145,7 +145,7 @@ async def test_reading_and_writing_look_only_at_the_partitions_of_their_days(
     await retention_at(database, START).prepare_days()
     await write(database, make_batch(environment_id, LAYOUT, make_record(), make_record(3 * DAY)))
     seen: list[tuple[str, Any]] = []
-    engine = database._history_writer.sync_engine
+    engine = database._engines.history_writer.sync_engine
 
     def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, _context: Any, many: bool) -> None:
         if "history.segments" in statement and not statement.startswith(("INSERT", "EXPLAIN")):

@@ -10,21 +10,11 @@ import pytest
 from flagstaff.flags.flags import Fallthrough, Flag
 from flagstaff.flags.variants import Variant
 from flagstaff.metrics.metrics import Better, Kind, Metric
+from flagstaff.releases.flag_changes_store import MadeChange
 from flagstaff.releases.judging import Hold, find_hold
 from flagstaff.releases.observations import Observations
-from flagstaff.releases.releases import (
-    Action,
-    Applied,
-    Arms,
-    Guard,
-    Release,
-    State,
-    Step,
-    WhenLate,
-    arms_of,
-    plan,
-)
-from flagstaff.releases.releases_store import MadeChange
+from flagstaff.releases.plans import Action, Guard, Step, WhenLate, plan
+from flagstaff.releases.releases import Applied, Arms, Release, State, arms_of
 from flagstaff.releases.runner import find_conflict, find_due
 from tests.support.builders import make_environment, make_flag
 

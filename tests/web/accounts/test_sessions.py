@@ -224,7 +224,7 @@ async def test_the_last_use_is_known_to_within_minutes_and_costs_a_request_no_wr
     flagstaff: Flagstaff, ada: Caller, clock: Clock
 ) -> None:
     writes: list[str] = []
-    writer = flagstaff.database._writer.sync_engine
+    writer = flagstaff.database._engines.writer.sync_engine
     sa.event.listen(writer, "before_cursor_execute", lambda *given: writes.append(given[2]))
     for minutes, seen in ((4, "10:00:00"), (1, "10:05:00"), (4, "10:05:00"), (20, "10:29:00")):
         clock.advance(minutes=minutes)

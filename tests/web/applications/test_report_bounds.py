@@ -96,7 +96,7 @@ async def test_many_wide_reports_are_stored_in_short_transactions(
     flagstaff: Flagstaff, ada: Caller, environment: Json, report: Callable[..., None]
 ) -> None:
     written: list[int] = [0]
-    engine = flagstaff.database._history_writer.sync_engine
+    engine = flagstaff.database._engines.history_writer.sync_engine
 
     def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, _context: Any, many: bool) -> None:
         if "reported_counts" in statement and statement.startswith("INSERT"):

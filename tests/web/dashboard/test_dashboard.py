@@ -96,35 +96,47 @@ async def test_the_nonce_is_the_policys_and_fresh_each_time(browser: httpx.Async
         assert f"'nonce-{nonce}'" in page.headers["content-security-policy"]
 
 
-@pytest.mark.parametrize(
-    ("accepted", "body", "encoding"),
-    [
-        ("gzip, deflate, br", b"brotli", "br"),
-        ("gzip", GZIP, "gzip"),
-        ("br;q=0, gzip;q=0.5", GZIP, "gzip"),
-        ("identity", b"plain", None),
-        ("br" + ", br" * 200, b"plain", None),  # too long to be parsed
-        ("", b"plain", None),
-    ],
-)
-async def test_files_come_in_the_best_encoding_that_is_accepted(
-    built: Path, accepted: str, body: bytes, encoding: str | None
-) -> None:
+async def ask(built: Path, method: str, *accepted: str) -> tuple[dict[str, str], bytes]:
+    """Return the headers and the body with which the dashboard answers a request for a file that is not small."""
     messages = []
 
     async def keep(message: Message) -> None:
         messages.append(message)
 
-    scope: Scope = {"type": "http", "method": "GET", "path": "/assets/a-1.js", "asgi": {"spec_version": "2.4"}}
-    scope["headers"] = [(b"accept-encoding", accepted.encode())]
+    scope: Scope = {"type": "http", "method": method, "path": "/assets/a-1.js", "asgi": {"spec_version": "2.4"}}
+    scope["headers"] = [(b"accept-encoding", each.encode()) for each in accepted]
     await Dashboard(not_found, built, find_registration=is_open)(scope, receive, keep)
     headers = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
-    assert b"".join(message["body"] for message in messages[1:]) == body
+    return headers, b"".join(message["body"] for message in messages[1:])
+
+
+@pytest.mark.parametrize(
+    ("accepted", "body", "encoding"),
+    [
+        (["gzip, deflate, br"], b"brotli", "br"),
+        (["gzip"], GZIP, "gzip"),
+        (["br;q=0, gzip;q=0.5"], GZIP, "gzip"),
+        (["identity", "gzip"], GZIP, "gzip"),
+        (["identity"], b"plain", None),
+        (["br" + ", br" * 200], b"plain", None),  # too long to be parsed
+        ([], b"plain", None),
+    ],
+)
+async def test_files_come_in_the_best_encoding_that_is_accepted(
+    built: Path, accepted: list[str], body: bytes, encoding: str | None
+) -> None:
+    headers, sent = await ask(built, "GET", *accepted)
+    assert sent == body
     assert headers["content-length"] == str(len(body))
     assert headers.get("content-encoding") == encoding
     assert headers["content-type"] == "text/javascript; charset=utf-8"
     assert headers["cache-control"] == "public, max-age=31536000, immutable"
     assert headers["vary"] == "Accept-Encoding"
+
+
+async def test_head_gets_the_headers_of_a_file_that_is_not_decompressed_for_it(built: Path) -> None:
+    expected, _ = await ask(built, "GET")
+    assert await ask(built, "HEAD") == (expected, b"")
 
 
 async def receive() -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 import { Container, Spoiler, Text, Title } from "@mantine/core";
 import { lazy, type ReactNode, Suspense } from "react";
-import { useOutage } from "../../api/connection";
+import { useOutage } from "../../api/outage";
 import { useSwitch } from "../../api/switching";
 import { audienceInFull, type RulesInForce } from "../../lib/audience";
 import { draftOfFlag, type FlagPlace, isArchived } from "../../lib/flagPlace";
@@ -12,7 +12,7 @@ import { useDialog } from "../../lib/useDialog";
 import { useTitle } from "../../lib/useTitle";
 import { t } from "../../texts";
 import { archive } from "../../texts/archive";
-import { connection } from "../../texts/connection";
+import { outage as outageTexts } from "../../texts/outage";
 import { CopyIcon } from "../shared/CopyButton";
 import { Dialog } from "../shared/Dialog";
 import { lateDialog } from "../shared/lateDialog";
@@ -57,7 +57,7 @@ export function FlagHeading({ environment, path, flag, rulesInForce, changedAt, 
       />
       <div className={classes.words}>
         <Text role="status" className="break">
-          {outage && `${connection.lastKnown(timeOfDay(outage.since, outage.since))} `}
+          {outage && `${outageTexts.lastKnown(timeOfDay(outage.since, outage.since))} `}
           {rulesInForce ? audienceInFull(flag, rulesInForce) : t.loading}
         </Text>
         {environment.critical && (

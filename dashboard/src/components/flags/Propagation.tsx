@@ -4,11 +4,11 @@ import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { EnvironmentPath } from "../../api/client";
-import { useOutage } from "../../api/connection";
+import { useOutage } from "../../api/outage";
 import { connectionsQuery } from "../../api/connections";
 import { propagationInWords } from "./propagation";
 import { useGuard } from "../../lib/useGuard";
-import { connection } from "../../texts/connection";
+import { outage as outageTexts } from "../../texts/outage";
 import { connections as texts } from "../../texts/connections";
 
 export function Propagation({ path: { project_id, env_id } }: { path: EnvironmentPath }) {
@@ -17,7 +17,7 @@ export function Propagation({ path: { project_id, env_id } }: { path: Environmen
   const { data, dataUpdatedAt } = useQuery({ ...query, enabled: reason === null });
   const outage = useOutage();
   const known = data ? propagationInWords(data, dataUpdatedAt) : null;
-  const words = known !== null && outage ? connection.unknown : known;
+  const words = known !== null && outage ? outageTexts.unknown : known;
   if (words === null) return null;
   return (
     <section aria-label={texts.label}>

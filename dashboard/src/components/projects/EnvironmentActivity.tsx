@@ -51,7 +51,7 @@ export function EnvironmentActivity({ projectId, environment, changes }: Props) 
         {enabled && (
           <>
             <Fact page="applications" name={texts.instances} at={at} query={instances}>
-              {(data) => <Instances connections={data} />}
+              {(data) => <SdkInstances connections={data} />}
             </Fact>
             <Fact page="cleanup" name={texts.stale} at={at} query={stale}>
               {({ candidates, next_after: next }) => <Stale count={candidates.length} more={next !== null} />}
@@ -121,7 +121,7 @@ function Traffic({ summary }: { summary: Summary }) {
   );
 }
 
-function Instances({ connections: { current, total } }: { connections: Connections }) {
+function SdkInstances({ connections: { current, total } }: { connections: Connections }) {
   if (total === 0) return <Nothing>{texts.noInstances}</Nothing>;
   if (current === total) return texts.current(total);
   return <span className={classes.behind}>{texts.behind(total - current, total)}</span>;

@@ -3,7 +3,7 @@
 import { Checkbox, NativeSelect, Text, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Operator } from "../../api/client";
-import { conditionParts, inWords, kindOf, OPERATOR_KINDS, takesList } from "../../lib/conditions";
+import { conditionParts, inWords, kindOf, OPERATORS_BY_KIND, takesList } from "../../lib/conditions";
 import { type ConditionDraft, conditionOf, withOperator } from "../../lib/conditionDrafts";
 import { t } from "../../texts";
 import classes from "./ConditionField.module.css";
@@ -17,9 +17,9 @@ interface Props extends RowPlace<ConditionDraft> {
   readonly errors: Readonly<Record<string, ReactNode>>;
 }
 
-const OPERATORS = (Object.keys(OPERATOR_KINDS) as (keyof typeof OPERATOR_KINDS)[]).map((kind) => ({
+const OPERATORS = OPERATORS_BY_KIND.map(({ kind, operators }) => ({
   group: t.conditions.kinds[kind],
-  items: OPERATOR_KINDS[kind].map((value) => ({ value, label: t.conditions.operators[value] })),
+  items: operators.map((value) => ({ value, label: t.conditions.operators[value] })),
 }));
 
 export function ConditionField({ row: draft, index, takesFocus, onChange, onRemove, attributes, errors }: Props) {

@@ -5,7 +5,7 @@ import { useDocumentTitle } from "@mantine/hooks";
 import { IconAlert, IconLock } from "./icons";
 import { type ErrorComponentProps, useLocation, useRouter } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
-import { onReturn, useOutage } from "../../api/connection";
+import { onReturn, useOutage } from "../../api/outage";
 import { isProblem, lineOf, Problem } from "../../api/problem";
 import { isMissingCode, MissingCode, reload } from "../../lib/missingCode";
 import { DEMANDED } from "../../lib/secondFactorDemand";

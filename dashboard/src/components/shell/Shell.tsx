@@ -2,14 +2,14 @@
 
 import { Link, Outlet, useLocation, useParams, useRouter } from "@tanstack/react-router";
 import { type RefObject, lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
-import { useOutage } from "../../api/connection";
+import { useOutage } from "../../api/outage";
 import { keepTyped, onKeysRequest, onPaletteRequest, takeTyped } from "../../lib/paletteRequests";
 import { interruptedSession, onSessionChange } from "../../lib/session";
 import { onWantedOn, type TurningOn, wantedOn, wantOn } from "../../lib/turningOn";
 import { t } from "../../texts";
 import { AccountMenu } from "../accounts/AccountMenu";
 import { EnvironmentMenu } from "../projects/EnvironmentMenu";
-import { ConnectionBanner } from "./ConnectionBanner";
+import { OutageBanner } from "./OutageBanner";
 import { Logo } from "./Logo";
 import { ProjectMenu } from "../projects/ProjectMenu";
 import { SearchButton } from "./SearchButton";
@@ -22,7 +22,7 @@ const SignInDialog = lazy(() => import("../accounts/SignInDialog"));
 
 const TurnOnDialog = lateDialog(() => import("../flags/TurnOnDialog").then((module) => module.TurnOnDialog));
 
-const KeysDialog = lateDialog(() => import("./KeysDialog").then((module) => module.KeysDialog));
+const ShortcutsDialog = lateDialog(() => import("./ShortcutsDialog").then((module) => module.ShortcutsDialog));
 
 const Palette = lazy(() => {
   keepTyped();
@@ -59,7 +59,7 @@ export function Shell() {
             <AccountMenu />
           </div>
         </div>
-        <ConnectionBanner />
+        <OutageBanner />
       </header>
       <div className={classes.frame}>
         <Navigation projectId={projectId} environmentId={environmentId} administers={administers} />
@@ -102,7 +102,7 @@ function TurnOn() {
 function Keys() {
   const [opened, setOpened] = useState(false);
   useEffect(() => onKeysRequest(() => setOpened(true)), []);
-  return <KeysDialog opened={opened} onClose={() => setOpened(false)} />;
+  return <ShortcutsDialog opened={opened} onClose={() => setOpened(false)} />;
 }
 
 /** Whether the palette was ever requested; it is only loaded then. */

@@ -7,7 +7,7 @@ import { type Place, useCreateWebhook, webhooksQuery, type WebhookWithSecret } f
 import { useDialog } from "../../lib/useDialog";
 import { NEW_WEBHOOK, webhookOf } from "./webhookDrafts";
 import { webhooks as texts } from "../../texts/webhooks";
-import { SecretDialog } from "../keys/SecretDialog";
+import { SecretDialog } from "../credentials/SecretDialog";
 import classes from "../shared/ListRows.module.css";
 import { Empty } from "../shared/Empty";
 import { IconBroadcast } from "../shared/icons";

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from flagstaff.database import maintenance, tables
 from flagstaff.database.database import Database
 from flagstaff.database.schema_state import current_revision, is_supported, known_revisions
-from flagstaff.database.sqlite_files import HISTORY_FILE, State, find_damage, inspect_files, unusable_history
+from flagstaff.database.sqlite.files import HISTORY_FILE, State, find_damage, inspect_files, unusable_history
 from flagstaff.identity.administration.instance_store import read_time_seen
 from flagstaff.values.errors import Code, Error
 

@@ -11,7 +11,7 @@ from flagstaff.database import maintenance
 from flagstaff.database.backup.forms import BATCH_ROWS, Row, TableForm, newest_forms
 from flagstaff.database.driver_errors import translated_errors
 from flagstaff.database.schema_state import known_revisions, present_revision
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.database.tables import HISTORY
 from flagstaff.values.errors import Code, Error
 

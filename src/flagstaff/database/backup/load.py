@@ -11,7 +11,7 @@ from flagstaff.database.backup.forms import Progress, Source, TableForm, newest_
 from flagstaff.database.driver_errors import translated_errors
 from flagstaff.database.migrate import migrate_connection
 from flagstaff.database.schema_state import known_revisions, present_revision
-from flagstaff.database.sqlite_files import CONFIGURATION_FILE, HISTORY_FILE
+from flagstaff.database.sqlite.files import CONFIGURATION_FILE, HISTORY_FILE
 from flagstaff.values.errors import Code, Error
 
 

@@ -54,7 +54,7 @@ caller_hours = sa.Table(
 )
 
 # Reported counts: how often each result of a flag occurred in an hour, which is counted from 1970. The
-# result is "yes", "no" or "variant:" with a variant's key; see history/store/reports.py.
+# result is "yes", "no" or "variant:" with a variant's key; see history/store/reported_counts.py.
 reported_counts = sa.Table(
     "reported_counts",
     metadata,

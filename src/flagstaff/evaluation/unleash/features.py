@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from flagstaff.evaluation.bucketing import BUCKETS
 from flagstaff.evaluation.compiler import TargetedFlag, tried_in_order
-from flagstaff.evaluation.unleash.constraints import ALWAYS, ANY_TEXT, Expression
+from flagstaff.evaluation.unleash.conditions import Expression
+from flagstaff.evaluation.unleash.constraints import ALWAYS, ANY_TEXT
 from flagstaff.evaluation.unleash.differences import (
     ADDRESS_TWICE,
     BUILD_METADATA,

@@ -10,17 +10,15 @@ from typing import Any
 
 from flagstaff.evaluation.bucketing import BUCKETS, bucket, variant_position
 from flagstaff.evaluation.compiler import match_key
+from flagstaff.evaluation.unleash.conditions import Expression, all_of, express
 from flagstaff.evaluation.unleash.constraints import (
     ALWAYS,
     EMAIL,
     NEVER,
     Constraints,
-    Expression,
-    all_of,
     constraint,
     context_name,
     equals_email,
-    express,
     identifies,
     lacks_user_id,
     not_empty,

@@ -6,8 +6,9 @@ from pydantic import BaseModel, ConfigDict, FailFast, Field
 
 from flagstaff.flags.targeting import conditions
 from flagstaff.flags.targeting.conditions import Condition
-from flagstaff.flags.targeting.operators import Operator
+from flagstaff.flags.targeting.operators import TAKES_A_LIST, Operator
 
+*_MOST, _LAST = [f"`{each}`" for each in Operator if each in TAKES_A_LIST]
 _VALUE_SCHEMA = {"minLength": 1, "maxLength": conditions.VALUE_MAX_LENGTH}
 
 Values = Annotated[
@@ -18,7 +19,7 @@ Values = Annotated[
             "maxItems": conditions.MAX_VALUES,
             "items": {"type": "string", **_VALUE_SCHEMA},
         },
-        description="Several for `in`, `not_in`, `starts_with`, `ends_with`, `contains` and `in_network`, else one.",
+        description=f"Several for {', '.join(_MOST)} and {_LAST}, else one.",
     ),
 ]
 

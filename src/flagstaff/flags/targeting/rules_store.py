@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from flagstaff.database import tables
-from flagstaff.database.database import read_many, some_at_a_time, write_many
+from flagstaff.database.long_lists import read_many, some_at_a_time, write_many
 from flagstaff.database.resources import Resource
 from flagstaff.database.windows import Listing
 from flagstaff.flags.flags import Rule, RuleType

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from flagstaff.concurrency.pacing import collect, pause
 from flagstaff.database import dialect, tables
 from flagstaff.database.tables import microseconds
-from flagstaff.history.store.reports import hour_of
+from flagstaff.history.store.reported_counts import hour_of
 from flagstaff.serving.callers import OTHERS, Caller, CallerUse, SdkProtocol
 from flagstaff.values.lists import parts_of
 

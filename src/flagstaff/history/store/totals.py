@@ -16,8 +16,8 @@ from flagstaff.database import tables
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.history.store.layouts import get_layouts
-from flagstaff.history.store.reports import NO, YES, hour_of
-from flagstaff.history.store.reports import VARIANT as REPORTED_VARIANT
+from flagstaff.history.store.reported_counts import NO, YES, hour_of
+from flagstaff.history.store.reported_counts import VARIANT as REPORTED_VARIANT
 from flagstaff.history.store.rollups import DAY, HOUR, decode_counts
 from flagstaff.history.store.summaries import VARIANT, Kind, kinds_in, read_block
 from flagstaff.history.store.sums import pending_rows

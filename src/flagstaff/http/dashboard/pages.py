@@ -85,11 +85,10 @@ class Dashboard:
         await (answer or self._not_found)(scope, receive, send)
 
     async def _find(self, scope: Scope) -> Response | None:
-        headers = Headers(scope=scope)
         file = self._files.get(scope["path"])
         if file is not None:
-            return _file_response(file, headers.get("accept-encoding", ""))
-        is_page = "text/html" in headers.get("accept", "") and not _OTHERS.match(scope["path"])
+            return _file_response(file, scope)
+        is_page = "text/html" in Headers(scope=scope).get("accept", "") and not _OTHERS.match(scope["path"])
         return await self._page_response(scope) if is_page or scope["path"] == "/" else None
 
     async def _page_response(self, scope: Scope) -> Response:
@@ -122,12 +121,12 @@ def _read(path: Path, directory: Path) -> _File:
     return _File(_MEDIA_TYPES[path.suffix], _FOR_A_YEAR if is_fingerprinted else _NO_CACHE, bodies)
 
 
-def _file_response(file: _File, accepted: str) -> Response:
-    wanted = accepted_encodings(accepted)
+def _file_response(file: _File, scope: Scope) -> Response:
+    wanted = accepted_encodings(scope)
     encoding = next((name for name, _ in _ENCODINGS if name in wanted and name in file.bodies), "")
     headers = {**file.headers, "content-type": file.media_type, "vary": "Accept-Encoding"}
     if encoding:
         headers["content-encoding"] = encoding
     elif "" not in file.bodies:
-        return decompressed(file.bodies["gzip"], headers)
+        return decompressed(file.bodies["gzip"], headers, scope)
     return Response(file.bodies[encoding], headers=headers)

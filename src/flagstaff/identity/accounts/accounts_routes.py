@@ -1,4 +1,4 @@
-"""HTTP of `/auth/*`, which needs no token except for logout."""
+"""HTTP of `/auth/*`: registration, login, logout and forgotten passwords. Only logout needs a token."""
 
 from typing import Annotated
 

@@ -23,6 +23,7 @@ from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variants import Variant
 from tests.support.builders import AT, make_flag, make_rule
+from tests.support.conditions import TYPICAL
 from tests.support.local_sdk import Engine, translate
 
 VARIANTS = (Variant("red", 1, '"r"'), Variant("blue", 1, '"b"'))
@@ -83,6 +84,13 @@ def test_a_rule_with_a_value_that_an_engine_would_change_is_left_out(
     rule_type: RuleType, value: str, reason: str
 ) -> None:
     assert is_left_out(translated(make_rule(rule_type=rule_type, rule_value=value)), reason)
+
+
+@pytest.mark.parametrize("attribute", ["plan", "user_id", "user_email", "email_domain"])
+@pytest.mark.parametrize("operator", Operator)
+def test_a_condition_with_any_operator_is_sent_or_left_out_with_a_reason(operator: Operator, attribute: str) -> None:
+    translation = translated(attributes_rule(Condition(attribute, operator, TYPICAL[operator])))
+    assert translation.feature["strategies"] or translation.differences
 
 
 def test_a_rule_that_takes_too_many_strategies_is_left_out() -> None:

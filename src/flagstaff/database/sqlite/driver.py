@@ -7,19 +7,13 @@ the results with aiosqlite's.
 """
 
 import asyncio
-import os
-import random
 import sqlite3
-import sys
-import threading
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from time import monotonic, perf_counter, sleep
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from sqlalchemy.dialects.sqlite.aiosqlite import (
     AsyncAdapt_aiosqlite_connection,
@@ -29,25 +23,18 @@ from sqlalchemy.dialects.sqlite.aiosqlite import (
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.util.concurrency import await_
 
-_ROWS_AT_ONCE = 16  # with the longest values: a third of a megabyte
-BEGIN_TO_WRITE = "BEGIN IMMEDIATE"
-WRITE_LOCK_SECONDS = 5.0
-_RETRY_SECONDS = 0.0005, 0.0015
-# Without pauses, a thread that reads keeps both the interpreter and a core for milliseconds at a time.
-_PIECE_SECONDS, _PAUSE_SECONDS = 0.0005, 0.0001
-
+from flagstaff.database.sqlite.connection_thread import (
+    Call,
+    Outcome,
+    begin_transaction,
+    commit,
+    do_nothing,
+    drain,
+    make_calls,
+    open_file,
+)
 
 _T = TypeVar("_T")
-_Call = tuple["asyncio.Future[Any] | None", Callable[[sqlite3.Connection], Any] | None]  # without a function: close
-
-
-class Outcome(NamedTuple):
-    """The result of a statement: all rows, and the cursor attributes defined by PEP 249."""
-
-    rows: list[Any]
-    description: Any
-    rowcount: int
-    lastrowid: int | None
 
 
 class Cursor:
@@ -130,19 +117,19 @@ class Connection:
 
     def __init__(self, path: Path | str, *, niceness: int = 0) -> None:
         """Opens no file yet."""
-        self._calls: SimpleQueue[_Call] = SimpleQueue()
+        self._calls: SimpleQueue[Call] = SimpleQueue()
         self._is_closed = False
         self._may_be_in_transaction = False
         self._begins_with: str | None = None  # the statement with which the next one begins a transaction
-        opening = partial(_open, path, niceness)
+        opening = partial(open_file, path, niceness)
         # A connection that is open does not keep the process alive.
-        self._thread = Thread(target=_make_calls, args=(self._calls, opening), name="sqlite", daemon=True)
+        self._thread = Thread(target=make_calls, args=(self._calls, opening), name="sqlite", daemon=True)
 
     async def open(self) -> Self:
         """Start the thread, which opens the file. Raises sqlite3's exceptions."""
         self._thread.start()
         try:
-            await self.call(_nothing)
+            await self.call(do_nothing)
         except BaseException:
             self.stop()
             raise
@@ -176,7 +163,7 @@ class Connection:
         """Commit the transaction, if there is one, or roll it back. Raises sqlite3's exceptions."""
         self._begins_with = None
         if self._may_be_in_transaction:
-            await self.call(_commit)
+            await self.call(commit)
             self._may_be_in_transaction = False
 
     async def rollback(self) -> None:
@@ -198,11 +185,11 @@ class Connection:
     async def run(self, statement: str, parameters: Sequence[Any]) -> Outcome:
         """Execute, fetch and close in one call to the thread."""
         self._may_be_in_transaction |= statement.startswith(("BEGIN", "SAVEPOINT"))
-        return await self.call_in_transaction(lambda database: _drain(database.execute(statement, parameters)))
+        return await self.call_in_transaction(lambda database: drain(database.execute(statement, parameters)))
 
     async def run_many(self, statement: str, parameters: Iterable[Sequence[Any]]) -> Outcome:
         """Do the same for many sequences of parameters."""
-        return await self.call_in_transaction(lambda database: _drain(database.executemany(statement, parameters)))
+        return await self.call_in_transaction(lambda database: drain(database.executemany(statement, parameters)))
 
     async def call_in_transaction(self, function: Callable[[sqlite3.Connection], _T]) -> _T:
         """Do as `call`, and begin the transaction before, if `begin` has asked for one."""
@@ -211,7 +198,7 @@ class Connection:
             return await self.call(function)
 
         def begin_and_call(database: sqlite3.Connection) -> _T:
-            _begin(database, statement)
+            begin_transaction(database, statement)
             return function(database)
 
         self._may_be_in_transaction = True
@@ -271,99 +258,3 @@ class _Module(AsyncAdapt_aiosqlite_dbapi):
 
     def connect(self, *_: Any, async_creator_fn: Callable[[], Any], **__: Any) -> _Adapted:
         return _Adapted(self, await_(async_creator_fn()))
-
-
-def _make_calls(calls: "SimpleQueue[_Call]", open_file: Callable[[], sqlite3.Connection]) -> None:
-    """Runs in the thread. It knows the queue and not the connection, so that a dropped connection can end it."""
-    result, function = calls.get()
-    try:
-        database = open_file()
-    except Exception as error:  # noqa: BLE001 - whoever opens the connection handles it
-        _report(result, error, asyncio.Future.set_exception)
-        return
-    with closing(database):
-        while function is not None:
-            try:
-                outcome = function(database)
-            except Exception as error:  # noqa: BLE001 - the caller handles it
-                _report(result, error, asyncio.Future.set_exception)
-            else:
-                _report(result, outcome)
-            result = function = outcome = None  # so that the wait for the next call keeps none of it
-            result, function = calls.get()
-    _report(result, None)
-
-
-def _report(
-    result: "asyncio.Future[Any] | None",
-    outcome: Any,
-    settle: "Callable[[asyncio.Future[Any], Any], None]" = asyncio.Future.set_result,
-) -> None:
-    def settle_if_awaited(result: "asyncio.Future[Any]") -> None:
-        if not result.done():  # unless the caller was cancelled
-            settle(result, outcome)
-
-    if result is not None:
-        with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
-            result.get_loop().call_soon_threadsafe(settle_if_awaited, result)
-
-
-def _nothing(_database: sqlite3.Connection) -> None:
-    """The first call, which waits until the file is open."""
-
-
-def _open(path: Path | str, niceness: int) -> sqlite3.Connection:
-    """Called in the connection's thread."""
-    if niceness and sys.platform == "linux":  # elsewhere, priorities belong to processes
-        thread = threading.get_native_id()
-        os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + niceness)
-    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, uri=isinstance(path, str))
-
-
-def _begin(connection: sqlite3.Connection, statement: str) -> None:
-    """Begin a transaction. To take the file's write lock, try again while another process has it.
-
-    SQLite's own attempts are up to a tenth of a second apart, so of several processes that write all the time, one
-    would wait for a second (docs/performance.md).
-    """
-    gives_up_at = monotonic() + WRITE_LOCK_SECONDS
-    while True:
-        try:
-            connection.execute(statement)
-        except sqlite3.OperationalError as error:
-            is_busy = (error.sqlite_errorcode & 0xFF) == sqlite3.SQLITE_BUSY
-            if statement != BEGIN_TO_WRITE or not is_busy or monotonic() >= gives_up_at:
-                raise
-        else:
-            return
-        sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 - no secret
-
-
-def _commit(connection: sqlite3.Connection) -> None:
-    """Commit. SQLite leaves the transaction open after some errors; it is rolled back, so that nothing can store it."""
-    try:
-        connection.commit()
-    except sqlite3.Error:
-        with suppress(sqlite3.Error):  # whoever gets the connection next rolls back first
-            connection.rollback()
-        raise
-
-
-def _drain(cursor: sqlite3.Cursor) -> Outcome:
-    with closing(cursor):
-        rows = _fetch(cursor) if cursor.description else []
-        return Outcome(rows, cursor.description, cursor.rowcount, cursor.lastrowid)
-
-
-def _fetch(cursor: sqlite3.Cursor) -> list[Any]:
-    """All rows. Megabytes of them are fetched in pieces, so that the event loop gets the processor in between."""
-    rows: list[Any] = []
-    ends_at = perf_counter() + _PIECE_SECONDS
-    while some := cursor.fetchmany(_ROWS_AT_ONCE):
-        rows += some
-        if len(some) < _ROWS_AT_ONCE:
-            break
-        if perf_counter() >= ends_at:
-            sleep(_PAUSE_SECONDS)
-            ends_at = perf_counter() + _PIECE_SECONDS
-    return rows

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ServingInstance } from "../../api/instances";
-import { troubleOf } from "./instances";
+import type { ServingInstance } from "../../api/servingInstances";
+import { troubleOf } from "./servingInstances";
 
 const load = {
   evaluations_per_second: 100,

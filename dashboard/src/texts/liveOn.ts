@@ -1,4 +1,4 @@
-export const instances = {
+export const liveOn = {
   notEverywhere: (live: number, known: number) =>
     `The change is live on ${live.toLocaleString("en")} of ${known.toLocaleString("en")} instances`,
   missing: (names: string) =>

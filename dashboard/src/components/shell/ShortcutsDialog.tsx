@@ -1,11 +1,11 @@
-/** The keys of the dashboard, and examples of what the palette understands. */
+/** The keyboard shortcuts, and examples of what the palette understands. */
 
 import { Modal, Title } from "@mantine/core";
 import type { DialogProps } from "../../lib/useDialog";
-import { keys as texts } from "../../texts/keys";
-import classes from "./KeysDialog.module.css";
+import { shortcuts as texts } from "../../texts/shortcuts";
+import classes from "./ShortcutsDialog.module.css";
 
-export function KeysDialog({ opened, onClose }: DialogProps) {
+export function ShortcutsDialog({ opened, onClose }: DialogProps) {
   return (
     <Modal title={texts.heading} opened={opened} onClose={onClose}>
       {texts.groups.map(({ name, keys }) => (

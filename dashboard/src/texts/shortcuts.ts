@@ -1,8 +1,8 @@
 import { isMac } from "../lib/paletteRequests";
 import { t } from ".";
 
-/** The keys of the dashboard: where they work, which they are, and what they do. */
-export const keys = {
+/** The keyboard shortcuts: where they work, which they are, and what they do. */
+export const shortcuts = {
   heading: "Keyboard shortcuts",
   groups: [
     {

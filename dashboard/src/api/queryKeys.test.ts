@@ -1,6 +1,6 @@
 import { QueryClient } from "@tanstack/react-query";
 import { expect, it } from "vitest";
-import { allOf, keyOf, outdate, outdateAllBut } from "./keys";
+import { allOf, keyOf, outdate, outdateAllBut } from "./queryKeys";
 
 const FLAG = "/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}";
 const RULES = `${FLAG}/rules` as const;

@@ -1,4 +1,4 @@
-"""HTTP of exports, and of what SDKs that evaluate flags in the application answer differently."""
+"""HTTP of exports of flags, and of what SDKs that evaluate flags in the application answer differently."""
 
 from typing import Annotated, Literal
 
@@ -11,7 +11,7 @@ from flagstaff.api.ids import FlagIds, Id
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Uuid
-from flagstaff.applications.exports_service import ExportFormat, Exports
+from flagstaff.applications.flag_exports_service import ExportFormat, FlagExports
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_response, json_stream
@@ -46,7 +46,7 @@ class ExportQuery(BaseModel):
     ] = "unleash"
 
 
-Service = Annotated[Exports, Depends(service(Exports))]
+Service = Annotated[FlagExports, Depends(service(FlagExports))]
 
 
 @router.get(

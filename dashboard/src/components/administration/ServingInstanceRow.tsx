@@ -1,12 +1,12 @@
 /** A serving process: whether it is connected with the others, what it serves, and how busy it is. */
 
-import type { ServingInstance } from "../../api/instances";
-import { type Trouble, troubleOf } from "./instances";
+import type { ServingInstance } from "../../api/servingInstances";
+import { type Trouble, troubleOf } from "./servingInstances";
 import { servingInstances as texts } from "../../texts/servingInstances";
-import classes from "./Instances.module.css";
+import classes from "./ServingInstances.module.css";
 import { When } from "../shared/When";
 
-export function InstanceRow({ instance }: { instance: ServingInstance }) {
+export function ServingInstanceRow({ instance }: { instance: ServingInstance }) {
   const trouble = troubleOf(instance);
   const { name, version, started_at: startedAt, workers, answered } = instance;
   return (

@@ -7,4 +7,4 @@ export type ServingInstance = components["schemas"]["ListedInstanceOut"];
 
 const POLL_MILLISECONDS = 3_000;
 
-export const instancesQuery = { ...read("/api/instances"), refetchInterval: POLL_MILLISECONDS };
+export const servingInstancesQuery = { ...read("/api/instances"), refetchInterval: POLL_MILLISECONDS };

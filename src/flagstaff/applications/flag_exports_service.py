@@ -35,7 +35,7 @@ class ExportFormat(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Exports:
+class FlagExports:
     """The use cases of exports. Raises Error NOT_FOUND for resources that are not the actor's."""
 
     database: Database

@@ -1,4 +1,4 @@
-export const connection = {
+export const outage = {
   lost: (since: string) => `Not connected since ${since}.`,
   age: (age: string) => `What you see is ${age} old.`,
   trying: "Trying again…",

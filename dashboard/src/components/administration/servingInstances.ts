@@ -1,6 +1,6 @@
 /** Which instances need attention, and why. */
 
-import type { ServingInstance } from "../../api/instances";
+import type { ServingInstance } from "../../api/servingInstances";
 
 export type Trouble = "lapsed" | "behind" | "busy";
 

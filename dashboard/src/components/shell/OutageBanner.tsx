@@ -3,13 +3,13 @@
 import { Button } from "@mantine/core";
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { check, type Outage, onReturn, useOutage, watchConnection } from "../../api/connection";
+import { check, type Outage, onReturn, useOutage, watchConnection } from "../../api/outage";
 import { notifyDone } from "../../lib/notify";
 import { lasting, timeOfDay } from "../../lib/time";
-import { connection as texts } from "../../texts/connection";
-import classes from "./Connection.module.css";
+import { outage as texts } from "../../texts/outage";
+import classes from "./OutageBanner.module.css";
 
-export function ConnectionBanner() {
+export function OutageBanner() {
   const outage = useOutage();
   useEffect(watchConnection, []);
   useEffect(() => onReturn(() => notifyDone(texts.back)), []);

@@ -2,22 +2,22 @@
 
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useOutage } from "../../api/connection";
-import { instancesQuery, type ServingInstance } from "../../api/instances";
+import { useOutage } from "../../api/outage";
+import { servingInstancesQuery, type ServingInstance } from "../../api/servingInstances";
 import { Empty } from "../../components/shared/Empty";
 import { IconGrid } from "../../components/shared/icons";
-import { InstanceRow } from "../../components/administration/InstanceRow";
-import classes from "../../components/administration/Instances.module.css";
+import { ServingInstanceRow } from "../../components/administration/ServingInstanceRow";
+import classes from "../../components/administration/ServingInstances.module.css";
 import { Page } from "../../components/shared/Page";
 import { RowsSkeleton } from "../../components/shared/PageSkeleton";
 import { LoadFailed } from "../../components/shared/ProblemPage";
-import { troubleOf } from "../../components/administration/instances";
+import { troubleOf } from "../../components/administration/servingInstances";
 import { t } from "../../texts";
-import { connection } from "../../texts/connection";
+import { outage as outageTexts } from "../../texts/outage";
 import { servingInstances as texts } from "../../texts/servingInstances";
 
-export function Instances() {
-  const { data, error, refetch } = useQuery(instancesQuery);
+export function ServingInstances() {
+  const { data, error, refetch } = useQuery(servingInstancesQuery);
   return (
     <Page title={t.adminPages.instances} intro={texts.intro}>
       {error && <LoadFailed error={error} onRetry={refetch} />}
@@ -35,14 +35,14 @@ function List({ instances }: { instances: readonly ServingInstance[] }) {
   return (
     <>
       <Text role="status" mb="xs" fw={troubled ? 570 : undefined}>
-        {all > 0 && (outage ? connection.unknownInstances : state)}
+        {all > 0 && (outage ? outageTexts.unknownInstances : state)}
       </Text>
       {all === 0 ? (
         <Empty icon={<IconGrid size={22} />} title={texts.none} text={texts.noneText} />
       ) : (
         <ul className={classes.list} aria-label={t.adminPages.instances}>
           {instances.map((each) => (
-            <InstanceRow key={each.id} instance={each} />
+            <ServingInstanceRow key={each.id} instance={each} />
           ))}
         </ul>
       )}

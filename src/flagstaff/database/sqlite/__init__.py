@@ -1,0 +1,1 @@
+"""SQLite: the driver, its two files, and turns at its one writer."""
