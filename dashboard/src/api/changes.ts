@@ -6,7 +6,7 @@ import { client, type EnvironmentPath } from "./client";
 import type { Summary } from "./history";
 import { ask } from "./problem";
 import type { components } from "./schema";
-import { readPages } from "./parts";
+import { readPages } from "./pagedReads";
 import { read } from "./reads";
 
 /** The previous release, which may answer during an upgrade, does not count comments. */

@@ -4,7 +4,7 @@ import { infiniteQueryOptions, keepPreviousData, useMutation, useQueryClient } f
 import { client, type EnvironmentPath } from "./client";
 import { refreshChanges, showFlag } from "./flagCache";
 import { ask } from "./problem";
-import { saveShown } from "./shown";
+import { saveShown } from "./saveShown";
 import { ifMatch } from "./states";
 import type { components } from "./schema";
 import { allOf, keyOf, outdate } from "./queryKeys";

@@ -4,7 +4,7 @@
  */
 
 import createClient, { type Middleware } from "openapi-fetch";
-import { missingInWords } from "./liveOn";
+import { missingInWords } from "./missingInstances";
 import { noteChange } from "../lib/madeChanges";
 import { notifyWarning } from "../lib/notify";
 import { currentSession, endSession, interruptedSession, resumedSession } from "../lib/session";

@@ -2,7 +2,7 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type FlagPath } from "./client";
-import { readParts } from "./parts";
+import { readParts } from "./pagedReads";
 import { ask } from "./problem";
 import { ifMatch } from "./states";
 import type { components } from "./schema";

@@ -2,7 +2,7 @@
 
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { client } from "./client";
-import { readParts } from "./parts";
+import { readParts } from "./pagedReads";
 import { ask } from "./problem";
 import type { components } from "./schema";
 import { keyOf, outdateAllBut } from "./queryKeys";

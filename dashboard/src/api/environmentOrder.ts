@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { client, type Environment } from "./client";
 import { ask } from "./problem";
 import { projectInFullQuery } from "./projects";
-import { saveShown } from "./shown";
+import { saveShown } from "./saveShown";
 import { ifMatch } from "./states";
 import { outdate } from "./queryKeys";
 

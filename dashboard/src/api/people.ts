@@ -7,7 +7,7 @@ import type { Evaluation } from "./history";
 import { ask } from "./problem";
 import type { components } from "./schema";
 import { keyOf } from "./queryKeys";
-import { readPages } from "./parts";
+import { readPages } from "./pagedReads";
 
 type EvaluationsPage = components["schemas"]["EvaluationsPageOut"];
 export type AnswerChange = components["schemas"]["AnswerChangeOut"];

@@ -7,7 +7,7 @@ import type { components } from "./schema";
 import { keyOf } from "./queryKeys";
 import { read } from "./reads";
 import { PROJECT_FLAGS, type ProjectFlag } from "./flagCache";
-import { readParts } from "./parts";
+import { readParts } from "./pagedReads";
 
 export type FlagInBrief = components["schemas"]["FlagInBriefOut"];
 export type Aspect = components["schemas"]["Aspect"];

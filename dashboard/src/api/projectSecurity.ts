@@ -3,7 +3,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
-import { saveShown } from "./shown";
+import { saveShown } from "./saveShown";
 import { ifMatch } from "./states";
 import { read } from "./reads";
 

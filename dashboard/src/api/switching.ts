@@ -9,7 +9,7 @@ import {
 } from "@tanstack/react-query";
 import { useCallback } from "react";
 import { equal } from "../lib/equal";
-import { wantOn } from "../lib/turningOn";
+import { wantOn } from "../lib/turnOnRequest";
 import { client, type Environment, type EnvironmentPath, type Flag } from "./client";
 import { dropLoading, FLAG, FLAGS, outdateRows, refreshChanges, showFlag } from "./flagCache";
 import { flagsQuery } from "./flags";

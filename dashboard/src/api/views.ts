@@ -4,7 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";
-import { saveShown } from "./shown";
+import { saveShown } from "./saveShown";
 import { ifMatch } from "./states";
 import { useOutdating } from "./queryKeys";
 import { read } from "./reads";

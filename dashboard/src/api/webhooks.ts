@@ -8,7 +8,7 @@ import type { components } from "./schema";
 import { ifMatch, type Tagged } from "./states";
 import { read } from "./reads";
 import { allOf, keyOf, useOutdating } from "./queryKeys";
-import { readPages } from "./parts";
+import { readPages } from "./pagedReads";
 
 type Schemas = components["schemas"];
 export type Webhook = Schemas["WebhookOut"];

@@ -8,7 +8,7 @@ import { flagQuery } from "../api/flags";
 import { rulesQuery } from "../api/rules";
 import { EnvironmentStrip } from "../components/flags/EnvironmentStrip";
 import { FlagHeading } from "../components/flags/FlagHeading";
-import { Near } from "../components/shared/Near";
+import { LoadedWhenNear } from "../components/shared/LoadedWhenNear";
 import { PageSkeleton, RowsSkeleton } from "../components/shared/PageSkeleton";
 import { Prerequisites } from "../components/flags/Prerequisites";
 import { ProblemPage } from "../components/shared/ProblemPage";
@@ -78,9 +78,9 @@ export function FlagPage() {
                 <RuleList {...place} rules={rules} />
                 <Variants {...place} rules={rules ?? []} />
                 <Prerequisites {...place} rules={rules ?? []} />
-                <Near>
+                <LoadedWhenNear>
                   <MoreOfFlag {...place} />
-                </Near>
+                </LoadedWhenNear>
               </div>
             </PartRefusal>
             {isLive && <Simulator {...place} rules={rules ?? []} />}

@@ -39,7 +39,7 @@ export const usage = {
   keyName: (flag: string, kind: string) => `Made for ${flag} (${kind})`,
   notCreated: "The SDK key could not be created",
   keys: "SDK keys",
-  signs: "Has it been used?",
+  evidence: "Has it been used?",
   waiting: "Waiting for your first evaluation…",
   waitingAgain: "Waiting for the next evaluation…",
   waitingLocal: "Waiting for an application that fetches this flag…",

@@ -15,7 +15,7 @@ from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.history.recorder import EvaluationRecorder
 from flagstaff.serving.attributes import are_small, encode_attributes, read_others
 from flagstaff.serving.context import NONE_GIVEN, Context, given_attributes, read_attributes
-from flagstaff.serving.contexts import GivenContext
+from flagstaff.serving.flat_contexts import GivenContext
 from flagstaff.settings import HistoryAttributes
 from flagstaff.values.errors import Code, Error, invalid_field
 

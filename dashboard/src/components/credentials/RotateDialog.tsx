@@ -13,7 +13,7 @@ import { rotation as rotationTexts, sdkKeys as texts } from "../../texts/sdkKeys
 import { DialogForm } from "../shared/DialogForm";
 import { NameField } from "../shared/fields";
 import { ExpiryFields } from "./ExpiryFields";
-import { RotationDialog } from "./RotationDialog";
+import { ReplacedKeyDialog } from "./ReplacedKeyDialog";
 import { SecretDialog } from "./SecretDialog";
 
 interface Props extends DialogProps {
@@ -60,7 +60,7 @@ export function RotateDialog({ opened, onClose, projectId, environment, sdkKey, 
         })}
       />
       {created && (
-        <RotationDialog
+        <ReplacedKeyDialog
           opened={opened && isMoving}
           onClose={close}
           {...{ projectId, environment }}

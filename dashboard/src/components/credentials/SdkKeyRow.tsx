@@ -13,7 +13,7 @@ import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";
 import { lateDialog } from "../shared/lateDialog";
 import { KeyUse, useKeyCallers } from "./KeyUse";
-import { RotationDialog } from "./RotationDialog";
+import { ReplacedKeyDialog } from "./ReplacedKeyDialog";
 import classes from "../shared/ListRows.module.css";
 import { useNow, When } from "../shared/When";
 
@@ -143,7 +143,7 @@ function Replaced({ projectId, environment, sdkKey, replaced, onRevoked }: Props
       >
         {rotationTexts.finish}
       </GuardedButton>
-      <RotationDialog
+      <ReplacedKeyDialog
         {...{ projectId, environment }}
         oldKey={replaced}
         newKey={sdkKey}

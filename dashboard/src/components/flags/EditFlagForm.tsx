@@ -9,7 +9,7 @@ import { described } from "../../lib/described";
 import { draftOfFlag } from "../../lib/flagPlace";
 import { useEditor } from "../../lib/useEditor";
 import { t } from "../../texts";
-import { care } from "../../texts/care";
+import { ownership } from "../../texts/ownership";
 import { DialogForm } from "../shared/DialogForm";
 import { DescriptionField, NameField } from "../shared/fields";
 
@@ -49,14 +49,18 @@ export default function EditFlagForm({ path, flag, onClose }: Props) {
         {...form.getInputProps("tags")}
       />
       <Autocomplete
-        label={`${care.owner} (${t.optional})`}
-        description={care.ownerHint}
+        label={`${ownership.owner} (${t.optional})`}
+        description={ownership.ownerHint}
         data={members?.map((each) => each.email) ?? []}
         limit={8}
         maxLength={255}
         {...form.getInputProps("owner")}
       />
-      <Checkbox label={care.keep} description={care.keepHint} {...form.getInputProps("keep", { type: "checkbox" })} />
+      <Checkbox
+        label={ownership.keep}
+        description={ownership.keepHint}
+        {...form.getInputProps("keep", { type: "checkbox" })}
+      />
       <TextInput
         label={t.flags.stickiness}
         description={t.flags.stickinessHint}

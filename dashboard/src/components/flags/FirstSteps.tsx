@@ -4,7 +4,7 @@ import { CloseButton, Text, Title, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { EnvironmentPath, Flag } from "../../api/client";
-import { firstEvaluationQuery, SIGNS_MILLISECONDS } from "../../api/signs";
+import { firstEvaluationQuery, EVIDENCE_MILLISECONDS } from "../../api/evidence";
 import { areStepsHidden, hideSteps } from "./hiddenSteps";
 import { toFlagPage } from "../../lib/search";
 import { useGuard } from "../../lib/useGuard";
@@ -26,7 +26,7 @@ export default function FirstSteps({ path, flags }: Props) {
   const { data: evaluation } = useQuery({
     ...firstEvaluationQuery(path),
     enabled: !isHidden && reason === null,
-    refetchInterval: ({ state }) => (state.data?.items.length ? false : SIGNS_MILLISECONDS),
+    refetchInterval: ({ state }) => (state.data?.items.length ? false : EVIDENCE_MILLISECONDS),
   });
   const [wasWaiting, setWaiting] = useState(false);
   if (evaluation === null && !wasWaiting) setWaiting(true);

@@ -20,7 +20,7 @@ import { EditMenu } from "../shared/EditMenu";
 import { IconArchive } from "../shared/icons";
 import { EnvironmentBadge } from "../projects/EnvironmentBadge";
 import classes from "./FlagHeading.module.css";
-import { Care } from "./Care";
+import { Ownership } from "./Ownership";
 import { FavouriteButton } from "./FavouriteButton";
 import { Propagation } from "./Propagation";
 import { Tags } from "./Tags";
@@ -86,7 +86,7 @@ export function FlagHeading({ environment, path, flag, rulesInForce, changedAt, 
             </Text>
           </div>
           <Tags tags={flag.tags} />
-          {(flag.owner ?? flag.keep) && <Care flag={flag} />}
+          {(flag.owner ?? flag.keep) && <Ownership flag={flag} />}
           {flag.description && (
             <Spoiler maxHeight={DESCRIPTION_HEIGHT} showLabel={t.flag.showMore} hideLabel={t.flag.showLess} mt={4}>
               <Text className={classes.description}>{flag.description}</Text>

@@ -9,7 +9,7 @@ import { NO_KEY } from "../../lib/snippets";
 import { isLocal, keyKindOf, type Language, LANGUAGES, usageOf, type Way, waysOf } from "../../lib/usage";
 import { usage as texts } from "../../texts/usage";
 import { CodeBlock } from "../shared/CodeBlock";
-import { Signs } from "./Signs";
+import { EvidenceOfUse } from "./EvidenceOfUse";
 import { UsageKey } from "./UsageKey";
 
 const CODE: Record<Language, CodeLanguage> = {
@@ -58,7 +58,7 @@ export default function FlagUse({ madeKeys, ...place }: Props) {
           </Tabs.Panel>
         ))}
       </Tabs>
-      <Signs key={local ? "applications" : "evaluations"} path={place.path} isLocal={local} />
+      <EvidenceOfUse key={local ? "applications" : "evaluations"} path={place.path} isLocal={local} />
     </Stack>
   );
 }

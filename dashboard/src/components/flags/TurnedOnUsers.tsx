@@ -2,11 +2,11 @@
 
 import { Alert, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type Counted, turnedOnQuery } from "../../api/turnedOn";
+import { type Counted, turnedOnQuery } from "../../api/turnOnImpact";
 import type { Alteration } from "../../api/restores";
 import { impactInWords } from "../../lib/impact";
-import { turnedOnBy } from "../../lib/turnedOn";
-import type { TurnedOn } from "../../lib/turningOn";
+import { turnedOnBy } from "../../lib/restoredOn";
+import type { TurnedOn } from "../../lib/turnOnRequest";
 import { useEnvironments } from "../../lib/useHere";
 import { impact as texts } from "../../texts/impact";
 import { turnOn } from "../../texts/turnOn";

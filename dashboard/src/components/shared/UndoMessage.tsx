@@ -9,8 +9,8 @@ import { restoreChanges } from "../../api/restores";
 import { type MadeChanges, takeChanges } from "../../lib/madeChanges";
 import { onSessionChange } from "../../lib/session";
 import { notifyDone, notifyRefused } from "../../lib/notify";
-import { turnedOnBy, type TurnedOnFlags } from "../../lib/turnedOn";
-import { wantOn } from "../../lib/turningOn";
+import { turnedOnBy, type TurnedOnFlags } from "../../lib/restoredOn";
+import { wantOn } from "../../lib/turnOnRequest";
 import { done, type Done } from "../../texts/done";
 import { restore as texts } from "../../texts/restore";
 

@@ -5,7 +5,7 @@ import { type RefObject, lazy, Suspense, useEffect, useRef, useState, useSyncExt
 import { useOutage } from "../../api/outage";
 import { keepTyped, onKeysRequest, onPaletteRequest, takeTyped } from "../../lib/paletteRequests";
 import { interruptedSession, onSessionChange } from "../../lib/session";
-import { onWantedOn, type TurningOn, wantedOn, wantOn } from "../../lib/turningOn";
+import { onWantedOn, type TurningOn, wantedOn, wantOn } from "../../lib/turnOnRequest";
 import { t } from "../../texts";
 import { AccountMenu } from "../accounts/AccountMenu";
 import { EnvironmentMenu } from "../projects/EnvironmentMenu";

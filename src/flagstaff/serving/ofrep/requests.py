@@ -14,7 +14,7 @@ from flagstaff.serving.context import (
     read_repaired,
     require_few,
 )
-from flagstaff.serving.contexts import GivenContext, read_email, read_identifier
+from flagstaff.serving.flat_contexts import GivenContext, read_email, read_identifier
 from flagstaff.values.errors import FieldError
 
 IDENTIFIERS = ("targetingKey", "email", "user_email")

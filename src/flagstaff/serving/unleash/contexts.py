@@ -7,7 +7,7 @@ import msgspec
 
 from flagstaff.http.nesting import require_plain
 from flagstaff.serving.context import UNREADABLE, GivenAttributes, Types, mistyped, read_repaired, require_few
-from flagstaff.serving.contexts import GivenContext, read_email, read_identifier
+from flagstaff.serving.flat_contexts import GivenContext, read_email, read_identifier
 from flagstaff.values.errors import FieldError, invalid_field
 
 _MAX_FIELDS = 1000  # of a query

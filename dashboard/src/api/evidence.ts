@@ -8,7 +8,7 @@ import { keyOf } from "./queryKeys";
 
 const ENVIRONMENT = "/api/projects/{project_id}/environments/{env_id}";
 const REPORTS = `${ENVIRONMENT}/flags/{flag_id}/reports` as const;
-export const SIGNS_MILLISECONDS = 3_000;
+export const EVIDENCE_MILLISECONDS = 3_000;
 
 /** The newest evaluation of the flag, or null. */
 export function newestEvaluationQuery(path: FlagPath) {
@@ -29,7 +29,7 @@ export function firstEvaluationQuery(path: EnvironmentPath) {
 /**
  * Reports of applications that evaluate the flag themselves: which have fetched it, and how often it was on and off.
  */
-export function localSignsQuery(path: FlagPath) {
+export function localEvidenceQuery(path: FlagPath) {
   return queryOptions({
     queryKey: keyOf(REPORTS, path),
     queryFn: async ({ signal }) => {

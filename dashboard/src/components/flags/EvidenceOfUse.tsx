@@ -8,20 +8,20 @@ import { Button, Text } from "@mantine/core";
 import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import type { FlagPath } from "../../api/client";
-import { localSignsQuery, newestEvaluationQuery, SIGNS_MILLISECONDS } from "../../api/signs";
-import { isNews, type Sign, signOfApplications, signOfEvaluation } from "./signs";
+import { localEvidenceQuery, newestEvaluationQuery, EVIDENCE_MILLISECONDS } from "../../api/evidence";
+import { isNews, type Evidence, evidenceOfApplications, evidenceOfEvaluation } from "./evidence";
 import { toFlagPage } from "../../lib/search";
 import { useGuard } from "../../lib/useGuard";
 import { usage as texts } from "../../texts/usage";
 import { IconCheck } from "../shared/icons";
 import { AnchorLink } from "../shared/links";
-import classes from "./Signs.module.css";
+import classes from "./EvidenceOfUse.module.css";
 import { When } from "../shared/When";
 
 const LONGEST_WAIT_MILLISECONDS = 300_000;
 const ENVIRONMENT = "/projects/$projectId/environments/$environmentId";
 
-export function Signs({ path, isLocal }: { path: FlagPath; isLocal: boolean }) {
+export function EvidenceOfUse({ path, isLocal }: { path: FlagPath; isLocal: boolean }) {
   const { reason } = useGuard({ needs: "evaluations:read" });
   if (reason !== null) return null;
   return isLocal ? <SignsOfApplications path={path} /> : <SignsOfEvaluations path={path} />;
@@ -36,7 +36,7 @@ function SignsOfEvaluations({ path }: { path: FlagPath }) {
     <Waiting
       wait={wait}
       query={query}
-      sign={signOfEvaluation(query.data ?? null)}
+      evidence={evidenceOfEvaluation(query.data ?? null)}
       words={query.data ? texts.waitingAgain : texts.waiting}
     >
       <AnchorLink
@@ -53,10 +53,10 @@ function SignsOfEvaluations({ path }: { path: FlagPath }) {
 
 function SignsOfApplications({ path }: { path: FlagPath }) {
   const wait = useWait();
-  const query = useQuery({ ...localSignsQuery(path), refetchInterval: wait.interval });
+  const query = useQuery({ ...localEvidenceQuery(path), refetchInterval: wait.interval });
   const { connections, hours } = query.data ?? { connections: [], hours: [] };
   return (
-    <Waiting wait={wait} query={query} sign={signOfApplications(connections, hours)} words={texts.waitingLocal}>
+    <Waiting wait={wait} query={query} evidence={evidenceOfApplications(connections, hours)} words={texts.waitingLocal}>
       <AnchorLink
         to={`${ENVIRONMENT}/applications`}
         params={{ projectId: path.project_id, environmentId: path.env_id }}
@@ -86,7 +86,7 @@ function useWait(): Wait {
     return () => clearTimeout(timer);
   }, [wait]);
   return {
-    interval: wait.isOn && SIGNS_MILLISECONDS,
+    interval: wait.isOn && EVIDENCE_MILLISECONDS,
     startedAt: wait.startedAt,
     end,
     goOn: () => setWait({ isOn: true, startedAt: Date.now() }),
@@ -96,33 +96,33 @@ function useWait(): Wait {
 interface WaitingProps {
   readonly wait: Wait;
   readonly query: Pick<UseQueryResult, "isSuccess">;
-  readonly sign: Sign | null;
+  readonly evidence: Evidence | null;
   readonly words: string;
   /** A link to more of what was found. */
   readonly children: ReactNode;
 }
 
-function Waiting({ wait, query, sign, words, children }: WaitingProps) {
-  const [first, setFirst] = useState<Sign | null | undefined>(undefined);
-  if (first === undefined && query.isSuccess) setFirst(sign);
-  const isFound = first !== undefined && isNews(sign, first, wait.startedAt);
+function Waiting({ wait, query, evidence, words, children }: WaitingProps) {
+  const [first, setFirst] = useState<Evidence | null | undefined>(undefined);
+  if (first === undefined && query.isSuccess) setFirst(evidence);
+  const isFound = first !== undefined && isNews(evidence, first, wait.startedAt);
   const isOver = !isFound && wait.interval === false;
   const { end } = wait;
   useEffect(() => {
     if (isFound) end();
   }, [isFound, end]);
   return (
-    <section className={classes.signs} data-found={isFound || undefined} aria-label={texts.signs}>
+    <section className={classes.evidence} data-found={isFound || undefined} aria-label={texts.evidence}>
       {isFound && <IconCheck size={18} className={classes.icon} />}
       <Text role="status" size="sm" className="break">
-        {isFound ? sign?.words : isOver ? texts.stopped : words}
+        {isFound ? evidence?.words : isOver ? texts.stopped : words}
       </Text>
-      {sign && (
+      {evidence && (
         <Text size="sm" c="dimmed">
-          {!isFound && texts.last} <When at={sign.at} />
+          {!isFound && texts.last} <When at={evidence.at} />
         </Text>
       )}
-      {sign && children}
+      {evidence && children}
       {isOver && (
         <Button variant="default" size="compact-sm" onClick={wait.goOn}>
           {texts.goOn}

@@ -1,7 +1,7 @@
 /** The number of recorded users whose result changes when flags are turned on. */
 
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
-import type { TurnedOn } from "../lib/turningOn";
+import type { TurnedOn } from "../lib/turnOnRequest";
 import type { FlagPath } from "./client";
 import { type Impact, IMPACT, impactQuery } from "./explain";
 import { flagQuery } from "./flags";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Environment } from "../api/client";
 import type { Alteration } from "../api/restores";
-import { turnedOnBy } from "./turnedOn";
+import { turnedOnBy } from "./restoredOn";
 
 const environments = [
   { id: "live", name: "Production", critical: true },

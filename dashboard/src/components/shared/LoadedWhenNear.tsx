@@ -4,7 +4,7 @@ import { type ReactNode, Suspense } from "react";
 import { useNear } from "../../lib/useNear";
 import { RowsSkeleton } from "./PageSkeleton";
 
-export function Near({ children }: { readonly children: ReactNode }) {
+export function LoadedWhenNear({ children }: { readonly children: ReactNode }) {
   const [place, isNear] = useNear<HTMLDivElement>();
   const skeleton = <RowsSkeleton rows={4} />;
   return isNear ? <Suspense fallback={skeleton}>{children}</Suspense> : <div ref={place}>{skeleton}</div>;

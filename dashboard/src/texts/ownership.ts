@@ -1,5 +1,5 @@
 /** The owner of a flag, and whether the flag is permanent. */
-export const care = {
+export const ownership = {
   owner: "Owner",
   ownerHint: "The person or the team to ask about this flag.",
   keep: "Keep this flag",

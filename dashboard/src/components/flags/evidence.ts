@@ -6,8 +6,8 @@ import { usage as texts } from "../../texts/usage";
 
 type Hour = components["schemas"]["ReportedHourOut"];
 
-export interface Sign {
-  /** Differs between signs. */
+export interface Evidence {
+  /** Differs between any two. */
   readonly id: string;
   /** When it was, by the server's clock. */
   readonly at: string;
@@ -18,9 +18,9 @@ export interface Sign {
 const RECENT_MILLISECONDS = 120_000;
 
 /** Evidence counts if it is newer than at the start, or if it was recent then, because the program ran just before. */
-export function isNews(sign: Sign | null, first: Sign | null, startedAt: number): boolean {
-  if (sign === null) return false;
-  return sign.id !== first?.id || Date.parse(sign.at) > startedAt - RECENT_MILLISECONDS;
+export function isNews(evidence: Evidence | null, first: Evidence | null, startedAt: number): boolean {
+  if (evidence === null) return false;
+  return evidence.id !== first?.id || Date.parse(evidence.at) > startedAt - RECENT_MILLISECONDS;
 }
 
 interface Evaluated {
@@ -32,14 +32,14 @@ interface Evaluated {
   readonly variant?: string | null;
 }
 
-export function signOfEvaluation(evaluation: Evaluated | null): Sign | null {
+export function evidenceOfEvaluation(evaluation: Evaluated | null): Evidence | null {
   if (!evaluation) return null;
   const { id, evaluated_at: at, user_id, user_email, enabled, variant } = evaluation;
   return { id, at, words: texts.evaluated(user_id ?? user_email, enabled, variant ?? null) };
 }
 
 /** The newest of what applications reported and fetched. */
-export function signOfApplications(connections: readonly Connection[], hours: readonly Hour[]): Sign | null {
+export function evidenceOfApplications(connections: readonly Connection[], hours: readonly Hour[]): Evidence | null {
   const reports = hours.map(({ application, sdk, yes, no, reported_at: at }) => ({
     id: `${application} ${sdk} ${at}`,
     at,
@@ -53,6 +53,6 @@ export function signOfApplications(connections: readonly Connection[], hours: re
   return newest([...reports, ...fetches]);
 }
 
-function newest(signs: readonly Sign[]): Sign | null {
-  return signs.reduce<Sign | null>((found, each) => (found && found.at >= each.at ? found : each), null);
+function newest(evidence: readonly Evidence[]): Evidence | null {
+  return evidence.reduce<Evidence | null>((found, each) => (found && found.at >= each.at ? found : each), null);
 }

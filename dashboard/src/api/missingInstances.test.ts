@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { missingInWords } from "./liveOn";
+import { missingInWords } from "./missingInstances";
 
 it.each<Record<string, string>>([{}, { "Flagstaff-Live-On": "3/3" }, { "Flagstaff-Live-On": "many" }])(
   "says nothing if no instance is missing: %o",

@@ -1,6 +1,6 @@
 /** Reads from a change's response which instances may not serve it. */
 
-import { liveOn as texts } from "../texts/liveOn";
+import { liveOn as texts } from "../texts/missingInstances";
 
 export interface Warning {
   readonly title: string;

@@ -19,7 +19,7 @@ interface Props extends DialogProps {
   readonly onRevoke: () => void;
 }
 
-export function RotationDialog({ opened, onClose, ...rest }: Props) {
+export function ReplacedKeyDialog({ opened, onClose, ...rest }: Props) {
   return (
     <Modal title={texts.moveHeading(rest.oldKey.name)} size={600} opened={opened} onClose={onClose}>
       <Rotation {...rest} onClose={onClose} />

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../api/client";
 import type { Alteration } from "../api/restores";
-import type { TurnedOn } from "./turningOn";
+import type { TurnedOn } from "./turnOnRequest";
 
 export interface TurnedOnFlags {
   readonly flags: readonly TurnedOn[];

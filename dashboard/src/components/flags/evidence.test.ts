@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isNews, signOfApplications, signOfEvaluation } from "./signs";
+import { isNews, evidenceOfApplications, evidenceOfEvaluation } from "./evidence";
 
 const NOON = Date.parse("2026-11-22T12:00:00Z");
 const evaluation = {
@@ -9,15 +9,15 @@ const evaluation = {
   user_email: null,
   enabled: true,
 };
-const old = signOfEvaluation(evaluation);
+const old = evidenceOfEvaluation(evaluation);
 
 it("says for whom a flag was evaluated, and with what result", () => {
   expect(old?.words).toBe("Evaluated for user-42: on.");
-  expect(signOfEvaluation({ ...evaluation, user_id: null, enabled: false })?.words).toBe(
+  expect(evidenceOfEvaluation({ ...evaluation, user_id: null, enabled: false })?.words).toBe(
     "Evaluated for a user without id and email: off.",
   );
-  expect(signOfEvaluation({ ...evaluation, variant: "blue" })?.words).toContain("on, with the variant blue");
-  expect(signOfEvaluation(null)).toBeNull();
+  expect(evidenceOfEvaluation({ ...evaluation, variant: "blue" })?.words).toContain("on, with the variant blue");
+  expect(evidenceOfEvaluation(null)).toBeNull();
 });
 
 it("takes nothing, and what was there before, for no news", () => {
@@ -27,7 +27,7 @@ it("takes nothing, and what was there before, for no news", () => {
 
 it("takes the first one, another one, and a recent one for news", () => {
   expect(isNews(old, null, NOON)).toBe(true);
-  expect(isNews(signOfEvaluation({ ...evaluation, id: "2" }), old, NOON)).toBe(true);
+  expect(isNews(evidenceOfEvaluation({ ...evaluation, id: "2" }), old, NOON)).toBe(true);
   expect(isNews(old, old, NOON - 3_599_000)).toBe(true);
 });
 
@@ -53,9 +53,9 @@ it("shows the newest of what applications fetched and reported", () => {
     variants: {},
     reported_at: "2026-11-22T12:00:30Z",
   };
-  expect(signOfApplications([], [])).toBeNull();
-  expect(signOfApplications([fetched], [])?.words).toBe("shop (node:6) has fetched the flags.");
-  expect(signOfApplications([fetched], [reported])?.words).toBe("shop (node:6) reported it: 1,200 on, 1 off.");
+  expect(evidenceOfApplications([], [])).toBeNull();
+  expect(evidenceOfApplications([fetched], [])?.words).toBe("shop (node:6) has fetched the flags.");
+  expect(evidenceOfApplications([fetched], [reported])?.words).toBe("shop (node:6) reported it: 1,200 on, 1 off.");
   const later = { ...fetched, seen_at: "2026-11-22T12:01:00Z" };
-  expect(signOfApplications([later, fetched], [reported])?.at).toBe(later.seen_at);
+  expect(evidenceOfApplications([later, fetched], [reported])?.at).toBe(later.seen_at);
 });
