@@ -182,4 +182,6 @@ def _clock(file: Path, faketime: Path | None) -> dict[str, str]:
         "FAKETIME_TIMESTAMP_FILE": str(file),
         "FAKETIME_CACHE_DURATION": "1",  # without a cache, the instance would be several times slower
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        # For older C libraries. With it, threads that wait for the interpreter's lock do not sleep.
+        "FAKETIME_FORCE_MONOTONIC_FIX": "0",
     }
