@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from flagstaff.evaluation.conditions import finish
-from flagstaff.evaluation.predicates import assemble_predicates, compile_predicate
+from flagstaff.evaluation.predicates import assemble_predicates, compile_predicate, instructions_of
 from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.operators import Operator
 from tests.unit.evaluation.test_conditions_cost import fastest
@@ -81,3 +81,11 @@ def test_fewer_values_are_remembered_for_more_predicates() -> None:
     for number, fewest, most in ((1, 1000, 1000), (20_000, 300, 400)):
         (about_plan,) = finish(assemble_predicates([predicate] * number)).by_attribute
         assert fewest <= about_plan.kept_values <= most
+
+
+def test_an_expression_is_as_large_as_what_it_is_compiled_to() -> None:
+    def size(attribute: str, **values: bool) -> int:
+        return instructions_of(Condition(attribute, Operator.MATCHES, ("k{20}",), **values))
+
+    assert size("plan") < size("plan", case_insensitive=True)
+    assert size("user_email") == size("plan", case_insensitive=True)
