@@ -205,6 +205,7 @@ def test_a_variants_value_keeps_its_form(value: str) -> None:
         ("7", {"type": "number", "value": "7"}),
         ("1.0", {"type": "number", "value": "1.0"}),
         ("true", {"type": "string", "value": "true"}),
+        ("false", {"type": "string", "value": "false"}),
         ('{"a":"b"}', {"type": "json", "value": '{"a":"b"}'}),
     ],
 )
