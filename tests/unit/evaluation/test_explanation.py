@@ -176,6 +176,18 @@ def test_every_rule_is_traced_whether_or_not_it_is_reached() -> None:
     assert [each.bucket is None for each in traced] == [True, True, False, True, True]
 
 
+def test_conditions_on_the_email_ignore_its_case() -> None:
+    conditions = (
+        Condition("user_email", Operator.IN, ("ada@x.org",)),
+        Condition("email_domain", Operator.IN, ("X.org",)),
+    )
+    flag = make_flag(ENVIRONMENT, key="flag", enabled=True)
+    rule = make_rule(flag, rule_type=RuleType.ATTRIBUTES, rule_value=None, conditions=conditions)
+    trace, (traced,) = explain_flags([(flag, [rule])], "ada", "Ada@X.org")["flag"]
+    assert (trace.step, trace.rule, traced.status) == (Step.RULE, rule, RuleStatus.MATCHED)
+    assert [(each.actual, each.holds) for each in traced.conditions] == [("ada@x.org", True), ("x.org", True)]
+
+
 def test_the_rules_of_a_flag_that_is_off_are_traced_but_not_reached() -> None:
     flag = make_flag(ENVIRONMENT, key="flag", enabled=False)
     _, traced = explain_flags([(flag, [make_rule(flag), make_rule(flag, rule_value="eve")])], "ada")["flag"]
