@@ -16,6 +16,7 @@ the operator is unknown. Traps of engines that this module avoids:
   constraint on a date with the current time, whatever attribute it names.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -84,6 +85,7 @@ _PLAIN = MappingProxyType(
         Operator.LTE: ("LT", "EQ"),
     }
 )
+_FRACTION = re.compile(r"\.([0-9]+)")
 _ADDRESSES = 16
 _MANY = 100  # of more values, fewer spellings are listed
 _SPELLINGS = 32  # so many ways to write a text in capital and small letters are listed
@@ -208,7 +210,9 @@ def express(condition: Condition, environment_key: str) -> Expression:
 def _express_time(condition: Condition) -> Expression:
     if condition.operator not in (Operator.BEFORE, Operator.AFTER):
         return Expression(ALWAYS if condition.operator is Operator.NOT_IN and not condition.negate else NEVER)
-    asked = compare("currentTime", f"DATE_{condition.operator.upper()}", condition.values[0])
+    # Yggdrasil reads no small letters, and of fractions of a second only those of three digits.
+    moment = _FRACTION.sub(lambda found: f".{found[1][:3]:0<3}", condition.values[0].upper())
+    asked = compare("currentTime", f"DATE_{condition.operator.upper()}", moment)
     return Expression(((opposite(asked) if condition.negate else asked,),))  # there always is a time
 
 
