@@ -8,8 +8,9 @@ import pytest
 
 from flagstaff.evaluation.assembly import assemble, compile_environment
 from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compile_flag
+from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.targets import Targeting
-from flagstaff.flags.flags import RuleType
+from flagstaff.flags.flags import Fallthrough, RuleType
 from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.operators import Operator
 from flagstaff.flags.variants import Variant
@@ -65,6 +66,15 @@ def test_an_identifier_is_hashed_once_for_the_bucket_and_once_for_the_variant(
         TargetedFlag(flag, [make_rule(flag, rollout_percentage=each) for each in percentages]) for flag in flags
     ]
     assert compile_environment(environment, targeted).hashes == 2 * hashes
+
+
+@pytest.mark.parametrize(
+    "values", [{}, {"enabled": False}, {"rollout_percentage": 100}, {"fallthrough": Fallthrough.OFF}]
+)
+def test_a_result_that_is_the_same_for_everyone_takes_no_byte_of_the_history(values: dict[str, Any]) -> None:
+    environment = make_environment()
+    snapshot = compile_environment(environment, [TargetedFlag(make_flag(environment, **values))])
+    assert evaluate(snapshot, "ada", None)[1] == b""
 
 
 def test_the_history_names_the_custom_attributes_that_flags_look_at() -> None:
