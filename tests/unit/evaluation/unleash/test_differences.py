@@ -169,6 +169,69 @@ def test_a_flag_that_needs_an_inexact_one_to_be_off_is_off(enabled: bool, is_sen
     assert translation.feature["dependencies"] == [{"feature": "inexact", "enabled": enabled}]
 
 
+def test_a_feature_has_the_fields_that_sdks_read() -> None:
+    flag = make_flag(key="asked")
+    feature = translate([TargetedFlag(flag)], {}, "production")["asked"].feature
+    assert feature == {
+        "name": "asked",
+        "type": "release",
+        "project": flag.project_id.hex,
+        "enabled": True,
+        "stale": False,
+        "impressionData": False,
+        "strategies": [{"name": "default", "parameters": {}, "constraints": []}],
+        "variants": [],
+    }
+
+
+@pytest.mark.parametrize("first", [Prerequisite("other"), Prerequisite("other", variants=("red",))])
+def test_a_flag_that_needs_a_variant_that_another_does_not_have_is_off(first: Prerequisite) -> None:
+    other = TargetedFlag(make_flag(key="other", variants=VARIANTS))
+    another = TargetedFlag(make_flag(key="another", variants=VARIANTS))
+    needs = (first, Prerequisite("another", variants=("gone",)))
+    needing = TargetedFlag(make_flag(key="needing", prerequisites=needs))
+    translation = translate([needing, other, another], {}, "production")["needing"]
+    assert (translation.feature["enabled"], translation.feature["strategies"]) == (False, [])
+    assert translation.is_exact
+
+
+def test_a_flag_has_the_unusual_differences_of_those_that_it_needs() -> None:
+    other = TargetedFlag(make_flag(key="other", rollout_percentage=50, stickiness="company"))
+    needing = TargetedFlag(make_flag(key="needing", prerequisites=(Prerequisite("other"), Prerequisite("gone"))))
+    translated_flags = translate([needing, other], {}, "production")
+    assert translated_flags["needing"].differences == translated_flags["other"].differences == (NON_ASCII,)
+
+
+def test_a_flag_that_is_off_is_sent_without_its_prerequisites() -> None:
+    flags = [
+        make_flag(key="first"),
+        make_flag(key="off", enabled=False, prerequisites=(Prerequisite("first"),)),
+        make_flag(key="third", prerequisites=(Prerequisite("off", enabled=False),)),
+    ]
+    features = translate(map(TargetedFlag, flags), {}, "production")
+    assert "dependencies" not in features["first"].feature
+    assert "dependencies" not in features["off"].feature
+    assert features["third"].is_exact
+    assert Engine(each.feature for each in features.values()).ask("third", {}).enabled
+
+
+def test_the_variant_of_a_rule_means_nothing_to_a_flag_without_variants() -> None:
+    translation = translated(attributes_rule(UNDECIDABLE), make_rule(rule_value="ada", variant="gone"))
+    assert len(translation.differences) == 1
+    assert Engine([translation.feature]).ask("asked", {"userId": "ada"}).enabled
+    everyone = translated(make_rule(variant="gone"), fallthrough=Fallthrough.ROLLOUT)
+    assert everyone.feature["strategies"] == [{"name": "default", "parameters": {}, "constraints": []}]
+
+
+def test_a_flag_for_everyone_with_variants_is_sent_without_rules_that_give_none() -> None:
+    plain, ruled, giving = (
+        translated(*rules, variants=VARIANTS, fallthrough=Fallthrough.ROLLOUT).feature["strategies"]
+        for rules in ((), (make_rule(),), (make_rule(variant="red"),))
+    )
+    assert ruled == plain
+    assert giving[1:] == plain
+
+
 @pytest.mark.parametrize("percentage", [0, 100])
 def test_a_flag_for_everyone_is_sent_without_its_rules(percentage: int) -> None:
     translation = translated(make_rule(), rollout_percentage=percentage, fallthrough=Fallthrough.ROLLOUT)
