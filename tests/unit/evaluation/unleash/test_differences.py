@@ -274,6 +274,12 @@ def test_unusual_differences_are_named_too() -> None:
     assert translation.is_exact
 
 
+@pytest.mark.parametrize(("stickiness", "is_by_email"), [("user_email", True), ("user_id", False), ("email", False)])
+def test_a_share_by_the_email_depends_on_its_case(stickiness: str, is_by_email: bool) -> None:
+    translation = translated(rollout_percentage=50, stickiness=stickiness, fallthrough=Fallthrough.ROLLOUT)
+    assert translation.differences == ((NON_ASCII, EMAIL_CASE) if is_by_email else (NON_ASCII,))
+
+
 @pytest.mark.parametrize(
     ("condition", "matching", "unusual", "difference"),
     [
