@@ -58,7 +58,7 @@ def test_a_rule_alone_names_its_flag() -> None:
     wanted = FlagFilter(rule_id=RULES[1].rule_id)
     (check,) = finish(wanted.search(only)) or ()
     assert check.column == 1
-    assert [byte for byte in range(256) if check.passes[byte]] == [101]
+    assert check.passes == bytes(101) + b"\1" + bytes(154)
 
 
 def test_a_flag_or_rule_that_a_layout_does_not_have_finds_nothing() -> None:
