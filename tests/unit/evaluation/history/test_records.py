@@ -34,3 +34,19 @@ def test_an_evaluation_has_the_decisions_of_its_layout() -> None:
     decisions = [Decision(ROLLOUT, Outcome.IN_ROLLOUT, bucket=7), Decision(ON, Outcome.ON)]
     assert evaluation.decisions() == list(evaluation.each_decision()) == decisions
     assert [evaluation.decision_about(found) for found in ((0, ROLLOUT), (None, ON))] == decisions
+
+
+@pytest.mark.parametrize(
+    ("attributes", "has_all", "known"),
+    [
+        (None, False, {"user_id"}),
+        ({}, False, {"user_id", "plan"}),
+        ({}, True, {"user_id", "plan", "other"}),
+    ],
+)
+def test_an_evaluation_knows_the_attributes_that_were_kept(
+    attributes: dict[str, Any] | None, has_all: bool, known: set[str]
+) -> None:
+    layout = Layout((), (), ("plan",))
+    evaluation = RecordedEvaluation(UUID(int=1), AT, "ada", None, layout, b"", attributes, has_all)
+    assert {name for name in ("user_id", "plan", "other") if evaluation.knows(name)} == known
