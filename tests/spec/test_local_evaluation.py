@@ -3,6 +3,7 @@
 A case that an SDK cannot decide is off there, and its flag reports it.
 """
 
+import json
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from flagstaff.evaluation.conditions import check_conditions
 from flagstaff.evaluation.unleash.differences import EMAIL_CASE
 from flagstaff.evaluation.unleash.features import Translation
-from tests.spec.test_evaluation_cases import CASES, ENVIRONMENT, read_condition, targeted
+from tests.spec.test_evaluation_cases import CASES, ENVIRONMENT, FILES, read_condition, targeted
 from tests.support.builders import AT
 from tests.support.local_sdk import Engine, Result, as_texts, can_be_passed, context_of, is_unusual, translate, written
 
@@ -52,7 +53,30 @@ def test_the_engine_of_the_sdks_answers_as_the_case_says(document: dict[str, Any
             assert theirs == ours, (features[key], context)
 
 
-def test_nearly_all_cases_can_be_asked_and_nearly_all_flags_are_exact() -> None:
+def test_most_cases_can_be_asked() -> None:
     possible = [asked(document_and_case.values[1]) is not None for document_and_case in CASES]
-    exact = [each.is_exact for document, _ in (case.values for case in CASES) for each in translated(document).values()]
-    assert (sum(possible) / len(possible), sum(exact) / len(exact)) > (0, 0)
+    assert sum(possible) > 0.8 * len(possible)
+
+
+INEXACT = {
+    "attributes-awkward": {"inherited"},
+    "built-in-attributes": {"email-in-negated", "email-not-in"},
+    "combined": {"receipts", "legacy-payments"},
+    "operators-ignoring-case": {"in", "not-in", "matches", "sharp-s"},
+    "operators-moment": {"before", "after", "not-before"},
+    "operators-negated": {"not-matches", "not-before", "not-after", "not-in-network"},
+    "operators-network": {"private", "not-private"},
+    "operators-text": {"in-lower", "matches", "matches-lower"},
+    "prerequisites": {"needs-two", "needs-three"},
+    "stickiness": {"by-domain"},
+}
+"""The flags of each file that SDKs do not decide for all users."""
+
+
+def test_all_other_flags_are_exact() -> None:
+    found = {}
+    for file in FILES:
+        features = translated(json.loads(file.read_text()))
+        if inexact := {key for key, each in features.items() if not each.is_exact}:
+            found[file.stem] = inexact
+    assert found == INEXACT

@@ -68,18 +68,21 @@ some_segments = st.fixed_dictionaries(
 
 
 @st.composite
-def rules(draw: st.DrawFn) -> Rule:
-    """A rule of any kind, for few different users."""
+def rules(draw: st.DrawFn, left_out: frozenset[str] = frozenset()) -> Rule:
+    """A rule of any kind, for few different users, whose fields of these names have their defaults."""
     rule_type = draw(st.sampled_from(RuleType))
+    fields = {
+        "priority": st.integers(-1, 1),
+        "conditions": st.just(()) | st.lists(some_conditions, max_size=3).map(tuple),
+        "rollout_percentage": st.sampled_from([100, 100, 1, 50, 99]),
+        "variant": st.sampled_from([None, "a", "b"]),
+    }
     return make_rule(
         rule_type=rule_type,
         rule_value=draw(values[rule_type]),
-        priority=draw(st.integers(-1, 1)),
         enabled=draw(st.sampled_from([True, True, False])),
         created_at=AT + timedelta(seconds=draw(st.integers(0, 2))),
-        conditions=tuple(draw(st.just([]) | st.lists(some_conditions, max_size=3))),
-        rollout_percentage=draw(st.sampled_from([100, 100, 1, 50, 99])),
-        variant=draw(st.sampled_from([None, "a", "b"])),
+        **{name: draw(each) for name, each in fields.items() if name not in left_out},
     )
 
 
@@ -97,25 +100,37 @@ def prerequisites(draw: st.DrawFn, keys: list[str]) -> tuple[Prerequisite, ...]:
     return tuple(Prerequisite(key, *draw(wanted)) for key in needed)
 
 
+# What many flags have hides what the others need, so an environment does without some of it.
+_LEFT_OUT = st.frozensets(
+    st.sampled_from(["rollout_percentage", "variants", "prerequisites", "stickiness", "conditions"]), max_size=4
+)
+
+
 @st.composite
 def targeted_flags(draw: st.DrawFn) -> list[tuple[Flag, list[Rule]]]:
     """Flags of an environment with their rules."""
     keys = draw(st.lists(flag_keys, unique=True, max_size=6))
+    left_out = draw(st.just(frozenset()) | _LEFT_OUT)
     return [
-        (
-            make_flag(
-                ENVIRONMENT,
-                key=key,
-                variants=draw(variant_lists),
-                # Only earlier flags, so that there is no cycle, in an order that differs from that of the keys.
-                prerequisites=draw(prerequisites(keys[:place])),
-                enabled=draw(st.booleans() | st.just(True)),
-                rollout_percentage=draw(st.sampled_from([0, 0, 1, 50, 99, 100]) | st.integers(0, 100)),
-                fallthrough=draw(st.sampled_from([*Fallthrough, Fallthrough.ROLLOUT])),
-                bucketing_key=draw(st.none() | st.sampled_from(["Group one", "a:b"])),
-                stickiness=draw(st.sampled_from(["default", *attribute_names])),
-            ),
-            draw(st.lists(rules(), max_size=4)),
-        )
+        (draw(_flags(key, keys[:place], left_out)), draw(st.lists(rules(left_out), max_size=4)))
         for place, key in enumerate(keys)
     ]
+
+
+@st.composite
+def _flags(draw: st.DrawFn, key: str, earlier: list[str], left_out: frozenset[str]) -> Flag:
+    fields = {
+        "variants": variant_lists,
+        # Only earlier flags, so that there is no cycle, in an order that differs from that of the keys.
+        "prerequisites": prerequisites(earlier),
+        "stickiness": st.sampled_from(["default", *attribute_names]),
+    }
+    return make_flag(
+        ENVIRONMENT,
+        key=key,
+        enabled=draw(st.booleans() | st.just(True)),
+        rollout_percentage=draw(st.sampled_from([0, 0, 1, 50, 99, 100]) | st.integers(0, 100)),
+        fallthrough=draw(st.sampled_from([*Fallthrough, Fallthrough.ROLLOUT])),
+        bucketing_key=draw(st.none() | st.sampled_from(["Group one", "a:b"])),
+        **{name: draw(each) for name, each in fields.items() if name not in left_out},
+    )

@@ -174,7 +174,7 @@ def _plain_answers(groups: Groups, *, is_targeted: bool) -> Generator[None, None
 def _target(groups: Groups, rules: _Rules) -> Generator[None, None, Targeting | None]:
     """Compile the flags that need more than look-ups by user and email; None if none does."""
     recorded = groups.recorded
-    if not groups.sticky and not rules.predicates and not any(each.layout.says_more for each in recorded):
+    if not groups.sticky and not any(each.layout.says_more for each in recorded):
         return None
     predicates = yield from assemble_predicates(rules.predicates)
     with_buckets, answers = [], []

@@ -123,13 +123,14 @@ def tried_in_order(rules: Iterable[Rule]) -> list[Rule]:
 
 def match_key(rule_type: RuleType, value: str | None) -> str:
     """The form in which a rule's value and a user's are compared: emails and domains ignoring case, ids exactly."""
+    text = value or ""  # rules that have only conditions have none
     match rule_type:
         case RuleType.USER_EMAIL:
-            return (value or "").lower()
+            return text.lower()
         case RuleType.EMAIL_DOMAIN:
-            return (value or "").removeprefix("@").lower()
+            return text.removeprefix("@").lower()
         case _:
-            return value or ""
+            return text
 
 
 def _says_more(rule: Rule) -> bool:

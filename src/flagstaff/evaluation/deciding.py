@@ -79,11 +79,11 @@ def prepare(flag_set: FlagSet, keys: Iterable[str]) -> Generator[None, None, Dec
 
 
 def portions(flag_set: FlagSet, keys: Iterable[str]) -> Iterator[Sequence[str]]:
-    """The keys in portions of flags that are decided together; a flag without a match in the set counts as small."""
+    """The keys of flags of the set in portions, each of which is decided together."""
     portion: list[str] = []
     its_rules = 0
     for key in keys:
-        more = len(flag_set.flags[key].rules) if key in flag_set.flags else 0
+        more = len(flag_set.flags[key].rules)
         if portion and (len(portion) == _FLAGS_AT_ONCE or its_rules + more > _RULES_AT_ONCE):
             yield portion
             portion, its_rules = [], 0

@@ -137,8 +137,8 @@ def _shortest(values: Iterable[Text]) -> list[Text]:
 
 def _starts_with_any(shortest: Sequence[Text], text: Text) -> bool:
     """Return whether a text starts with one of the values: only the last one that does not sort after it can fit."""
-    index = bisect_right(shortest, text)
-    return index > 0 and text.startswith(shortest[index - 1])
+    # If all values sort after the text, this is the last one, with which the text does not start either.
+    return text.startswith(shortest[bisect_right(shortest, text) - 1])
 
 
 def _in_network(values: Sequence[str]) -> Generator[None, None, Test]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from flagstaff.evaluation.attributes import Form, read
+from flagstaff.evaluation.attributes import Form, comparable, read
 from flagstaff.evaluation.conditions import compile_condition, lookup_values
 from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.operators import Operator
@@ -48,6 +48,54 @@ NEVER = {
 def test_an_attribute_that_cannot_be_compared_meets_nothing_but_not_in(operator: Operator, value: object) -> None:
     assert meets(value, operator) is (operator is Operator.NOT_IN)
     assert meets(value, operator, negate=True) is False
+
+
+@pytest.mark.parametrize("value", NEVER.values(), ids=list(NEVER))
+@pytest.mark.parametrize("form", Form)
+def test_what_cannot_be_compared_has_no_readings(form: Form, value: object) -> None:
+    assert read(form, value) == ()
+    assert comparable(value) is None
+
+
+def test_an_integer_is_read_if_a_double_can_hold_its_power_of_two() -> None:
+    for form in (Form.TEXT, Form.NUMBER):
+        assert len(read(form, 2**1023 - 1)) == len(read(form, 1 - 2**1023)) == 1
+        assert read(form, 2**1023) == read(form, -(2**1023)) == ()
+
+
+@pytest.mark.parametrize(
+    ("form", "start", "most"),
+    [
+        (Form.TEXT, "", 1024),
+        (Form.LOWER_TEXT, "", 1024),
+        (Form.SEARCHED_TEXT, "", 1024),
+        (Form.NUMBER, "0.", 1024),
+        (Form.VERSION, "1.0.0-a", 256),
+    ],
+)
+def test_a_text_is_read_up_to_its_bound(form: Form, start: str, most: int) -> None:
+    assert len(read(form, start.ljust(most, "0"))) == 1
+    assert read(form, start.ljust(most + 1, "0")) == ()
+
+
+def test_a_moment_is_read_with_many_digits() -> None:
+    start, end = "2026-11-20T10:00:00.", "+00:00"
+    assert len(read(Form.MOMENT, f"{start}{'0' * 38}{end}")) == 1
+    assert read(Form.MOMENT, f"{start}{'0' * 39}{end}") == ()
+
+
+def test_a_list_is_read_up_to_its_bounds() -> None:
+    for form, characters in ((Form.TEXT, 4096), (Form.NUMBER, 2048), (Form.SEARCHED_TEXT, 1024)):
+        assert read(form, ["0" * 1024] * (characters // 1024)) != ()
+        assert read(form, ["0" * 1024] * (characters // 1024) + ["0"]) == ()
+    assert comparable(["x" * 1024] * 4) is not None
+    assert comparable(["x" * 1024] * 4 + ["x"]) is None
+
+
+def test_of_the_integers_in_a_list_only_long_ones_count() -> None:
+    assert read(Form.NUMBER, [2**64 - 1] * 100) != ()
+    assert read(Form.NUMBER, [2**1000] * 6) != ()
+    assert read(Form.NUMBER, [2**1000] * 7) == ()
 
 
 MATCHES: list[tuple[Operator, tuple[str, ...], list[object], list[object]]] = [
@@ -101,7 +149,12 @@ MATCHES: list[tuple[Operator, tuple[str, ...], list[object], list[object]]] = [
         ["11.0.0.0", "192.0.2.2", "2001:db9::", "::2", "::ffff:10.0.0.1", "10.0.0"],
     ),
     (Operator.IN_NETWORK, ("0.0.0.0/0",), ["0.0.0.0", "255.255.255.255"], ["::1"]),
-    (Operator.IN_NETWORK, ("::/0",), ["::1", "::ffff:10.0.0.1"], ["10.0.0.1"]),
+    (
+        Operator.IN_NETWORK,
+        ("::/0",),
+        ["::1", "::ffff:10.0.0.1", "2001:0db8:0000:0000:0000:ffff:192.168.100.100"],
+        ["10.0.0.1"],
+    ),
 ]
 
 

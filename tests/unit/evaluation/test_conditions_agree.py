@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from flagstaff.evaluation.attributes import Form, comparable, read
 from flagstaff.evaluation.conditions import check_conditions, compile_condition
+from flagstaff.evaluation.operators import FEW_CONTAINED
 from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError
 from flagstaff.flags.targeting.operators import Operator
 from tests.support.conditions import MOMENTS, NUMBERS, TEXTS, VERSIONS
@@ -85,10 +86,20 @@ def test_a_compiled_condition_agrees_with_the_naive_one(data: st.DataObject) -> 
     assert compiled.decide(read(compiled.form, value)) is compiled(value)
 
 
-@given(st.lists(st.text("ab", min_size=1, max_size=5), min_size=5, max_size=40), st.text("abc", max_size=12))
-def test_many_overlapping_values_agree_with_the_naive_implementation(values: list[str], text: str) -> None:
+# So many values, none of which contains another one, that they are not compared one by one.
+_OTHERS = tuple(f"{number:02}" for number in range(FEW_CONTAINED + 1))
+
+
+@given(
+    st.lists(st.text("ab", min_size=1, max_size=7), min_size=1, max_size=40),
+    st.sampled_from([(), _OTHERS]),
+    st.text("abc", max_size=12),
+)
+def test_many_overlapping_values_agree_with_the_naive_implementation(
+    values: list[str], others: tuple[str, ...], text: str
+) -> None:
     for operator in (Operator.STARTS_WITH, Operator.ENDS_WITH, Operator.CONTAINS):
-        many = Condition("attribute", operator, tuple(values))
+        many = Condition("attribute", operator, (*values, *others))
         assert compile_condition(many)(text) is meets_naively(many, text)
 
 

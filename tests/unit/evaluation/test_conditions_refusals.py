@@ -81,16 +81,22 @@ NO_EXPRESSIONS = [
     r"\pX",
     "a{1001}",
     "((a{100}){100}){100}",
+]
+TOO_LARGE = [
     r"\pL{200}",
     "(a|b)*a(a|b){500}",
     "(" * 500 + ")" * 500 + "a{999}",
+    "a" * 247,
+    r"\p{Zl}" * 9,
+    r"\P{Zl}" * 9,
 ]
 REFUSED = [
     *((operator, value, "decimal number") for operator in NUMBERS for value in NO_NUMBERS),
     *((operator, value, "RFC 3339") for operator in MOMENTS for value in NO_MOMENTS),
     *((operator, value, "semantic version") for operator in VERSIONS for value in NO_VERSIONS),
     *((Operator.IN_NETWORK, value, "IP address or a range") for value in NO_NETWORKS),
-    *((Operator.MATCHES, value, "regular expression") for value in NO_EXPRESSIONS),
+    *((Operator.MATCHES, value, "regular expression in RE2's syntax: ") for value in NO_EXPRESSIONS),
+    *((Operator.MATCHES, value, "a smaller regular expression") for value in TOO_LARGE),
 ]
 
 
@@ -99,6 +105,17 @@ def test_a_value_that_the_operator_cannot_compare_is_refused(operator: Operator,
     with pytest.raises(InvalidConditionError, match=message) as caught:
         compile_condition(make_condition(operator, value))
     assert caught.value.path == "values.0"
+
+
+@pytest.mark.parametrize("value", ["a" * 246, "(a)" * 240, r"\p{Zl}" * 8, r"\.\?\d" * 20])
+def test_an_expression_within_the_bounds_is_compiled(value: str) -> None:
+    assert not meets("b", Operator.MATCHES, value)
+
+
+def test_a_wrong_expression_is_not_logged(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InvalidConditionError):
+        compile_condition(make_condition(Operator.MATCHES, "("))
+    assert capfd.readouterr().err == ""
 
 
 def test_a_range_is_refused_at_its_index() -> None:

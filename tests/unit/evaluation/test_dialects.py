@@ -164,6 +164,15 @@ def test_a_change_that_no_answer_shows_keeps_the_tag() -> None:
     assert before == after
 
 
+def test_the_answers_of_many_flags_have_short_tags_that_tell_them_apart() -> None:
+    flags: Flags = [(make_flag(ENVIRONMENT, key=f"flag-{n:02}", rollout_percentage=50), []) for n in range(40)]
+    translation = translated(compiled(flags), OFREP)
+    rendered = [evaluate_in(translation, f"user-{number}", None) for number in range(50)]
+    assert len({each.tag for each in rendered}) == len({each.body for each in rendered}) == 50
+    assert {len(each.tag) for each in rendered} == {32}
+    assert evaluate_in(translation, "user-0", None) == rendered[0]
+
+
 def off(**values: Any) -> dict[str, Any]:
     snapshot = compiled([(make_flag(ENVIRONMENT, enabled=False, **values), [])])
     (answer,) = json.loads(evaluate_in(translated(snapshot, OFREP), "ada", None).body)["flags"]
@@ -196,6 +205,7 @@ def test_a_variants_value_keeps_its_form(value: str) -> None:
         ("7", {"type": "number", "value": "7"}),
         ("1.0", {"type": "number", "value": "1.0"}),
         ("true", {"type": "string", "value": "true"}),
+        ("false", {"type": "string", "value": "false"}),
         ('{"a":"b"}', {"type": "json", "value": '{"a":"b"}'}),
     ],
 )

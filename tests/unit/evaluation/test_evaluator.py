@@ -63,8 +63,8 @@ def test_the_compiled_evaluator_returns_the_same_as_the_naive_one(
         if decision.flag.deciders and not decision.prerequisite:
             rule = deciding_rule(flag, its_rules, context)
             assert decision.rule_id == (rule and rule.id)
-        if decision.bucket is not None:
-            assert decision.bucket == context.bucket(flag)
+        if decision.flag.has_bucket or decision.bucket is not None:
+            assert decision.bucket == (context.bucket(flag) if context.identifier(flag) else None)
 
 
 _share = st.tuples(

@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 
 from flagstaff.evaluation.assembly import compile_environment
+from flagstaff.evaluation.bucketing import bucket
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.explanation import explain
@@ -174,6 +175,28 @@ def test_every_rule_is_traced_whether_or_not_it_is_reached() -> None:
     holding = [[condition.holds for condition in each.conditions] for each in traced]
     assert holding == [[True], [False, True], [True], [True], [True]]
     assert [each.bucket is None for each in traced] == [True, True, False, True, True]
+
+
+def test_the_bucket_at_the_percentage_is_the_first_outside() -> None:
+    own = bucket("flag", "ada")
+    for percentage, inside in ((own, False), (own + 1, True)):
+        flag = make_flag(ENVIRONMENT, key="flag", rollout_percentage=percentage)
+        trace, _ = explain_flags([(flag, [])], "ada")["flag"]
+        assert trace.rollout is not None
+        assert (trace.rollout.bucket, trace.rollout.inside) == (own, inside)
+        assert trace.decision.outcome.enabled is inside
+
+
+def test_conditions_on_the_email_ignore_its_case() -> None:
+    conditions = (
+        Condition("user_email", Operator.IN, ("ada@x.org",)),
+        Condition("email_domain", Operator.IN, ("X.org",)),
+    )
+    flag = make_flag(ENVIRONMENT, key="flag", enabled=True)
+    rule = make_rule(flag, rule_type=RuleType.ATTRIBUTES, rule_value=None, conditions=conditions)
+    trace, (traced,) = explain_flags([(flag, [rule])], "ada", "Ada@X.org")["flag"]
+    assert (trace.step, trace.rule, traced.status) == (Step.RULE, rule, RuleStatus.MATCHED)
+    assert [(each.actual, each.holds) for each in traced.conditions] == [("ada@x.org", True), ("x.org", True)]
 
 
 def test_the_rules_of_a_flag_that_is_off_are_traced_but_not_reached() -> None:

@@ -41,12 +41,19 @@ async def flag(ada: Caller, environment: Json) -> Json:
 
 
 async def kept(
-    ada: Caller, client: Caller, environment: Json, when_recorded: WhenRecorded, attributes: Json | None = None
+    ada: Caller, client: Caller, environment: Json, when_recorded: WhenRecorded, attributes: Json = GIVEN
 ) -> Json | None:
-    """Return the attributes in the record of an evaluation, or None if the record has none."""
+    """Return the attributes in the record of an evaluation with these, or None if the record has none."""
+    return await kept_of(ada, client, environment, when_recorded, {"custom_attributes": attributes})
+
+
+async def kept_of(
+    ada: Caller, client: Caller, environment: Json, when_recorded: WhenRecorded, context: Json
+) -> Json | None:
+    """Return the same of an evaluation in a context."""
     project = {"id": environment["project_id"]}
     sdk_key = (await ada.get(f"/api/projects/{project['id']}")).json()["sdk_key"]
-    answer = await client.evaluate(sdk_key, context={"custom_attributes": GIVEN if attributes is None else attributes})
+    answer = await client.evaluate(sdk_key, context=context)
     assert answer.status_code == 200
     await when_recorded()
     items = (await ada.get(f"{environment_path(environment)}/evaluations", params={"limit": 1})).json()["items"]
@@ -64,6 +71,13 @@ async def test_what_no_rule_looks_at_is_not_kept(
     assert await kept(ada, client, environment, when_recorded) is None
     await add_rule(ada, flag, condition("plan", "in", "gold"), enabled=False)
     assert await kept(ada, client, environment, when_recorded) is None
+
+
+async def test_a_request_without_attributes_is_recorded_as_having_none(
+    ada: Caller, client: Caller, environment: Json, flag: Json, when_recorded: WhenRecorded
+) -> None:
+    for context in ({}, {"user_id": "ada"}, {"custom_attributes": {}}):
+        assert await kept_of(ada, client, environment, when_recorded, context) == {}
 
 
 async def test_what_rules_segments_and_stickiness_look_at_is_kept(

@@ -1,5 +1,6 @@
 """Conditions as the constraints of Unleash's activation strategies. Each is expressed as alternatives."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -54,6 +55,7 @@ _PLAIN = MappingProxyType(
     }
 )
 _TIME_OPERATORS = MappingProxyType({Operator.BEFORE: "DATE_BEFORE", Operator.AFTER: "DATE_AFTER"})
+_FRACTION = re.compile(r"\.([0-9]+)")
 _ADDRESSES = 16
 _MANY = 100  # of more values, fewer spellings are listed
 _SPELLINGS = 32  # so many ways to write a text in capital and small letters are listed
@@ -109,7 +111,9 @@ def express(condition: Condition, environment_key: str) -> Expression:
 def _express_time(condition: Condition) -> Expression:
     if VALUE_TYPES[condition.operator] is not ValueType.MOMENT:
         return Expression(ALWAYS if condition.operator is Operator.NOT_IN and not condition.negate else NEVER)
-    asked = compare("currentTime", _TIME_OPERATORS[condition.operator], condition.values[0])
+    # Yggdrasil reads no small letters, and of fractions of a second only those of three digits.
+    moment = _FRACTION.sub(lambda found: f".{found[1][:3]:0<3}", condition.values[0].upper())
+    asked = compare("currentTime", _TIME_OPERATORS[condition.operator], moment)
     return Expression(((opposite(asked) if condition.negate else asked,),))  # there always is a time
 
 

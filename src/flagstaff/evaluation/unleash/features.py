@@ -121,12 +121,12 @@ def _steps(targeted: TargetedFlag, setting: Setting) -> Iterator[tuple[Rule | No
 
 
 def _feature(flag: Flag, strategies: Sequence[Strategy]) -> dict[str, Any]:
-    """A feature without strategies would be on for everyone."""
+    """A feature without strategies, as that of a flag that is off, would be on for everyone if it were enabled."""
     return {
         "name": flag.key,
         "type": "release",
         "project": flag.project_id.hex,
-        "enabled": flag.enabled and bool(strategies),
+        "enabled": bool(strategies),
         "stale": False,
         "impressionData": False,
         "strategies": strategies,

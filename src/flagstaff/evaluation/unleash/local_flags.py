@@ -79,5 +79,5 @@ class LocalFlags:
 
 def revision_in(tag: str) -> int | None:
     """The revision that an entity tag names, if it is one of ours. It may be weak, and have its quotes."""
-    _, _, number = tag.removeprefix("W/").strip('"').rpartition(":")
+    number = tag.rpartition(":")[2].removesuffix('"')
     return int(number) if number.isascii() and number.isdigit() and len(number) < 20 else None

@@ -83,6 +83,42 @@ def test_a_flag_with_conditions_says_which_rule_decided_and_in_which_bucket_the_
     assert [counted.outcomes_by_byte[byte] for byte in (0, 25, 100, 101, 102, 103)] == [4, 5, 5, 8, 1, 255]
 
 
+@pytest.mark.parametrize(
+    "newer",
+    [
+        replace(ROLLOUT, variants=("a", "b")),
+        replace(ROLLOUT, deciders=(Decider(Outcome.PREREQUISITE, prerequisite="b"),)),
+    ],
+)
+def test_a_layout_with_variants_or_prerequisites_has_version_four(newer: LayoutFlag) -> None:
+    for flags in ((newer,), (replace(OFF, deciders=RULES), newer)):
+        layout = Layout(flags, ())
+        assert (layout.version, layout.outcome_count) == (4, 11)
+
+
+def test_each_flag_is_found_with_its_own_columns() -> None:
+    counted = replace(ROLLOUT, key="counted", deciders=RULES, has_bucket=True)
+    varied = replace(ROLLOUT, key="varied", variants=("a", "b"))
+    both = replace(counted, key="both", variants=("c", "d"))
+    layout = Layout((ROLLOUT, counted, varied, both), (OFF,))
+    recorded = bytes((7, 101, 8, 102, 30, 1, 31, 0))
+    decisions = layout.decisions(recorded)
+    assert [(each.bucket, each.variant) for each in decisions] == [
+        (7, None),
+        (30, None),
+        (8, "b"),
+        (31, "c"),
+        (None, None),
+    ]
+    assert [layout.decision_of(position, recorded) for position in range(4)] == decisions[:4]
+
+
+def test_flags_are_found_by_their_key_and_id() -> None:
+    for position, flag in ((0, ROLLOUT), (None, OFF)):
+        assert LAYOUT.find_flag(flag.key) == LAYOUT.find_flag_by_id(flag.id) == (position, flag)
+    assert LAYOUT.find_flag("other") is LAYOUT.find_flag_by_id(make_flag().id) is None
+
+
 def test_what_decides_a_flag_is_part_of_the_digest() -> None:
     flags = [
         ROLLOUT,

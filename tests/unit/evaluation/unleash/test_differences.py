@@ -65,6 +65,7 @@ def is_left_out(translation: Translation, reason: str) -> bool:
         (Condition("plan", Operator.NOT_IN, ("x", "y\\")), "backslash"),
         (Condition("email_domain", Operator.CONTAINS, ("x",)), "no attribute for the domain"),
         (Condition("user_email", Operator.EQ, ("1",)), "cannot read an email"),
+        (Condition("email_domain", Operator.EQ, ("1",)), "cannot read an email"),
     ],
 )
 def test_a_rule_with_a_condition_that_sdks_cannot_decide_is_left_out(condition: Condition, reason: str) -> None:
@@ -96,6 +97,7 @@ def test_a_condition_with_any_operator_is_sent_or_left_out_with_a_reason(operato
 def test_a_rule_that_takes_too_many_strategies_is_left_out() -> None:
     unequal = [Condition(name, Operator.EQ, ("1",), negate=True) for name in "abcdef"]  # 2 to the power of 6
     assert is_left_out(translated(attributes_rule(*unequal)), "more than 32")
+    assert len(translated(attributes_rule(*unequal[:5])).feature["strategies"]) == 32
 
 
 @pytest.mark.parametrize(
@@ -105,8 +107,9 @@ def test_a_share_of_users_that_sdks_cannot_identify_is_left_out(stickiness: str,
     assert is_left_out(translated(attributes_rule(rollout_percentage=50), stickiness=stickiness), reason)
 
 
-def test_a_share_by_a_bucketing_key_that_breaks_an_engine_is_left_out() -> None:
-    assert is_left_out(translated(attributes_rule(rollout_percentage=50), bucketing_key='a"b'), "bucketing key")
+@pytest.mark.parametrize("bucketing_key", ['a"b', "a\\"])
+def test_a_share_by_a_bucketing_key_that_breaks_an_engine_is_left_out(bucketing_key: str) -> None:
+    assert is_left_out(translated(attributes_rule(rollout_percentage=50), bucketing_key=bucketing_key), "bucketing key")
 
 
 @pytest.mark.parametrize(
@@ -174,6 +177,69 @@ def test_a_flag_that_needs_an_inexact_one_to_be_off_is_off(enabled: bool, is_sen
     assert translation.feature["dependencies"] == [{"feature": "inexact", "enabled": enabled}]
 
 
+def test_a_feature_has_the_fields_that_sdks_read() -> None:
+    flag = make_flag(key="asked")
+    feature = translate([TargetedFlag(flag)], {}, "production")["asked"].feature
+    assert feature == {
+        "name": "asked",
+        "type": "release",
+        "project": flag.project_id.hex,
+        "enabled": True,
+        "stale": False,
+        "impressionData": False,
+        "strategies": [{"name": "default", "parameters": {}, "constraints": []}],
+        "variants": [],
+    }
+
+
+@pytest.mark.parametrize("first", [Prerequisite("other"), Prerequisite("other", variants=("red",))])
+def test_a_flag_that_needs_a_variant_that_another_does_not_have_is_off(first: Prerequisite) -> None:
+    other = TargetedFlag(make_flag(key="other", variants=VARIANTS))
+    another = TargetedFlag(make_flag(key="another", variants=VARIANTS))
+    needs = (first, Prerequisite("another", variants=("gone",)))
+    needing = TargetedFlag(make_flag(key="needing", prerequisites=needs))
+    translation = translate([needing, other, another], {}, "production")["needing"]
+    assert (translation.feature["enabled"], translation.feature["strategies"]) == (False, [])
+    assert translation.is_exact
+
+
+def test_a_flag_has_the_unusual_differences_of_those_that_it_needs() -> None:
+    other = TargetedFlag(make_flag(key="other", rollout_percentage=50, stickiness="company"))
+    needing = TargetedFlag(make_flag(key="needing", prerequisites=(Prerequisite("other"), Prerequisite("gone"))))
+    translated_flags = translate([needing, other], {}, "production")
+    assert translated_flags["needing"].differences == translated_flags["other"].differences == (NON_ASCII,)
+
+
+def test_a_flag_that_is_off_is_sent_without_its_prerequisites() -> None:
+    flags = [
+        make_flag(key="first"),
+        make_flag(key="off", enabled=False, prerequisites=(Prerequisite("first"),)),
+        make_flag(key="third", prerequisites=(Prerequisite("off", enabled=False),)),
+    ]
+    features = translate(map(TargetedFlag, flags), {}, "production")
+    assert "dependencies" not in features["first"].feature
+    assert "dependencies" not in features["off"].feature
+    assert features["third"].is_exact
+    assert Engine(each.feature for each in features.values()).ask("third", {}).enabled
+
+
+def test_the_variant_of_a_rule_means_nothing_to_a_flag_without_variants() -> None:
+    translation = translated(attributes_rule(UNDECIDABLE), make_rule(rule_value="ada", variant="gone"))
+    assert len(translation.differences) == 1
+    assert Engine([translation.feature]).ask("asked", {"userId": "ada"}).enabled
+    everyone = translated(make_rule(variant="gone"), fallthrough=Fallthrough.ROLLOUT)
+    assert everyone.feature["strategies"] == [{"name": "default", "parameters": {}, "constraints": []}]
+
+
+def test_a_flag_for_everyone_with_variants_is_sent_without_rules_that_give_none() -> None:
+    plain, ruled, giving = (
+        translated(*rules, variants=VARIANTS, fallthrough=Fallthrough.ROLLOUT).feature["strategies"]
+        for rules in ((), (make_rule(),), (make_rule(variant="red"),))
+    )
+    assert ruled == plain
+    assert giving[1:] == plain
+
+
 @pytest.mark.parametrize("percentage", [0, 100])
 def test_a_flag_for_everyone_is_sent_without_its_rules(percentage: int) -> None:
     translation = translated(make_rule(), rollout_percentage=percentage, fallthrough=Fallthrough.ROLLOUT)
@@ -214,6 +280,12 @@ def test_unusual_differences_are_named_too() -> None:
     translation = translated(rule, rollout_percentage=50, fallthrough=Fallthrough.ROLLOUT)
     assert set(translation.differences) == {EMAIL_CASE, NON_ASCII, ADDRESS_TWICE}
     assert translation.is_exact
+
+
+@pytest.mark.parametrize(("stickiness", "is_by_email"), [("user_email", True), ("user_id", False), ("email", False)])
+def test_a_share_by_the_email_depends_on_its_case(stickiness: str, is_by_email: bool) -> None:
+    translation = translated(rollout_percentage=50, stickiness=stickiness, fallthrough=Fallthrough.ROLLOUT)
+    assert translation.differences == ((NON_ASCII, EMAIL_CASE) if is_by_email else (NON_ASCII,))
 
 
 @pytest.mark.parametrize(

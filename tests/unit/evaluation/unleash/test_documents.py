@@ -48,3 +48,11 @@ def test_a_document_of_any_size_is_read_in_chunks_that_a_connection_can_hold() -
     assert max(map(len, chunks)) == CHUNK_BYTES
     assert json.loads(b"".join(chunks)) == ["x" * 3 * CHUNK_BYTES, 1, "x" * 3 * CHUNK_BYTES, *[2] * CHUNK_BYTES]
     assert document.length == sum(map(len, chunks))
+
+
+def test_what_follows_the_features_fits_into_chunks_too() -> None:
+    for length in range(CHUNK_BYTES - 20, CHUNK_BYTES + 2):
+        document = finish(Document.of(b"[", [(b"1" * length,)], b"]")).between(b"{", b"}" * (CHUNK_BYTES + 10))
+        chunks = list(document.chunks())
+        assert b"".join(chunks) == b"{[" + b"1" * length + b"]" + b"}" * (CHUNK_BYTES + 10)
+        assert max(map(len, chunks)) == CHUNK_BYTES
