@@ -70,17 +70,15 @@ _DESCRIPTIONS = {
     "was changed; try again after that many seconds. Without it the change may be stored: read before you repeat.",
 }
 
+_CONTENT = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}
+_ANSWERS: dict[int, dict[str, Any]] = {
+    status: {"description": description, "content": _CONTENT} for status, description in _DESCRIPTIONS.items()
+}
 
 DOCUMENTED = tuple(_DESCRIPTIONS)
 """The statuses of errors that operations may have."""
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The documentation of a route's errors."""
-    return {
-        status: {
-            "description": _DESCRIPTIONS[status],
-            "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}},
-        }
-        for status in statuses
-    }
+    """The documentation of a route's errors. All routes share it, so do not change it."""
+    return {status: _ANSWERS[status] for status in statuses}
