@@ -1,6 +1,6 @@
 """Conditions for tests: a typical one for each operator."""
 
-from flagstaff.evaluation.conditions import compile_condition
+from flagstaff.evaluation.conditions.compiled_conditions import compile_condition
 from flagstaff.flags.targeting.conditions import Condition, check_condition
 from flagstaff.flags.targeting.operators import Operator
 

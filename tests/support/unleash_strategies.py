@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from flagstaff.evaluation.conditions import check_conditions
+from flagstaff.evaluation.conditions.compiled_conditions import check_conditions
 from flagstaff.flags.flags import Rule, RuleType
 from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError
 from flagstaff.flags.targeting.operators import TAKES_A_LIST, Operator

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from flagstaff.audit.changes import Actor, Change, NumberedChange, Scope, recorded
 from flagstaff.concurrency.pacing import finish
-from flagstaff.evaluation.deciding import Decider
+from flagstaff.evaluation.explanations.deciding import Decider
 from flagstaff.evaluation.history.answer_changes import Answer
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordedEvaluation

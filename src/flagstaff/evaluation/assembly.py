@@ -12,12 +12,12 @@ from typing import Any, cast
 from flagstaff.evaluation import loops
 from flagstaff.evaluation.bucketing import BUCKETS, ROLLOUT_SEED
 from flagstaff.evaluation.compiler import CompiledFlag, CompiledRule, TargetedFlag, compile_flag
+from flagstaff.evaluation.conditions.predicates import Predicate, assemble_predicates, compile_predicate
 from flagstaff.evaluation.fragments import EVALUATE
 from flagstaff.evaluation.grouping import Groups, group
 from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout
 from flagstaff.evaluation.loops import Answers
 from flagstaff.evaluation.matches import RuleMatch
-from flagstaff.evaluation.predicates import Predicate, assemble_predicates, compile_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.targets import Need, Targeting, VariedFlag
 from flagstaff.flags.flags import RuleType

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from flagstaff.evaluation.bucketing import BUCKETS
-from flagstaff.evaluation.conditions import finish
+from flagstaff.evaluation.conditions.compiled_conditions import finish
+from flagstaff.evaluation.conditions.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.fragments import EVALUATE, make_fragment
 from flagstaff.evaluation.history.layout import MAX_DECIDERS, RULE_BASE, Decider, LayoutFlag
 from flagstaff.evaluation.loops import Fragment
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
-from flagstaff.evaluation.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.targets import Values
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.flags.prerequisites import Prerequisite

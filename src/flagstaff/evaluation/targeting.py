@@ -10,7 +10,7 @@ from operator import getitem
 from typing import Any, NamedTuple
 
 from flagstaff.evaluation import loops
-from flagstaff.evaluation.attributes import read_identifier
+from flagstaff.evaluation.conditions.attributes import read_identifier
 from flagstaff.evaluation.history.layout import NO_BUCKET
 from flagstaff.evaluation.matches import PredicateMatches, RuleMatch
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from flagstaff.evaluation import loops
 from flagstaff.evaluation.bucketing import ROLLOUT_SEED, VARIANT_SEED
+from flagstaff.evaluation.conditions.predicates import Predicates
 from flagstaff.evaluation.history.layout import NO_BUCKET, Decision
 from flagstaff.evaluation.loops import Answers, Prefixes
 from flagstaff.evaluation.matches import PredicateMatches, RuleMatch
-from flagstaff.evaluation.predicates import Predicates
 from flagstaff.flags.flags import DEFAULT_STICKINESS
 
 BUILT_IN = frozenset({"user_id", "user_email", "email_domain", "environment"})

@@ -1,8 +1,8 @@
 """The cost of conditions for an evaluation at worst, in microseconds of one core, so that an environment stays fast.
 
 `python -m bench.condition_work` measures the figures below, and docs/performance.md has the results. What a context
-may carry bounds them: evaluation/attributes.py reads texts of at most 1,024 characters, and short lists. This module
-does no I/O and compiles nothing: how large a regular expression is, its caller says.
+may carry bounds them: evaluation/conditions/attributes.py reads texts of at most 1,024 characters, and short lists.
+This module does no I/O and compiles nothing: how large a regular expression is, its caller says.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence

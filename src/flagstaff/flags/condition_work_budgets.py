@@ -10,7 +10,7 @@ from uuid import UUID
 
 from flagstaff.concurrency.pacing import collect, in_pieces
 from flagstaff.database.database import Connection, Database
-from flagstaff.evaluation.predicates import instructions_of
+from flagstaff.evaluation.conditions.predicates import instructions_of
 from flagstaff.flags import flags_store
 from flagstaff.flags.condition_work import Work, computing_work
 from flagstaff.flags.flags import Flag, Rule, RuleType

@@ -12,7 +12,7 @@ from flagstaff.api.ids import Id
 from flagstaff.api.operations import asks
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, FlagKey, Moment, Text, Uuid
-from flagstaff.evaluation.traces import FlagTrace
+from flagstaff.evaluation.explanations.traces import FlagTrace
 from flagstaff.http.operations import CONTEXT_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel

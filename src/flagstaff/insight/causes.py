@@ -14,11 +14,11 @@ from enum import StrEnum
 from typing import Any
 
 from flagstaff.audit.changes import NumberedChange
-from flagstaff.evaluation.deciding import Decider, prepare
+from flagstaff.evaluation.explanations.deciding import Decider, prepare
+from flagstaff.evaluation.explanations.tracing import Subject
 from flagstaff.evaluation.history.answer_changes import Answer
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.evaluation.targets import BUILT_IN, CURRENT_TIME
-from flagstaff.evaluation.tracing import Subject
 from flagstaff.insight.past_states import PastStates
 
 SLACK = timedelta(seconds=5)

@@ -15,7 +15,7 @@ from uuid_utils.compat import uuid7
 from flagstaff.concurrency.pacing import collect, in_pieces
 from flagstaff.database.database import Connection
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.conditions import checking_conditions
+from flagstaff.evaluation.conditions.compiled_conditions import checking_conditions
 from flagstaff.flags import flags_store
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags import Flag, Rule, RuleType, check_rule_value

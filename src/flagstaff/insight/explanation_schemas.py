@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from flagstaff.api.schemas import Moment, RuleTypeName, Uuid
-from flagstaff.evaluation.traces import ChosenBy, RuleStatus, Step
+from flagstaff.evaluation.explanations.traces import ChosenBy, RuleStatus, Step
 from flagstaff.flags.targeting.operators import Operator
 from flagstaff.http.response_models import ResponseModel
 

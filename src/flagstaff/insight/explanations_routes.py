@@ -17,7 +17,7 @@ from flagstaff.api.operations import asks
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import Body, FlagKey, at_most
 from flagstaff.concurrency.pacing import in_pieces, pause
-from flagstaff.evaluation.traces import (
+from flagstaff.evaluation.explanations.traces import (
     ConditionTrace,
     FlagTrace,
     PrerequisiteTrace,
@@ -26,7 +26,7 @@ from flagstaff.evaluation.traces import (
     SegmentTrace,
     VariantsTrace,
 )
-from flagstaff.evaluation.tracing import DecidedFlag
+from flagstaff.evaluation.explanations.tracing import DecidedFlag
 from flagstaff.http.operations import CONDITIONS_BODY
 from flagstaff.http.problems import problems
 from flagstaff.http.responses import encode_json, json_stream

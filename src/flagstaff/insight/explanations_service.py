@@ -8,11 +8,11 @@ from uuid import UUID
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database.database import Database
-from flagstaff.evaluation.deciding import prepare
-from flagstaff.evaluation.explanation import Traces, explain, free
-from flagstaff.evaluation.flag_sets import FlagSet
+from flagstaff.evaluation.explanations.deciding import prepare
+from flagstaff.evaluation.explanations.explanation import Traces, explain, free
+from flagstaff.evaluation.explanations.flag_sets import FlagSet
+from flagstaff.evaluation.explanations.tracing import Subject
 from flagstaff.evaluation.targets import CURRENT_TIME
-from flagstaff.evaluation.tracing import Subject
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.flags.flags_store import list_keys_of
 from flagstaff.insight.drafts import Draft, check_values, read_draft

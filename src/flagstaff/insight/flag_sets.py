@@ -8,7 +8,7 @@ from uuid import UUID
 from flagstaff.concurrency.pacing import collect, in_pieces
 from flagstaff.database.database import Connection
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.flag_sets import FlagSet, compile_segments
+from flagstaff.evaluation.explanations.flag_sets import FlagSet, compile_segments
 from flagstaff.flags import flags_store
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.prerequisites import with_needed

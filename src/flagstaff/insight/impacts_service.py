@@ -12,7 +12,7 @@ from uuid import UUID
 from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.pacing import Turns, in_pieces
 from flagstaff.database.database import Database
-from flagstaff.evaluation.comparison import Comparison, Effect
+from flagstaff.evaluation.explanations.comparison import Comparison, Effect
 from flagstaff.flags.condition_work_budgets import WorkBudgets
 from flagstaff.history.store.batches import find_environment_number
 from flagstaff.history.store.users import newest_of_each_user

@@ -10,7 +10,7 @@ from uuid import UUID
 from flagstaff.audit.changes import OWN_FIELDS, Change, NumberedChange
 from flagstaff.audit.recorded_values import read_resource
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.flag_sets import FlagSet, compile_segments
+from flagstaff.evaluation.explanations.flag_sets import FlagSet, compile_segments
 from flagstaff.flags.flags import DETAILS, Flag, Rule, RuleType
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.projects.projects import Environment

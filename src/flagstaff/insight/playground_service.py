@@ -9,8 +9,8 @@ from flagstaff.audit.changes import Actor
 from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.copying.environment_flags import find_origin
 from flagstaff.database.database import Database
-from flagstaff.evaluation.playground import FlagAnswers, decide_for_each
-from flagstaff.evaluation.tracing import Subject
+from flagstaff.evaluation.explanations.playground import FlagAnswers, decide_for_each
+from flagstaff.evaluation.explanations.tracing import Subject
 from flagstaff.flags.flags_store import find_keys, list_keys_of
 from flagstaff.insight.explanations_service import GivenUser
 from flagstaff.insight.flag_sets import ReadFlags, read_some, require_known

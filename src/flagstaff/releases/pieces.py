@@ -6,7 +6,7 @@ from typing import NamedTuple
 from flagstaff.concurrency.pacing import Turns
 from flagstaff.database.database import Connection
 from flagstaff.database.tables import microseconds, moment
-from flagstaff.evaluation.attributes import read_identifier
+from flagstaff.evaluation.conditions.attributes import read_identifier
 from flagstaff.evaluation.history.filters import EvaluationFilter, FlagFilter
 from flagstaff.evaluation.targeting import attributes_of
 from flagstaff.evaluation.targets import BUILT_IN

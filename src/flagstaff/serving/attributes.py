@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from flagstaff.evaluation.attributes import comparable
+from flagstaff.evaluation.conditions.attributes import comparable
 from flagstaff.evaluation.targets import CURRENT_TIME, RESERVED
 from flagstaff.flags.targeting.conditions import ATTRIBUTE_MAX_LENGTH
 from flagstaff.serving.context import ATTRIBUTES_MAX_BYTES, GivenAttributes

@@ -12,7 +12,7 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from flagstaff.concurrency.pacing import Share, Turns
-from flagstaff.evaluation.attributes import read_identifier
+from flagstaff.evaluation.conditions.attributes import read_identifier
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.targeting import attributes_of
 from flagstaff.evaluation.targets import BUILT_IN

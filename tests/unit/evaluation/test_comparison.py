@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 
 from flagstaff.evaluation.assembly import compile_environment
-from flagstaff.evaluation.comparison import Comparison, Effect
 from flagstaff.evaluation.compiler import TargetedFlag
+from flagstaff.evaluation.explanations.comparison import Comparison, Effect
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from flagstaff.evaluation.attributes import Form, comparable, read
-from flagstaff.evaluation.conditions import compile_condition, lookup_values
+from flagstaff.evaluation.conditions.attributes import Form, comparable, read
+from flagstaff.evaluation.conditions.compiled_conditions import compile_condition, lookup_values
 from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.operators import Operator
 from tests.support.conditions import TEXTS, make_condition, meets

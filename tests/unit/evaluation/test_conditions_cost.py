@@ -8,7 +8,11 @@ from random import Random
 
 import pytest
 
-from flagstaff.evaluation.conditions import CompiledCondition, compile_condition, compiling_condition
+from flagstaff.evaluation.conditions.compiled_conditions import (
+    CompiledCondition,
+    compile_condition,
+    compiling_condition,
+)
 from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError, check_condition
 from flagstaff.flags.targeting.operators import Operator
 

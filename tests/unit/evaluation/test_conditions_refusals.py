@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from flagstaff.evaluation.conditions import check_conditions, compile_condition
+from flagstaff.evaluation.conditions.compiled_conditions import check_conditions, compile_condition
 from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError
 from flagstaff.flags.targeting.operators import Operator
 from tests.support.conditions import MOMENTS, NUMBERS, VERSIONS, make_condition, meets

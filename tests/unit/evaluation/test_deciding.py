@@ -1,8 +1,8 @@
 """Flags that are compiled apart from the served snapshots are decided together in portions of a bounded size."""
 
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.deciding import portions
-from flagstaff.evaluation.flag_sets import FlagSet
+from flagstaff.evaluation.explanations.deciding import portions
+from flagstaff.evaluation.explanations.flag_sets import FlagSet
 from tests.support.builders import make_environment, make_flag, make_rule
 
 ENVIRONMENT = make_environment()

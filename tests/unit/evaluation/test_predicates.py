@@ -5,8 +5,8 @@ from itertools import count
 
 import pytest
 
-from flagstaff.evaluation.conditions import finish
-from flagstaff.evaluation.predicates import assemble_predicates, compile_predicate, instructions_of
+from flagstaff.evaluation.conditions.compiled_conditions import finish
+from flagstaff.evaluation.conditions.predicates import assemble_predicates, compile_predicate, instructions_of
 from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.operators import Operator
 from tests.unit.evaluation.test_conditions_cost import fastest

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
 
-from flagstaff.evaluation.attributes import READERS, Form
-from flagstaff.evaluation.conditions import compile_condition
+from flagstaff.evaluation.conditions.attributes import READERS, Form
+from flagstaff.evaluation.conditions.compiled_conditions import compile_condition
 from flagstaff.evaluation.unleash.constraints import (
     ALWAYS,
     EMAIL,

@@ -1,6 +1,6 @@
 """Conditions on attributes of a user: their operators, and the checks that need no library.
 
-evaluation/conditions.py compiles conditions, and refuses values that their operator cannot compare.
+evaluation/conditions/compiled_conditions.py compiles conditions, and refuses values that their operator cannot compare.
 """
 
 from collections.abc import Sequence

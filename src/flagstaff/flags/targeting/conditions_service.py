@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from flagstaff.evaluation.conditions import check_conditions
+from flagstaff.evaluation.conditions.compiled_conditions import check_conditions
 from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError
 from flagstaff.values.errors import invalid_field
 

@@ -1,4 +1,4 @@
-"""The operators of conditions, and what each compares. evaluation/operators.py compiles them into tests.
+"""The operators of conditions, and what each compares. evaluation/conditions/operators.py compiles them into tests.
 
 CONTRIBUTING.md lists what else a new operator needs.
 """

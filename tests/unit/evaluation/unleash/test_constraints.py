@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from flagstaff.evaluation.conditions import compile_condition
+from flagstaff.evaluation.conditions.compiled_conditions import compile_condition
 from flagstaff.evaluation.unleash.constraints import identifies
 from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.operators import Operator

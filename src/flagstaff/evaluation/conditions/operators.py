@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from flagstaff.evaluation.attributes import READERS, Form
+from flagstaff.evaluation.conditions.attributes import READERS, Form
 from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError
 from flagstaff.flags.targeting.operators import Operator
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from flagstaff.evaluation.deciding import Decider, free, needs_of, portions, prepare
-from flagstaff.evaluation.flag_sets import FlagSet
-from flagstaff.evaluation.tracing import DecidedFlag, Subject
+from flagstaff.evaluation.explanations.deciding import Decider, free, needs_of, portions, prepare
+from flagstaff.evaluation.explanations.flag_sets import FlagSet
+from flagstaff.evaluation.explanations.tracing import DecidedFlag, Subject
 from flagstaff.flags.flags import Flag
 from flagstaff.flags.prerequisites import with_needed
 from flagstaff.values.lists import emptying

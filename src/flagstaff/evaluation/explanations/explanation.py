@@ -7,11 +7,11 @@ at a time, between which the caller may do other work.
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 
-from flagstaff.evaluation import deciding
-from flagstaff.evaluation.deciding import needs_of, portions, prepare
-from flagstaff.evaluation.flag_sets import FlagSet
-from flagstaff.evaluation.traces import FlagTrace, RuleTrace
-from flagstaff.evaluation.tracing import Subject, Tracer
+from flagstaff.evaluation.explanations import deciding
+from flagstaff.evaluation.explanations.deciding import needs_of, portions, prepare
+from flagstaff.evaluation.explanations.flag_sets import FlagSet
+from flagstaff.evaluation.explanations.traces import FlagTrace, RuleTrace
+from flagstaff.evaluation.explanations.tracing import Subject, Tracer
 from flagstaff.flags.prerequisites import with_needed
 from flagstaff.values.lists import emptying
 

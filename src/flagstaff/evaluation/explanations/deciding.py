@@ -4,13 +4,13 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, 
 from dataclasses import replace
 
 from flagstaff.evaluation.compiler import CompiledFlag
-from flagstaff.evaluation.flag_sets import FlagSet, compile_flags
+from flagstaff.evaluation.explanations.flag_sets import FlagSet, compile_flags
+from flagstaff.evaluation.explanations.tracing import DecidedFlag, Subject
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.matches import RuleMatch
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Part
 from flagstaff.evaluation.subset import all_flags, deciding_part
 from flagstaff.evaluation.targeting import Decisions, following_needs
-from flagstaff.evaluation.tracing import DecidedFlag, Subject
 from flagstaff.values.lists import emptying
 
 # Deciding these takes about a millisecond, and so does freeing what they were compiled to.

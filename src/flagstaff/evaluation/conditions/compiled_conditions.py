@@ -9,8 +9,8 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from flagstaff.evaluation.attributes import Form, Readings, read
-from flagstaff.evaluation.operators import (
+from flagstaff.evaluation.conditions.attributes import Form, Readings, read
+from flagstaff.evaluation.conditions.operators import (
     MET_BY_HIGHEST,
     MET_BY_LOWEST,
     Test,

@@ -11,9 +11,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from flagstaff.evaluation.attributes import Form, Readings, read
-from flagstaff.evaluation.conditions import CompiledCondition, compiling_condition, finish, lookup_values
-from flagstaff.evaluation.operators import count_instructions
+from flagstaff.evaluation.conditions.attributes import Form, Readings, read
+from flagstaff.evaluation.conditions.compiled_conditions import (
+    CompiledCondition,
+    compiling_condition,
+    finish,
+    lookup_values,
+)
+from flagstaff.evaluation.conditions.operators import count_instructions
 from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.operators import COMPARES_TEXT
 

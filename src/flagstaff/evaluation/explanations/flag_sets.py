@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from flagstaff.evaluation.assembly import assemble
 from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compiling_flag
-from flagstaff.evaluation.predicates import Predicate, compiling_predicate
+from flagstaff.evaluation.conditions.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.projects.projects import Environment
