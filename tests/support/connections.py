@@ -11,7 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from flagstaff.http.protocol import BoundedProtocol
+from flagstaff.http.connections.protocol import BoundedProtocol
 
 BODY = b'{"environment":"production","context":{"user_id":"ada"}}'
 """The body that an application sends for Ada."""

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from uvicorn.server import ServerState
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.http.protocol import BoundedProtocol
+from flagstaff.http.connections.protocol import BoundedProtocol
 
 
 @pytest.fixture

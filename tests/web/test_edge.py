@@ -9,8 +9,8 @@ import pytest
 import structlog
 
 from flagstaff.http.bounded_log import BoundedLog
-from flagstaff.http.connection_bounds import ConnectionBounds
-from flagstaff.http.request_head import CONTENT_LENGTH_MAX, content_length
+from flagstaff.http.connections.connection_bounds import ConnectionBounds
+from flagstaff.http.connections.request_head import CONTENT_LENGTH_MAX, content_length
 from tests.support.api import Caller
 from tests.web.conftest import Call
 

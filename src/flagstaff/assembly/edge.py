@@ -13,14 +13,14 @@ from flagstaff.assembly.lean_imports import import_fastapi
 from flagstaff.assembly.serving import ServedState
 from flagstaff.cluster.lease import Lease
 from flagstaff.history.recorder import EvaluationRecorder
-from flagstaff.http.acceptor import Acceptor
+from flagstaff.http.connections.acceptor import Acceptor
+from flagstaff.http.connections.protocol import BoundedProtocol
+from flagstaff.http.connections.rejections import Rejections
 from flagstaff.http.cors import CrossOrigin
 from flagstaff.http.deferred import Deferred
 from flagstaff.http.draining import Draining
 from flagstaff.http.limits import Limits
 from flagstaff.http.middleware import RequestIds
-from flagstaff.http.protocol import BoundedProtocol
-from flagstaff.http.rejections import Rejections
 from flagstaff.http.services import Services
 from flagstaff.http.traced import Traced
 from flagstaff.metrics.event_buffer import EventBuffer

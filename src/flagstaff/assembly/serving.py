@@ -10,7 +10,7 @@ from flagstaff.assembly.foundation import Foundation, PeriodicTask
 from flagstaff.database.revisions_service import load_revisions
 from flagstaff.evaluation.snapshot import ProjectSnapshot
 from flagstaff.flags.snapshots_service import SnapshotSource
-from flagstaff.http.connection_bounds import ConnectionBounds
+from flagstaff.http.connections.connection_bounds import ConnectionBounds
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.serving.current_snapshots import Snapshots
 from flagstaff.serving.idle_projects import SWEEPS, IdleProjects

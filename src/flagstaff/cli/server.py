@@ -19,7 +19,7 @@ from uvicorn.server import Server
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.cli.otel import make_telemetry
 from flagstaff.cluster.worker import Worker
-from flagstaff.http.acceptor import Acceptor
+from flagstaff.http.connections.acceptor import Acceptor
 from flagstaff.machine.descriptors import RESERVE, raise_limit
 from flagstaff.settings import Settings
 from flagstaff.settings.opentelemetry import OpenTelemetry

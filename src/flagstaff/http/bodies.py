@@ -2,8 +2,8 @@
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from flagstaff.http.connections.request_head import content_length
 from flagstaff.http.operations import Operations
-from flagstaff.http.request_head import content_length
 from flagstaff.values.errors import Code, Error
 
 _KIB = 1024

@@ -2,7 +2,7 @@
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from flagstaff.http.protocol import HAS_MORE
+from flagstaff.http.connections.protocol import HAS_MORE
 
 
 class Draining:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from starlette.types import Receive, Scope, Send
 
 from flagstaff.concurrency.pacing import pause
-from flagstaff.http.protocol import TRANSPORT
+from flagstaff.http.connections.protocol import TRANSPORT
 from flagstaff.http.responses import IS_STREAM
 from flagstaff.serving.streams import Stream
 from flagstaff.values.errors import Error

@@ -7,7 +7,7 @@ import pytest
 import uvloop
 
 from flagstaff.assembly.bootstrap import Flagstaff
-from flagstaff.http.protocol import Bounds
+from flagstaff.http.connections.protocol import Bounds
 from flagstaff.serving.fast_path.fast_path import connection_class
 from tests.support.api import Json
 from tests.support.connections import Connection, Listener

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.http.connections.protocol import Bounds
 from flagstaff.http.nesting import NESTING_MAX
-from flagstaff.http.protocol import Bounds
 from tests.support.api import Caller, Json
 from tests.support.connections import BODY, Answer, Client, Connection, Listener, bare, request
 

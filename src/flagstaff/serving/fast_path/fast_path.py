@@ -17,13 +17,13 @@ from uvicorn.server import ServerState
 
 from flagstaff.cluster.lease import Lease
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.http.connections.protocol import BoundedProtocol, Phase
+from flagstaff.http.connections.rejections import Rejections
+from flagstaff.http.connections.request_head import content_length, is_host
 from flagstaff.http.cors import CrossOrigin
 from flagstaff.http.errors import Problem, problem_of
 from flagstaff.http.limits import Limits
 from flagstaff.http.middleware import SECURITY_HEADERS, RequestIds
-from flagstaff.http.protocol import BoundedProtocol, Phase
-from flagstaff.http.rejections import Rejections
-from flagstaff.http.request_head import content_length, is_host
 from flagstaff.http.responses import raw_response
 from flagstaff.http.revisions import revision_header, stale_header
 from flagstaff.serving.caller_counts import CallerCounts, Tally, caller_of, environment_of_refused

@@ -14,9 +14,9 @@ from contextlib import ExitStack, suppress
 import structlog
 
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.http.connection_bounds import ConnectionBounds
-from flagstaff.http.protocol import BoundedProtocol
-from flagstaff.http.rejections import Rejections
+from flagstaff.http.connections.connection_bounds import ConnectionBounds
+from flagstaff.http.connections.protocol import BoundedProtocol
+from flagstaff.http.connections.rejections import Rejections
 
 log = structlog.get_logger(__name__)
 

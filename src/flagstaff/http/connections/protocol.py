@@ -18,8 +18,8 @@ import httptools
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from flagstaff.http.rejections import Rejections
-from flagstaff.http.request_head import objection
+from flagstaff.http.connections.rejections import Rejections
+from flagstaff.http.connections.request_head import objection
 from flagstaff.http.responses import ENDS_WITH_CLIENT, IS_STREAM
 
 TRANSPORT = "flagstaff.transport"

@@ -1,0 +1,1 @@
+"""Connections before their requests reach an application: accepting them, their bounds, their parser and refusals."""
