@@ -1,5 +1,5 @@
-import "./lib/linkToken"; // first, because it removes the token from the address bar before anything else runs
-import "./lib/providerAnswer"; // for the same reason, and after it, because it may restore the token
+import "./lib/signIn/linkToken"; // first, because it removes the token from the address bar before anything else runs
+import "./lib/signIn/providerAnswer"; // for the same reason, and after it, because it may restore the token
 import "@fontsource-variable/inter/wght.css";
 import "@fontsource-variable/jetbrains-mono/wght.css";
 import "@mantine/core/styles.css";

@@ -3,7 +3,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { forgetEnvironments } from "../lib/lastEnvironment";
 import { notifyRefused } from "../lib/notify";
-import { currentSession, endSession, startSession } from "../lib/session";
+import { currentSession, endSession, startSession } from "../lib/signIn/session";
 import { t } from "../texts";
 import { client } from "./client";
 import { ask, Problem } from "./problem";

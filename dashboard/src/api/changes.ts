@@ -1,7 +1,7 @@
 /** The audit trail: changes to an environment with its flags and rules, to resources of a kind, or to accounts. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { queryOf } from "../lib/changesFilter";
+import type { queryOf } from "../lib/changes/changesFilter";
 import { client, type EnvironmentPath } from "./client";
 import type { Summary } from "./history";
 import { ask } from "./problem";

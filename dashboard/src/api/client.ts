@@ -5,9 +5,9 @@
 
 import createClient, { type Middleware } from "openapi-fetch";
 import { missingInWords } from "./missingInstances";
-import { noteChange } from "../lib/madeChanges";
+import { noteChange } from "../lib/changes/madeChanges";
 import { notifyWarning } from "../lib/notify";
-import { currentSession, endSession, interruptedSession, resumedSession } from "../lib/session";
+import { currentSession, endSession, interruptedSession, resumedSession } from "../lib/signIn/session";
 import { t } from "../texts";
 import { send } from "./outage";
 import { Problem } from "./problem";

@@ -1,7 +1,7 @@
 /** For how many users a flag was on and off, by day. */
 
 import { queryOptions } from "@tanstack/react-query";
-import { firstDay } from "../lib/periods";
+import { firstDay } from "../lib/charts/periods";
 import { client, type EnvironmentPath } from "./client";
 import { ask } from "./problem";
 import { SUMMARY } from "./history";

@@ -1,7 +1,7 @@
 /** How often a flag was on and off in each environment of its project in the last day. */
 
 import { queryOptions } from "@tanstack/react-query";
-import { sinceOf } from "../lib/periods";
+import { sinceOf } from "../lib/charts/periods";
 import { client } from "./client";
 import { ask } from "./problem";
 import { keyOf } from "./queryKeys";

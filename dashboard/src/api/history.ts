@@ -1,8 +1,8 @@
 /** The evaluation history: pages of evaluations, and their totals by interval. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { Span } from "../lib/chartTimes";
-import { type Bounded, intervalsFor, type Period, sinceOf } from "../lib/periods";
+import type { Span } from "../lib/charts/chartTimes";
+import { type Bounded, intervalsFor, type Period, sinceOf } from "../lib/charts/periods";
 import { client, type EnvironmentPath, type FlagPath } from "./client";
 import { ask, Problem } from "./problem";
 import type { components } from "./schema";

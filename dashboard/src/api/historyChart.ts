@@ -1,7 +1,7 @@
 /** The summary that a chart of the history shows. */
 
 import { queryOptions } from "@tanstack/react-query";
-import { barTimes, type ChartTime, MOST_BARS } from "../lib/chartTimes";
+import { barTimes, type ChartTime, MOST_BARS } from "../lib/charts/chartTimes";
 import { client, type EnvironmentPath } from "./client";
 import { type Summary, SUMMARY } from "./history";
 import { ask, Problem } from "./problem";

@@ -6,7 +6,7 @@
  */
 
 import { useSyncExternalStore } from "react";
-import { currentSession } from "../lib/session";
+import { currentSession } from "../lib/signIn/session";
 
 export interface Outage {
   /** When the server was last heard, in milliseconds since 1970. */

@@ -1,8 +1,8 @@
 /** Signing in with a passkey alone. */
 
 import { useMutation } from "@tanstack/react-query";
-import { askForPasskey } from "../lib/passkeys";
-import { startSession } from "../lib/session";
+import { askForPasskey } from "../lib/signIn/passkeys";
+import { startSession } from "../lib/signIn/session";
 import { client } from "./client";
 import { ask } from "./problem";
 

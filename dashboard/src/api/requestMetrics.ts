@@ -1,7 +1,7 @@
 /** Metrics that applications measure themselves and report in sums, with their values over time. */
 
 import { queryOptions } from "@tanstack/react-query";
-import type { Span } from "../lib/chartTimes";
+import type { Span } from "../lib/charts/chartTimes";
 import { client, type EnvironmentPath } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";

@@ -1,9 +1,9 @@
 /** The second step of a sign-in, for accounts with a second factor. */
 
 import { useMutation } from "@tanstack/react-query";
-import { askForPasskey } from "../lib/passkeys";
-import { atCodeField, type CodeProof, METHODS, type Method, proofOf } from "../lib/proofs";
-import { startSession } from "../lib/session";
+import { askForPasskey } from "../lib/signIn/passkeys";
+import { atCodeField, type CodeProof, METHODS, type Method, proofOf } from "../lib/signIn/proofs";
+import { startSession } from "../lib/signIn/session";
 import { client } from "./client";
 import { ask, isProblem, Problem } from "./problem";
 

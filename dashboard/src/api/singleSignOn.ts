@@ -1,8 +1,8 @@
 /** Signing in at identity providers. */
 
 import { useMutation } from "@tanstack/react-query";
-import { keepSignIn, type ProviderAnswer } from "../lib/providerAnswer";
-import { startSession } from "../lib/session";
+import { keepSignIn, type ProviderAnswer } from "../lib/signIn/providerAnswer";
+import { startSession } from "../lib/signIn/session";
 import { client } from "./client";
 import { ask, Problem } from "./problem";
 import type { components } from "./schema";

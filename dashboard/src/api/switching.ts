@@ -8,7 +8,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useCallback } from "react";
-import { equal } from "../lib/equal";
+import { equal } from "../lib/editing/equal";
 import { wantOn } from "../lib/turnOnRequest";
 import { client, type Environment, type EnvironmentPath, type Flag } from "./client";
 import { dropLoading, FLAG, FLAGS, outdateRows, refreshChanges, showFlag } from "./flagCache";

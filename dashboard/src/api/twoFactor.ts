@@ -1,8 +1,8 @@
 /** The second factors of the signed-in account. */
 
 import { useMutation } from "@tanstack/react-query";
-import { makePasskey } from "../lib/passkeys";
-import type { CodeProof } from "../lib/proofs";
+import { makePasskey } from "../lib/signIn/passkeys";
+import type { CodeProof } from "../lib/signIn/proofs";
 import { client } from "./client";
 import { ask } from "./problem";
 import type { components } from "./schema";

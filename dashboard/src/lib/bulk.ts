@@ -1,6 +1,6 @@
 /** Predicts what a bulk action changes. The server decides. */
 
-import { RESTORED_MAX } from "./restorable";
+import { RESTORED_MAX } from "./changes/restorable";
 import type { BulkAction } from "../api/bulk";
 import type { Flag } from "../api/client";
 import type { FieldProblem } from "../api/problem";

@@ -1,7 +1,7 @@
 /** The filters in the URL. They are parsed leniently, because people type and share URLs; defaults are left out. */
 
 import { AUDIENCES, type Audience } from "./audience";
-import { PERIODS, type Period } from "./periods";
+import { PERIODS, type Period } from "./charts/periods";
 
 export const STATES = ["all", "on", "off"] as const;
 export const SEENS = ["any", "day", "quiet"] as const;

@@ -15,7 +15,7 @@ import { SubscriptionList } from "../components/subscriptions/SubscriptionList";
 import { TwoFactor } from "../components/accounts/TwoFactor";
 import { WayBack } from "../components/accounts/WayBack";
 import { notifyDone } from "../lib/notify";
-import { currentSession } from "../lib/session";
+import { currentSession } from "../lib/signIn/session";
 import { t } from "../texts";
 import { tokens as tokenTexts } from "../texts/tokens";
 

@@ -17,7 +17,7 @@ import { LoadFailed, Locked } from "../components/shared/ProblemPage";
 import { Sheet } from "../components/shared/DataTable";
 import { When } from "../components/shared/When";
 import { reasonAgainst } from "../lib/roles";
-import { useHere } from "../lib/useHere";
+import { useHere } from "../lib/hooks/useHere";
 import { t } from "../texts";
 import { applications as texts } from "../texts/applications";
 import { callers as callerTexts } from "../texts/callers";

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import type { EnvironmentPath, Flag } from "../api/client";
 import { archivedFlagsQuery } from "../api/archive";
-import { ArchivedTools } from "../components/flags/ArchivedTools";
+import { ArchivedTools } from "../components/flagLists/ArchivedTools";
 import classes from "../components/shared/ResourceRow.module.css";
 import { Empty } from "../components/shared/Empty";
 import { IconArchive } from "../components/shared/icons";
@@ -14,7 +14,7 @@ import { Page } from "../components/shared/Page";
 import { RowsSkeleton } from "../components/shared/PageSkeleton";
 import { LoadFailed } from "../components/shared/ProblemPage";
 import { When } from "../components/shared/When";
-import { useHere } from "../lib/useHere";
+import { useHere } from "../lib/hooks/useHere";
 import { archive as texts } from "../texts/archive";
 
 export function ArchivedFlags() {

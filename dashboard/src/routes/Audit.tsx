@@ -8,11 +8,11 @@ import { allChangesQuery, exportChanges } from "../api/changes";
 import { ChangesScope } from "../components/changes/ChangesScope";
 import { ChangesView } from "../components/changes/ChangesView";
 import { Page } from "../components/shared/Page";
-import { queryOf, toChangesSearch } from "../lib/changesFilter";
+import { queryOf, toChangesSearch } from "../lib/changes/changesFilter";
 import { download } from "../lib/download";
 import { lastEnvironment } from "../lib/lastEnvironment";
 import { notifyRefused } from "../lib/notify";
-import { useEnvironments, useProject } from "../lib/useHere";
+import { useEnvironments, useProject } from "../lib/hooks/useHere";
 import { changesPage as texts } from "../texts/changesPage";
 
 const route = getRouteApi("/signed-in/projects/$projectId/audit");

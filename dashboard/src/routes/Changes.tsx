@@ -8,8 +8,8 @@ import { flagsQuery } from "../api/flags";
 import { ChangesScope } from "../components/changes/ChangesScope";
 import { ChangesView } from "../components/changes/ChangesView";
 import { Page } from "../components/shared/Page";
-import { queryOf, toChangesSearch } from "../lib/changesFilter";
-import { useHere } from "../lib/useHere";
+import { queryOf, toChangesSearch } from "../lib/changes/changesFilter";
+import { useHere } from "../lib/hooks/useHere";
 import { changesPage as texts } from "../texts/changesPage";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/changes");

@@ -19,7 +19,7 @@ import { Locked } from "../components/shared/ProblemPage";
 import { type Evidence, PERIODS, pullRequestText, REASONS, wantedOf } from "../components/cleanup/cleanup";
 import { reasonAgainst } from "../lib/roles";
 import { dateOf } from "../lib/time";
-import { useEnvironments, useHere } from "../lib/useHere";
+import { useEnvironments, useHere } from "../lib/hooks/useHere";
 import { t } from "../texts";
 import { cleanup as texts } from "../texts/cleanup";
 import { allOf, outdate } from "../api/queryKeys";

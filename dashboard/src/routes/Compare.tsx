@@ -15,8 +15,8 @@ import { lateDialog } from "../components/shared/lateDialog";
 import { Page } from "../components/shared/Page";
 import { Pages } from "../components/shared/Pages";
 import { chosenPair } from "../components/comparisons/comparisons";
-import { useDialog } from "../lib/useDialog";
-import { useEnvironments, useProject } from "../lib/useHere";
+import { useDialog } from "../lib/hooks/useDialog";
+import { useEnvironments, useProject } from "../lib/hooks/useHere";
 import { compare as texts } from "../texts/compare";
 
 const CopyDialog = lateDialog(() => import("../components/comparisons/CopyDialog").then((module) => module.CopyDialog));

@@ -10,7 +10,7 @@ import { MissingFlag } from "../components/flags/MissingFlag";
 import { PageSkeleton } from "../components/shared/PageSkeleton";
 import { ProblemPage } from "../components/shared/ProblemPage";
 import { flagIn } from "../lib/projectFlags";
-import { useHere } from "../lib/useHere";
+import { useHere } from "../lib/hooks/useHere";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/flags/by-key/$flagKey");
 

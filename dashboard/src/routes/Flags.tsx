@@ -12,8 +12,8 @@ import { summaryQuery } from "../api/history";
 import { openReleasesQuery } from "../api/releases";
 import { rulesByFlagQuery } from "../api/rules";
 import { Empty } from "../components/shared/Empty";
-import { FlagFilters } from "../components/flags/FlagFilters";
-import { FlagTable } from "../components/flags/FlagTable";
+import { FlagFilters } from "../components/flagLists/FlagFilters";
+import { FlagTable } from "../components/flagLists/FlagTable";
 import { GuardedButton } from "../components/shared/GuardedButton";
 import { ManagementCall } from "../components/shared/ManagementCall";
 import { lateDialog } from "../components/shared/lateDialog";
@@ -22,17 +22,17 @@ import { Page } from "../components/shared/Page";
 import { RowsSkeleton } from "../components/shared/PageSkeleton";
 import { LoadFailed } from "../components/shared/ProblemPage";
 import { FLAGS_MAX, withChoice } from "../lib/bulk";
-import { type FlagRow, rowsOf, selectRows } from "../components/flags/flagRows";
+import { type FlagRow, rowsOf, selectRows } from "../components/flagLists/flagRows";
 import { notifyRefused } from "../lib/notify";
 import { type FlagsSearch, toFlagsSearch } from "../lib/search";
 import { createFlagCommand } from "../lib/snippets";
-import { useFavourites } from "../components/flags/useFavourites";
-import { useDialog } from "../lib/useDialog";
-import { useGuard } from "../lib/useGuard";
-import { useHere } from "../lib/useHere";
+import { useFavourites } from "../components/flagLists/useFavourites";
+import { useDialog } from "../lib/hooks/useDialog";
+import { useGuard } from "../lib/hooks/useGuard";
+import { useHere } from "../lib/hooks/useHere";
 import { t } from "../texts";
 
-const SelectionBar = lazy(() => import("../components/flags/SelectionBar"));
+const SelectionBar = lazy(() => import("../components/flagLists/SelectionBar"));
 const FirstSteps = lazy(() => import("../components/flags/FirstSteps"));
 const NewFlagDialog = lateDialog(() =>
   import("../components/flags/NewFlagDialog").then((module) => module.NewFlagDialog),

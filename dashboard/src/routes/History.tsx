@@ -12,7 +12,7 @@ import { Page } from "../components/shared/Page";
 import { filterOf } from "../components/history/historyFilter";
 import { type HistorySearch, toHistorySearch } from "../lib/search";
 import { useFlagOfKey } from "../components/history/useFlagOfKey";
-import { useHere } from "../lib/useHere";
+import { useHere } from "../lib/hooks/useHere";
 import { useHistoryPages } from "../components/history/useHistoryPages";
 import { historyPage } from "../texts/historyPage";
 

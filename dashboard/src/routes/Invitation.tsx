@@ -14,8 +14,8 @@ import { AnchorLink, ButtonLink } from "../components/shared/links";
 import { RowsSkeleton } from "../components/shared/PageSkeleton";
 import { LoadFailed } from "../components/shared/ProblemPage";
 import { Refusal } from "../components/shared/Refusal";
-import { INVITATION_PATH, linkToken } from "../lib/linkToken";
-import { currentSession, onSessionChange } from "../lib/session";
+import { INVITATION_PATH, linkToken } from "../lib/signIn/linkToken";
+import { currentSession, onSessionChange } from "../lib/signIn/session";
 import { t } from "../texts";
 import { invitation } from "../texts/invitation";
 

@@ -15,9 +15,9 @@ import { Page } from "../components/shared/Page";
 import { RowsSkeleton } from "../components/shared/PageSkeleton";
 import { LoadFailed } from "../components/shared/ProblemPage";
 import { Unfold } from "../components/shared/Unfold";
-import { currentSession } from "../lib/session";
-import { useDialog } from "../lib/useDialog";
-import { useEnvironments, useProject } from "../lib/useHere";
+import { currentSession } from "../lib/signIn/session";
+import { useDialog } from "../lib/hooks/useDialog";
+import { useEnvironments, useProject } from "../lib/hooks/useHere";
 import { members as memberTexts } from "../texts/members";
 import { NewButton } from "../components/shared/NewButton";
 

@@ -12,8 +12,8 @@ import { IconEye } from "../components/shared/icons";
 import { Page } from "../components/shared/Page";
 import { RowsSkeleton } from "../components/shared/PageSkeleton";
 import { LoadFailed } from "../components/shared/ProblemPage";
-import { useDialog } from "../lib/useDialog";
-import { useEnvironments, useProject } from "../lib/useHere";
+import { useDialog } from "../lib/hooks/useDialog";
+import { useEnvironments, useProject } from "../lib/hooks/useHere";
 import { metrics as texts } from "../texts/metrics";
 import { NewButton } from "../components/shared/NewButton";
 

@@ -13,7 +13,7 @@ import { IconFlask } from "../components/shared/icons";
 import { ButtonLink } from "../components/shared/links";
 import { Page } from "../components/shared/Page";
 import { reasonAgainst } from "../lib/roles";
-import { useEnvironments, useProject } from "../lib/useHere";
+import { useEnvironments, useProject } from "../lib/hooks/useHere";
 import { overview as texts } from "../texts/overview";
 
 /** Each of these takes four requests. The others are loaded on demand. */

@@ -14,7 +14,7 @@ import { RowsSkeleton } from "../components/shared/PageSkeleton";
 import { LoadFailed } from "../components/shared/ProblemPage";
 import { lastEnvironment } from "../lib/lastEnvironment";
 import { nameOf, type PersonSearch, toPersonSearch } from "../lib/person";
-import { useEnvironments, useProject } from "../lib/useHere";
+import { useEnvironments, useProject } from "../lib/hooks/useHere";
 import { people as texts } from "../texts/people";
 
 const route = getRouteApi("/signed-in/projects/$projectId/user");

@@ -9,7 +9,7 @@ import { Page } from "../components/shared/Page";
 import { type Choice, choiceOf, searchOf } from "../components/playground/grid";
 import { refusalInWords } from "../components/playground/playgroundRefusal";
 import type { PastedUser } from "../components/playground/playgroundUsers";
-import { useEnvironments, useProject } from "../lib/useHere";
+import { useEnvironments, useProject } from "../lib/hooks/useHere";
 import { playground as texts } from "../texts/playground";
 import { useAskPlayground } from "../components/playground/useAskPlayground";
 

@@ -15,7 +15,7 @@ import { RowsSkeleton } from "../components/shared/PageSkeleton";
 import { LoadFailed } from "../components/shared/ProblemPage";
 import { When } from "../components/shared/When";
 import { createProjectCommand } from "../lib/snippets";
-import { useDialog } from "../lib/useDialog";
+import { useDialog } from "../lib/hooks/useDialog";
 import { projects as texts } from "../texts/projects";
 import classes from "./Projects.module.css";
 

@@ -6,7 +6,7 @@ import { useProviderAnswer } from "../api/singleSignOn";
 import { AccountPage } from "../components/accounts/AccountForm";
 import { AnchorLink } from "../components/shared/links";
 import { Refusal } from "../components/shared/Refusal";
-import { type Arrival, arrival } from "../lib/providerAnswer";
+import { type Arrival, arrival } from "../lib/signIn/providerAnswer";
 import { safeNext } from "../lib/search";
 import { t } from "../texts";
 import { singleSignOn as texts } from "../texts/singleSignOn";

@@ -17,7 +17,7 @@ import { Page } from "../components/shared/Page";
 import { RowsSkeleton } from "../components/shared/PageSkeleton";
 import { LoadFailed } from "../components/shared/ProblemPage";
 import { toPersonSearch } from "../lib/person";
-import { useHere } from "../lib/useHere";
+import { useHere } from "../lib/hooks/useHere";
 import { people as texts } from "../texts/people";
 
 const route = getRouteApi("/signed-in/projects/$projectId/environments/$environmentId/evaluations/$evaluationId");

@@ -14,7 +14,7 @@ import { RowsSkeleton } from "../components/shared/PageSkeleton";
 import { LoadFailed } from "../components/shared/ProblemPage";
 import { changesInWords, nameOf } from "../lib/releases";
 import { inFull } from "../lib/time";
-import { useHere } from "../lib/useHere";
+import { useHere } from "../lib/hooks/useHere";
 import { releases as texts } from "../texts/releases";
 
 export function Releases() {

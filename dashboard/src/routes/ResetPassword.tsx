@@ -5,8 +5,8 @@ import { useForm } from "@mantine/form";
 import { useResetPassword } from "../api/accounts";
 import { AccountForm, AccountPage, NewPasswordField } from "../components/accounts/AccountForm";
 import { AnchorLink, ButtonLink } from "../components/shared/links";
-import { linkToken, RESET_PATH } from "../lib/linkToken";
-import { endSession } from "../lib/session";
+import { linkToken, RESET_PATH } from "../lib/signIn/linkToken";
+import { endSession } from "../lib/signIn/session";
 import { t } from "../texts";
 
 export function ResetPassword() {

@@ -12,8 +12,8 @@ import { SegmentDialog } from "../components/rules/SegmentDialog";
 import { SegmentRow } from "../components/rules/SegmentRow";
 import classes from "../components/shared/ResourceRow.module.css";
 import { Unfold } from "../components/shared/Unfold";
-import { useDialog } from "../lib/useDialog";
-import { useProject } from "../lib/useHere";
+import { useDialog } from "../lib/hooks/useDialog";
+import { useProject } from "../lib/hooks/useHere";
 import { segments as texts } from "../texts/segments";
 import { NewButton } from "../components/shared/NewButton";
 

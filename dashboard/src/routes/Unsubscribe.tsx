@@ -6,7 +6,7 @@ import { useUnsubscribe } from "../api/notifications";
 import { AccountPage } from "../components/accounts/AccountForm";
 import { AnchorLink } from "../components/shared/links";
 import { Refusal } from "../components/shared/Refusal";
-import { linkToken, UNSUBSCRIBE_PATH } from "../lib/linkToken";
+import { linkToken, UNSUBSCRIBE_PATH } from "../lib/signIn/linkToken";
 import { notifications as texts } from "../texts/notifications";
 
 export function Unsubscribe() {

@@ -8,7 +8,7 @@ import { Locked } from "../components/shared/ProblemPage";
 import { Unfold } from "../components/shared/Unfold";
 import { WebhookList } from "../components/webhooks/WebhookList";
 import { reasonAgainst } from "../lib/roles";
-import { useEnvironments, useProject } from "../lib/useHere";
+import { useEnvironments, useProject } from "../lib/hooks/useHere";
 import { t } from "../texts";
 import { webhooks as texts } from "../texts/webhooks";
 

@@ -2,10 +2,10 @@
 
 import { createRoute, redirect } from "@tanstack/react-router";
 import { providersQuery } from "../api/singleSignOn";
-import { INVITATION_PATH, RESET_PATH, UNSUBSCRIBE_PATH } from "../lib/linkToken";
-import { CALLBACK_PATH } from "../lib/providerAnswer";
+import { INVITATION_PATH, RESET_PATH, UNSUBSCRIBE_PATH } from "../lib/signIn/linkToken";
+import { CALLBACK_PATH } from "../lib/signIn/providerAnswer";
 import { safeNext } from "../lib/search";
-import { currentSession } from "../lib/session";
+import { currentSession } from "../lib/signIn/session";
 import { account, type Context } from "./frames";
 import { lazyPage } from "./lazyPage";
 

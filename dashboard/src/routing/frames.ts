@@ -5,7 +5,7 @@ import { createRootRouteWithContext, createRoute, Outlet, redirect } from "@tans
 import { AccountLayout } from "../components/accounts/AccountLayout";
 import { NotFoundAnywhere } from "../components/shared/ProblemPage";
 import { Shell } from "../components/shell/Shell";
-import { currentSession, type Ending, sessionEnding } from "../lib/session";
+import { currentSession, type Ending, sessionEnding } from "../lib/signIn/session";
 
 export interface Context {
   readonly cache: QueryClient;

@@ -1,4 +1,4 @@
-import type { Action } from "../lib/changesFilter";
+import type { Action } from "../lib/changes/changesFilter";
 
 type Kind = Action extends `${infer First}.${string}` ? First : never;
 

@@ -2,7 +2,7 @@
 
 import { Group } from "@mantine/core";
 import { type AdministeredAccount, type AccountUpdate, useUpdateAccount } from "../../api/administration";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { administration as texts } from "../../texts/administration";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";

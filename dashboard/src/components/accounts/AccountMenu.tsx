@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { signOut } from "../../api/accounts";
 import { ownAccountQuery } from "../../api/ownAccount";
-import { currentSession } from "../../lib/session";
+import { currentSession } from "../../lib/signIn/session";
 import { t } from "../../texts";
 import { MenuFocus } from "../shared/MenuFocus";
 import { IconBook, IconLock, IconLogout, IconShield, IconTerminal } from "../shared/icons";

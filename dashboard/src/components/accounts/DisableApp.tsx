@@ -4,7 +4,7 @@ import { Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDisableApp } from "../../api/twoFactor";
 import { notifyDone } from "../../lib/notify";
-import { atCodeField, proofOf } from "../../lib/proofs";
+import { atCodeField, proofOf } from "../../lib/signIn/proofs";
 import { t } from "../../texts";
 import { twoFactor as texts } from "../../texts/twoFactor";
 import { PasswordField } from "./AccountForm";

@@ -1,7 +1,7 @@
 /** A dialog that changes second factors. If this gives recovery codes, it shows them, and cannot be closed by accident. */
 
 import { type ReactNode, useState } from "react";
-import type { DialogProps } from "../../lib/useDialog";
+import type { DialogProps } from "../../lib/hooks/useDialog";
 import { twoFactor as texts } from "../../texts/twoFactor";
 import { Dialog } from "../shared/Dialog";
 import { FirstFocused } from "../shared/DialogFrame";

@@ -3,7 +3,7 @@
 import { Button } from "@mantine/core";
 import { usePasskeySignIn } from "../../api/passkeyLogin";
 import { lineOf } from "../../api/problem";
-import { hasPasskeys } from "../../lib/passkeys";
+import { hasPasskeys } from "../../lib/signIn/passkeys";
 import { secondFactor } from "../../texts/secondFactor";
 import { Refusal } from "../shared/Refusal";
 

@@ -3,7 +3,7 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { codesFile } from "./recoveryCodes";
 import { download } from "../../lib/download";
-import { currentSession } from "../../lib/session";
+import { currentSession } from "../../lib/signIn/session";
 import { twoFactor as texts } from "../../texts/twoFactor";
 import { CopyButton } from "../shared/CopyButton";
 import classes from "./RecoveryCodes.module.css";

@@ -4,7 +4,7 @@ import { Button, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import type { ComponentType, ReactNode } from "react";
 import { type Challenge, hasEnded, useCode, usePasskey } from "../../api/secondFactorLogin";
-import { hasPasskeys } from "../../lib/passkeys";
+import { hasPasskeys } from "../../lib/signIn/passkeys";
 import { t } from "../../texts";
 import { secondFactor } from "../../texts/secondFactor";
 import { AccountForm } from "./AccountForm";

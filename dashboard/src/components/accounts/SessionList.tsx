@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import { sessionsQuery, type SignIn, useEndOtherSessions, useEndSession } from "../../api/sessions";
 import { deviceName } from "./deviceName";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { sessions as texts } from "../../texts/sessions";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import classes from "../shared/ListRows.module.css";

@@ -3,7 +3,7 @@
 import { Alert, Button, Modal, Stack } from "@mantine/core";
 import { useLocation } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { leaveInterrupted, type Session, sessionEnding } from "../../lib/session";
+import { leaveInterrupted, type Session, sessionEnding } from "../../lib/signIn/session";
 import { t } from "../../texts";
 import { signInAgain as texts } from "../../texts/signInAgain";
 import { SignInSteps } from "./SignInSteps";

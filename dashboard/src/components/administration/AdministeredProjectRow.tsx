@@ -6,7 +6,7 @@ import { useEffect, useRef } from "react";
 import { type AdministeredProject, useJoinProject } from "../../api/administration";
 import { notifyDone } from "../../lib/notify";
 import type { RolesDraft } from "../../lib/roles";
-import { type DialogProps, useDialog } from "../../lib/useDialog";
+import { type DialogProps, useDialog } from "../../lib/hooks/useDialog";
 import { t } from "../../texts";
 import { administration } from "../../texts/administration";
 import classes from "./Administration.module.css";

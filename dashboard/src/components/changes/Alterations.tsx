@@ -2,7 +2,7 @@
 
 import { Stack, Text } from "@mantine/core";
 import type { Alteration } from "../../api/restores";
-import { fieldChanges } from "../../lib/changes";
+import { fieldChanges } from "../../lib/changes/changes";
 import { restore as texts } from "../../texts/restore";
 import { ChangedFields } from "./ChangedFields";
 

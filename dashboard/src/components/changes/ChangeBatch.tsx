@@ -3,10 +3,10 @@
 import { Group, Text } from "@mantine/core";
 import type { Change } from "../../api/changes";
 import { type Batch, batchSubject, batchVerb } from "./changeBatches";
-import { actorInWords } from "../../lib/changeSentences";
-import { RESTORED_MAX, restoreNeeds } from "../../lib/restorable";
-import { useEnvironments } from "../../lib/useHere";
-import { useDialog } from "../../lib/useDialog";
+import { actorInWords } from "../../lib/changes/changeSentences";
+import { RESTORED_MAX, restoreNeeds } from "../../lib/changes/restorable";
+import { useEnvironments } from "../../lib/hooks/useHere";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { changeBatches as texts } from "../../texts/changeBatches";
 import { changeSentences as sentences } from "../../texts/changeSentences";
 import { restore } from "../../texts/restore";

@@ -3,7 +3,7 @@
 import { Button } from "@mantine/core";
 import { lazy } from "react";
 import type { Change } from "../../api/changes";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { comments as texts } from "../../texts/comments";
 import { Dialog } from "../shared/Dialog";
 

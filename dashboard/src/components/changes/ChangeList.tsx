@@ -5,7 +5,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { instanceChangesQuery } from "../../api/changes";
 import { withChoice } from "../../lib/bulk";
-import { restoreNeeds } from "../../lib/restorable";
+import { restoreNeeds } from "../../lib/changes/restorable";
 import { restoreSeveral as texts } from "../../texts/restoreSeveral";
 import { Pages } from "../shared/Pages";
 import type { ChangeRowProps } from "./ChangeRow";

@@ -3,9 +3,9 @@
 import { Checkbox } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Change } from "../../api/changes";
-import { fieldChanges } from "../../lib/changes";
-import { actorInWords, subjectOf, verbOf } from "../../lib/changeSentences";
-import { restoreNeeds } from "../../lib/restorable";
+import { fieldChanges } from "../../lib/changes/changes";
+import { actorInWords, subjectOf, verbOf } from "../../lib/changes/changeSentences";
+import { restoreNeeds } from "../../lib/changes/restorable";
 import { changeSentences as sentences } from "../../texts/changeSentences";
 import { restore as texts } from "../../texts/restore";
 import { restoreSeveral as several } from "../../texts/restoreSeveral";

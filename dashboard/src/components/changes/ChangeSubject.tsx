@@ -2,7 +2,7 @@
 
 import { Text } from "@mantine/core";
 import type { Change } from "../../api/changes";
-import { useEnvironments } from "../../lib/useHere";
+import { useEnvironments } from "../../lib/hooks/useHere";
 import { restore as texts } from "../../texts/restore";
 import { AnchorLink } from "../shared/links";
 

@@ -1,8 +1,8 @@
 /** Fields with their values before and after a change. */
 
 import { VisuallyHidden } from "@mantine/core";
-import type { ValueChange } from "../../lib/changedValues";
-import type { FieldChange } from "../../lib/changes";
+import type { ValueChange } from "../../lib/changes/changedValues";
+import type { FieldChange } from "../../lib/changes/changes";
 import { changes as changeTexts } from "../../texts/changes";
 import { changeSentences } from "../../texts/changeSentences";
 import classes from "./ChangeRows.module.css";

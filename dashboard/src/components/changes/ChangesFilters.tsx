@@ -4,9 +4,9 @@ import { Button, Collapse, Group, NativeSelect, SegmentedControl } from "@mantin
 import { useDisclosure } from "@mantine/hooks";
 import { useId } from "react";
 import type { Environment } from "../../api/client";
-import { type Period, PERIODS, periodOf } from "../../lib/changePeriods";
-import { type ChangesSearch, FILTERS } from "../../lib/changesFilter";
-import { localMinute } from "../../lib/markers";
+import { type Period, PERIODS, periodOf } from "../../lib/changes/changePeriods";
+import { type ChangesSearch, FILTERS } from "../../lib/changes/changesFilter";
+import { localMinute } from "../../lib/charts/markers";
 import { changesPage as texts } from "../../texts/changesPage";
 import classes from "../history/History.module.css";
 import { TypedInput } from "../shared/TypedInput";

@@ -1,7 +1,7 @@
 /** Links the changes of an environment and those of its project, with the same filters. */
 
 import type { Environment } from "../../api/client";
-import type { ChangesSearch } from "../../lib/changesFilter";
+import type { ChangesSearch } from "../../lib/changes/changesFilter";
 import { changesPage as texts } from "../../texts/changesPage";
 import { AnchorLink } from "../shared/links";
 import classes from "./ChangesScope.module.css";

@@ -3,7 +3,7 @@
 import { Button, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { Environment } from "../../api/client";
-import { type ChangesSearch, toChangesSearch } from "../../lib/changesFilter";
+import { type ChangesSearch, toChangesSearch } from "../../lib/changes/changesFilter";
 import { utcOffset } from "../../lib/time";
 import { t } from "../../texts";
 import { changesPage as texts } from "../../texts/changesPage";

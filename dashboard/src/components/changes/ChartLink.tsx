@@ -2,7 +2,7 @@
 
 import type { Change } from "../../api/changes";
 import { lastEnvironment } from "../../lib/lastEnvironment";
-import { useEnvironments } from "../../lib/useHere";
+import { useEnvironments } from "../../lib/hooks/useHere";
 import { markers as texts } from "../../texts/markers";
 import { AnchorLink } from "../shared/links";
 

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { lastChangeQuery } from "../../api/changes";
 import type { Flag } from "../../api/client";
-import { actorInWords, subjectOf, verbOf } from "../../lib/changeSentences";
+import { actorInWords, subjectOf, verbOf } from "../../lib/changes/changeSentences";
 import { inFull } from "../../lib/time";
 import { t } from "../../texts";
 

@@ -2,8 +2,8 @@
 
 import { Button, Text } from "@mantine/core";
 import type { Change } from "../../api/changes";
-import { RESTORED_MAX } from "../../lib/restorable";
-import { useDialog } from "../../lib/useDialog";
+import { RESTORED_MAX } from "../../lib/changes/restorable";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { restoreSeveral as texts } from "../../texts/restoreSeveral";
 import { lateDialog } from "../shared/lateDialog";
 

@@ -1,9 +1,9 @@
 /** Offers to put back a change, if it is of a kind that can be. */
 
 import type { Change } from "../../api/changes";
-import { restoreNeeds } from "../../lib/restorable";
-import { useEnvironments } from "../../lib/useHere";
-import { useDialog } from "../../lib/useDialog";
+import { restoreNeeds } from "../../lib/changes/restorable";
+import { useEnvironments } from "../../lib/hooks/useHere";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { restore as texts } from "../../texts/restore";
 import { GuardedButton } from "../shared/GuardedButton";
 import { lateDialog } from "../shared/lateDialog";

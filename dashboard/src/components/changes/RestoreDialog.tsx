@@ -6,7 +6,7 @@ import { useQuery } from "@tanstack/react-query";
 import { lineOf } from "../../api/problem";
 import { dryRunQuery, useRestoreChange } from "../../api/restores";
 import { notifyDone } from "../../lib/notify";
-import type { DialogProps } from "../../lib/useDialog";
+import type { DialogProps } from "../../lib/hooks/useDialog";
 import { t } from "../../texts";
 import { restore as texts } from "../../texts/restore";
 import { TurnsOn } from "../flags/TurnedOnUsers";

@@ -1,6 +1,6 @@
 /** The actions by which changes can be filtered: all of the API's, which the compiler checks. */
 
-import type { Action } from "../../lib/changesFilter";
+import type { Action } from "../../lib/changes/changesFilter";
 
 export const ACTIONS = Object.keys({
   "flag.created": true,

@@ -2,7 +2,7 @@
 
 import type { Change } from "../../api/changes";
 import { changeBatches as texts } from "../../texts/changeBatches";
-import { verbOf } from "../../lib/changeSentences";
+import { verbOf } from "../../lib/changes/changeSentences";
 
 export type Batch = NonNullable<Change["batch"]>;
 

@@ -2,9 +2,9 @@
 
 import { useState } from "react";
 import { type Comment, type CommentPlace, projectOf, useDeleteComment, useEditComment } from "../../api/comments";
-import { currentSession } from "../../lib/session";
-import { useDialog } from "../../lib/useDialog";
-import { useGuard } from "../../lib/useGuard";
+import { currentSession } from "../../lib/signIn/session";
+import { useDialog } from "../../lib/hooks/useDialog";
+import { useGuard } from "../../lib/hooks/useGuard";
 import { t } from "../../texts";
 import { comments as texts } from "../../texts/comments";
 import { ConfirmDialog } from "../shared/ConfirmDialog";

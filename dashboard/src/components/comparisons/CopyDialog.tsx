@@ -9,7 +9,7 @@ import { lineOf, Problem } from "../../api/problem";
 import type { Alteration } from "../../api/restores";
 import { byFlag, undoable } from "./comparisons";
 import { notifyDone } from "../../lib/notify";
-import type { DialogProps } from "../../lib/useDialog";
+import type { DialogProps } from "../../lib/hooks/useDialog";
 import { t } from "../../texts";
 import { copy as texts } from "../../texts/compare";
 import { TurnsOn } from "../flags/TurnedOnUsers";

@@ -1,10 +1,10 @@
 /** Describes comparisons of environments, and the alterations of a copy, in words. */
 
-import { RESTORED_MAX } from "../../lib/restorable";
+import { RESTORED_MAX } from "../../lib/changes/restorable";
 import type { Comparison, CopyAlteration } from "../../api/comparisons";
 import type { Environment, Rule } from "../../api/client";
 import { compare as texts } from "../../texts/compare";
-import { type FieldChange, fieldChanges } from "../../lib/changes";
+import { type FieldChange, fieldChanges } from "../../lib/changes/changes";
 import { inWords, ruleParts } from "../../lib/conditions";
 
 type RuleContent = Pick<

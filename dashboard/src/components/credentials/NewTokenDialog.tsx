@@ -2,7 +2,7 @@
 
 import type { CreatedToken } from "../../api/tokens";
 import { tokenCommand } from "../../lib/snippets";
-import type { DialogProps } from "../../lib/useDialog";
+import type { DialogProps } from "../../lib/hooks/useDialog";
 import { tokens as tokenTexts } from "../../texts/tokens";
 import { NewTokenForm, type TokenPlace } from "./NewTokenForm";
 import { SecretDialog } from "./SecretDialog";

@@ -4,7 +4,7 @@ import { Alert, Button, Group, Modal, Stack, Text, Title } from "@mantine/core";
 import type { Environment } from "../../api/client";
 import type { SdkKey } from "../../api/sdkKeys";
 import { lastUseOf } from "../../lib/callers";
-import type { DialogProps } from "../../lib/useDialog";
+import type { DialogProps } from "../../lib/hooks/useDialog";
 import { rotation as texts } from "../../texts/sdkKeys";
 import { When, useNow } from "../shared/When";
 import { KeyUse, useKeyCallers } from "./KeyUse";

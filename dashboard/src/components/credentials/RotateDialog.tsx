@@ -8,7 +8,7 @@ import { type CreatedSdkKey, type SdkKey, useCreateSdkKey } from "../../api/sdkK
 import { isDay } from "./expiry";
 import { rotationOf, type RotationDraft, rotatedKeyOf } from "./sdkKeyDrafts";
 import { evaluateCommand } from "../../lib/snippets";
-import type { DialogProps } from "../../lib/useDialog";
+import type { DialogProps } from "../../lib/hooks/useDialog";
 import { rotation as rotationTexts, sdkKeys as texts } from "../../texts/sdkKeys";
 import { DialogForm } from "../shared/DialogForm";
 import { NameField } from "../shared/fields";

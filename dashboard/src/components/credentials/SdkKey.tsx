@@ -5,7 +5,7 @@ import { useDisclosure } from "@mantine/hooks";
 import type { Project } from "../../api/client";
 import { useRegenerateKey } from "../../api/projects";
 import { notifyDone } from "../../lib/notify";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { sdkKeys as texts } from "../../texts/sdkKeys";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { CopyIcon } from "../shared/CopyButton";

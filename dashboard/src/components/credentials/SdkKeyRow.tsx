@@ -6,7 +6,7 @@ import { type SdkKey, useRevokeSdkKey } from "../../api/sdkKeys";
 import { callerInWords, lastUseOf } from "../../lib/callers";
 import { expiryOf } from "./expiry";
 import { inFull } from "../../lib/time";
-import { type DialogProps, useDialog } from "../../lib/useDialog";
+import { type DialogProps, useDialog } from "../../lib/hooks/useDialog";
 import { tokens as tokenTexts } from "../../texts/tokens";
 import { rotation as rotationTexts, sdkKeys as texts } from "../../texts/sdkKeys";
 import { ConfirmDialog } from "../shared/ConfirmDialog";

@@ -2,7 +2,7 @@
 
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import type { DialogProps } from "../../lib/useDialog";
+import type { DialogProps } from "../../lib/hooks/useDialog";
 import { tokens as tokenTexts } from "../../texts/tokens";
 import { CodeBlock } from "../shared/CodeBlock";
 import { CopyButton } from "../shared/CopyButton";

@@ -6,7 +6,7 @@ import { type AccessToken, useRevokeToken } from "../../api/tokens";
 import { expiryOf } from "./expiry";
 import { ALL_PERMISSIONS } from "../../lib/permissions";
 import { inFull } from "../../lib/time";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { permissions as meanings } from "../../texts/permissions";
 import { tokens as tokenTexts } from "../../texts/tokens";
 import { ConfirmDialog } from "../shared/ConfirmDialog";

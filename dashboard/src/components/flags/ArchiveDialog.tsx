@@ -6,7 +6,7 @@ import type { Flag, FlagPath } from "../../api/client";
 import { useArchiveFlag } from "../../api/archive";
 import { summaryQuery } from "../../api/history";
 import { countsOf } from "./counts";
-import type { DialogProps } from "../../lib/useDialog";
+import type { DialogProps } from "../../lib/hooks/useDialog";
 import { archive as texts } from "../../texts/archive";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 

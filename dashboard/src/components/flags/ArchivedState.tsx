@@ -11,7 +11,7 @@ import { t } from "../../texts";
 import { archive as texts } from "../../texts/archive";
 import { EnvironmentBadge } from "../projects/EnvironmentBadge";
 import { When } from "../shared/When";
-import { ArchivedTools } from "./ArchivedTools";
+import { ArchivedTools } from "../flagLists/ArchivedTools";
 import classes from "./FlagHeading.module.css";
 
 type Props = Omit<FlagPlace, "project"> & { readonly rulesInForce: RulesInForce | null };

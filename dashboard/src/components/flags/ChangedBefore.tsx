@@ -6,8 +6,8 @@ import { useQuery } from "@tanstack/react-query";
 import type { EnvironmentPath, Flag } from "../../api/client";
 import { lastChangeQuery } from "../../api/lastChange";
 import type { State } from "../../api/states";
-import { fieldChanges } from "../../lib/changes";
-import type { Fields } from "../../lib/equal";
+import { fieldChanges } from "../../lib/changes/changes";
+import type { Fields } from "../../lib/editing/equal";
 import { changed as texts } from "../../texts/changed";
 import { ChangedFields } from "../changes/ChangedFields";
 

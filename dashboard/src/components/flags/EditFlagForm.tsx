@@ -7,7 +7,7 @@ import { useQuery } from "@tanstack/react-query";
 import { membersQuery } from "../../api/members";
 import { described } from "../../lib/described";
 import { draftOfFlag } from "../../lib/flagPlace";
-import { useEditor } from "../../lib/useEditor";
+import { useEditor } from "../../lib/hooks/useEditor";
 import { t } from "../../texts";
 import { ownership } from "../../texts/ownership";
 import { DialogForm } from "../shared/DialogForm";

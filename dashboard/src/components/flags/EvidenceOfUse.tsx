@@ -11,7 +11,7 @@ import type { FlagPath } from "../../api/client";
 import { localEvidenceQuery, newestEvaluationQuery, EVIDENCE_MILLISECONDS } from "../../api/evidence";
 import { isNews, type Evidence, evidenceOfApplications, evidenceOfEvaluation } from "./evidence";
 import { toFlagPage } from "../../lib/search";
-import { useGuard } from "../../lib/useGuard";
+import { useGuard } from "../../lib/hooks/useGuard";
 import { usage as texts } from "../../texts/usage";
 import { IconCheck } from "../shared/icons";
 import { AnchorLink } from "../shared/links";

@@ -7,7 +7,7 @@ import type { EnvironmentPath, Flag } from "../../api/client";
 import { firstEvaluationQuery, EVIDENCE_MILLISECONDS } from "../../api/evidence";
 import { areStepsHidden, hideSteps } from "./hiddenSteps";
 import { toFlagPage } from "../../lib/search";
-import { useGuard } from "../../lib/useGuard";
+import { useGuard } from "../../lib/hooks/useGuard";
 import { firstSteps as texts } from "../../texts/firstSteps";
 import { IconCheck } from "../shared/icons";
 import { AnchorLink } from "../shared/links";

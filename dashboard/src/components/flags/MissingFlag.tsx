@@ -7,7 +7,7 @@ import { flagQuery, useCreateFlag } from "../../api/flags";
 import type { ProjectFlag } from "../../api/flagCache";
 import { notifyRefused } from "../../lib/notify";
 import { flagIn } from "../../lib/projectFlags";
-import { useEnvironments } from "../../lib/useHere";
+import { useEnvironments } from "../../lib/hooks/useHere";
 import { projectFlags as texts } from "../../texts/projectFlags";
 import { EnvironmentBadge } from "../projects/EnvironmentBadge";
 import { Empty } from "../shared/Empty";

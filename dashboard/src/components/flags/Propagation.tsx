@@ -7,7 +7,7 @@ import type { EnvironmentPath } from "../../api/client";
 import { useOutage } from "../../api/outage";
 import { connectionsQuery } from "../../api/connections";
 import { propagationInWords } from "./propagation";
-import { useGuard } from "../../lib/useGuard";
+import { useGuard } from "../../lib/hooks/useGuard";
 import { outage as outageTexts } from "../../texts/outage";
 import { connections as texts } from "../../texts/connections";
 

@@ -1,7 +1,7 @@
 /** A flag's switch. Its state is also shown as text, because many people cannot tell it by colour alone. */
 
 import { UnstyledButton } from "@mantine/core";
-import { type Guarded, useGuard } from "../../lib/useGuard";
+import { type Guarded, useGuard } from "../../lib/hooks/useGuard";
 import { t } from "../../texts";
 import { ReasonTooltip } from "../shared/ReasonTooltip";
 import classes from "./StateSwitch.module.css";

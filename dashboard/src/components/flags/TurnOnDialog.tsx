@@ -1,7 +1,7 @@
 /** Asks before flags are turned on in a critical environment, with the number of users whose result that changes. */
 
 import type { TurningOn } from "../../lib/turnOnRequest";
-import type { DialogProps } from "../../lib/useDialog";
+import type { DialogProps } from "../../lib/hooks/useDialog";
 import { turnOn } from "../../texts/turnOn";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { TurnedOnUsers } from "./TurnedOnUsers";

@@ -5,12 +5,12 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type Counted, turnedOnQuery } from "../../api/turnOnImpact";
 import type { Alteration } from "../../api/restores";
 import { impactInWords } from "../../lib/impact";
-import { turnedOnBy } from "../../lib/restoredOn";
+import { turnedOnBy } from "../../lib/changes/restoredOn";
 import type { TurnedOn } from "../../lib/turnOnRequest";
-import { useEnvironments } from "../../lib/useHere";
+import { useEnvironments } from "../../lib/hooks/useHere";
 import { impact as texts } from "../../texts/impact";
 import { turnOn } from "../../texts/turnOn";
-import classes from "./SelectionBar.module.css";
+import classes from "../flagLists/SelectionBar.module.css";
 
 export function TurnedOnUsers({ flags }: { flags: readonly TurnedOn[] }) {
   const { data } = useQuery(turnedOnQuery(useQueryClient(), flags));

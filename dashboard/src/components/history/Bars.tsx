@@ -5,7 +5,7 @@ import { type ReactNode, useId } from "react";
 import { type Chart, type ChartBar, inWords, mostOf, type Part, percent } from "./chartBars";
 import type { Scale } from "./chartView";
 import { axisLabel, inFull } from "../../lib/time";
-import { usePlot, type Zooming } from "../../lib/usePlot";
+import { usePlot, type Zooming } from "../../lib/hooks/usePlot";
 import { charts as texts } from "../../texts/charts";
 import classes from "./Bars.module.css";
 import { BarsLegend, partStyle } from "./BarsLegend";

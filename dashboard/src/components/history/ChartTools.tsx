@@ -2,7 +2,7 @@
 
 import { Button, Group } from "@mantine/core";
 import { useLocation } from "@tanstack/react-router";
-import { isLongest, isShortest, moved, type Span, zoomedIn, zoomedOut } from "../../lib/chartTimes";
+import { isLongest, isShortest, moved, type Span, zoomedIn, zoomedOut } from "../../lib/charts/chartTimes";
 import { charts as texts } from "../../texts/charts";
 import { CopyButton } from "../shared/CopyButton";
 import { IconButton } from "../shared/IconButton";

@@ -3,10 +3,10 @@
 import { Skeleton, Text } from "@mantine/core";
 import type { Flag } from "../../api/client";
 import { isEmpty, timeOf } from "./chartBars";
-import { fitted, type Span, spanSearch, zoomedIn, zoomedOut } from "../../lib/chartTimes";
+import { fitted, type Span, spanSearch, zoomedIn, zoomedOut } from "../../lib/charts/chartTimes";
 import { chartViewOf } from "./chartView";
 import type { HistorySearch } from "../../lib/search";
-import { useEnvironments, type useHere } from "../../lib/useHere";
+import { useEnvironments, type useHere } from "../../lib/hooks/useHere";
 import { useHistoryChart } from "./useHistoryChart";
 import { charts as texts } from "../../texts/charts";
 import { LoadFailed } from "../shared/ProblemPage";

@@ -2,12 +2,12 @@
 
 import { Autocomplete, Button, NativeSelect, TextInput } from "@mantine/core";
 import type { EnvironmentPath, Flag } from "../../api/client";
-import type { Span } from "../../lib/chartTimes";
+import type { Span } from "../../lib/charts/chartTimes";
 import { filterOf } from "./historyFilter";
-import { PERIODS } from "../../lib/periods";
+import { PERIODS } from "../../lib/charts/periods";
 import { ANSWERS, type HistorySearch } from "../../lib/search";
 import { inFull } from "../../lib/time";
-import { useTyped } from "../../lib/useTyped";
+import { useTyped } from "../../lib/hooks/useTyped";
 import { historyPage } from "../../texts/historyPage";
 import { charts } from "../../texts/charts";
 import { markers as texts } from "../../texts/markers";

@@ -2,8 +2,8 @@
 
 import type { Flag } from "../../api/client";
 import type { ChartView } from "./chartView";
-import { useDialog } from "../../lib/useDialog";
-import type { useHere } from "../../lib/useHere";
+import { useDialog } from "../../lib/hooks/useDialog";
+import type { useHere } from "../../lib/hooks/useHere";
 import { pins as texts } from "../../texts/charts";
 import { GuardedButton } from "../shared/GuardedButton";
 import { lateDialog } from "../shared/lateDialog";

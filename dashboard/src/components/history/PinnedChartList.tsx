@@ -4,7 +4,7 @@ import { Skeleton, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { pinnedChartsQuery } from "../../api/pinnedCharts";
 import { lastEnvironment } from "../../lib/lastEnvironment";
-import { useEnvironments } from "../../lib/useHere";
+import { useEnvironments } from "../../lib/hooks/useHere";
 import { pins as texts } from "../../texts/charts";
 import { AnchorLink } from "../shared/links";
 import { LoadFailed } from "../shared/ProblemPage";

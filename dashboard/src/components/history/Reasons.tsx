@@ -1,7 +1,7 @@
 /** The number of times that each reason was given. */
 
 import { Text } from "@mantine/core";
-import { meansOff, type ReasonCount } from "../../lib/series";
+import { meansOff, type ReasonCount } from "../../lib/charts/series";
 import { charts as texts } from "../../texts/charts";
 import classes from "./History.module.css";
 

@@ -4,10 +4,10 @@ import type { FlagInterval, Summary } from "../../api/history";
 import type { Charted } from "../../api/historyChart";
 import { charts as texts } from "../../texts/charts";
 import { type Colour, COLOURS, OFF_COLOUR, ON_COLOUR } from "./chartColours";
-import type { Span } from "../../lib/chartTimes";
+import type { Span } from "../../lib/charts/chartTimes";
 import type { Scale, Split } from "./chartView";
-import { secondsOf } from "../../lib/periods";
-import { inTotal, type ReasonCount, reasonsOf } from "../../lib/series";
+import { secondsOf } from "../../lib/charts/periods";
+import { inTotal, type ReasonCount, reasonsOf } from "../../lib/charts/series";
 
 /** A part of each bar, from the bottom to the top. */
 export interface Part {

@@ -2,8 +2,8 @@
 
 import type { Environment } from "../../api/client";
 import type { PinnedChart } from "../../api/pinnedCharts";
-import { type ChartTime, spanOf } from "../../lib/chartTimes";
-import { type Bounded, PERIODS } from "../../lib/periods";
+import { type ChartTime, spanOf } from "../../lib/charts/chartTimes";
+import { type Bounded, PERIODS } from "../../lib/charts/periods";
 import type { HistorySearch } from "../../lib/search";
 
 export const SPLITS = ["result", "variant", "reason"] as const;

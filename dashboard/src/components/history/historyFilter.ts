@@ -2,7 +2,7 @@
 
 import type { Flag, Rule } from "../../api/client";
 import type { EvaluationFilter } from "../../api/history";
-import { spanOf } from "../../lib/chartTimes";
+import { spanOf } from "../../lib/charts/chartTimes";
 import type { HistorySearch } from "../../lib/search";
 
 export function filterOf(search: HistorySearch, flagKey: string): EvaluationFilter {

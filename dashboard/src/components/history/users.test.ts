@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Summary } from "../../api/history";
 import { accuracyInWords, daysOf, usersInWords } from "./users";
-import { firstDay } from "../../lib/periods";
+import { firstDay } from "../../lib/charts/periods";
 
 const exact = { on: 3, off: 1, error: 0 };
 const estimate = { on: 5120, off: 20480, error: 0.01625 };

@@ -2,7 +2,7 @@
 
 import { Badge } from "@mantine/core";
 import { type Metric, useDeleteMetric } from "../../api/metrics";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { metrics as texts } from "../../texts/metrics";
 import classes from "../shared/ResourceRow.module.css";
 import { draftOfMetric, MetricDialog } from "./MetricDialog";

@@ -3,7 +3,7 @@
 import { Group, Text } from "@mantine/core";
 import type { Environment, Project } from "../../api/client";
 import type { Evaluation } from "../../api/history";
-import { localMinute } from "../../lib/markers";
+import { localMinute } from "../../lib/charts/markers";
 import { inFull } from "../../lib/time";
 import { t } from "../../texts";
 import { people as texts } from "../../texts/people";

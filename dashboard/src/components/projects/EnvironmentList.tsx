@@ -4,11 +4,11 @@ import { Checkbox, Group, Modal, Stack, Text, VisuallyHidden } from "@mantine/co
 import { useRef } from "react";
 import type { Environment } from "../../api/client";
 import { loadEnvironment, useDeleteEnvironment, useUpdateEnvironment } from "../../api/environments";
-import { useDialog } from "../../lib/useDialog";
-import { useEditor } from "../../lib/useEditor";
+import { useDialog } from "../../lib/hooks/useDialog";
+import { useEditor } from "../../lib/hooks/useEditor";
 import { type Step, useEnvironmentOrder } from "./useEnvironmentOrder";
-import { useGuard } from "../../lib/useGuard";
-import { useEnvironments } from "../../lib/useHere";
+import { useGuard } from "../../lib/hooks/useGuard";
+import { useEnvironments } from "../../lib/hooks/useHere";
 import { t } from "../../texts";
 import { deletion as deletionTexts } from "../../texts/deletion";
 import { settings as texts } from "../../texts/projects";

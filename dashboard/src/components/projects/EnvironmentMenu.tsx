@@ -8,7 +8,7 @@ import { useEffect } from "react";
 import { environmentsQuery } from "../../api/environments";
 import { rememberEnvironment, shownEnvironment } from "../../lib/lastEnvironment";
 import { ENVIRONMENT as BASE } from "../../lib/pages";
-import { BY_KEY, useShownFlag } from "../../lib/useShownFlag";
+import { BY_KEY, useShownFlag } from "../../lib/hooks/useShownFlag";
 import { t } from "../../texts";
 import { EnvironmentBadge } from "./EnvironmentBadge";
 import classes from "./EnvironmentMenu.module.css";

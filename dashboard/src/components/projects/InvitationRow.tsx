@@ -5,7 +5,7 @@ import { type Invitation, useRevoke, useSendAgain } from "../../api/invitations"
 import { notifyDone, notifyRefused } from "../../lib/notify";
 import { neededFor, rolesInWords } from "../../lib/roles";
 import { inFull } from "../../lib/time";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { members as memberTexts } from "../../texts/members";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";

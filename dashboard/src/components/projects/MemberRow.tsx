@@ -5,7 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { Environment } from "../../api/client";
 import { loadMember, type Member, type OwnPermissions, useRemoveMember, useTransferOwnership } from "../../api/members";
 import { neededFor, rolesInWords } from "../../lib/roles";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { members as memberTexts } from "../../texts/members";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
 import { GuardedButton } from "../shared/GuardedButton";

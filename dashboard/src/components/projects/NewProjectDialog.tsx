@@ -6,7 +6,7 @@ import { environmentsQuery } from "../../api/environments";
 import { useCreateProject } from "../../api/projects";
 import { described } from "../../lib/described";
 import { ENVIRONMENT, PROJECT } from "../../lib/pages";
-import type { DialogProps } from "../../lib/useDialog";
+import type { DialogProps } from "../../lib/hooks/useDialog";
 import { projects as texts } from "../../texts/projects";
 import { DialogForm } from "../shared/DialogForm";
 import { DescriptionField, NameField } from "../shared/fields";

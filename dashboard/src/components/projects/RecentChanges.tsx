@@ -2,7 +2,7 @@
 
 import { Group, Text, Title } from "@mantine/core";
 import type { Change } from "../../api/changes";
-import { actorInWords, flagNamesIn, subjectOf, verbOf } from "../../lib/changeSentences";
+import { actorInWords, flagNamesIn, subjectOf, verbOf } from "../../lib/changes/changeSentences";
 import { overview as texts } from "../../texts/overview";
 import { ChangeSubject } from "../changes/ChangeSubject";
 import { AnchorLink } from "../shared/links";

@@ -8,7 +8,7 @@ import { releasesQuery } from "../../api/releases";
 import { type FlagPlace, isArchived } from "../../lib/flagPlace";
 import { isOpen } from "../../lib/releaseState";
 import { releases as texts } from "../../texts/releases";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { Dialog } from "../shared/Dialog";
 import { Empty } from "../shared/Empty";
 import { GuardedButton } from "../shared/GuardedButton";

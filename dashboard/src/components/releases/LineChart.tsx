@@ -3,11 +3,11 @@
 import { Button, VisuallyHidden } from "@mantine/core";
 import { type CSSProperties, useState } from "react";
 import { type Line, nearest, partOf, spread, timePlaces } from "./releaseCharts";
-import type { Span } from "../../lib/chartTimes";
+import type { Span } from "../../lib/charts/chartTimes";
 import { axisLabel, inFull } from "../../lib/time";
 import { charts } from "../../texts/charts";
 import { releases as texts } from "../../texts/releases";
-import { usePlot } from "../../lib/usePlot";
+import { usePlot } from "../../lib/hooks/usePlot";
 import { DataTable } from "../shared/DataTable";
 import classes from "./LineChart.module.css";
 

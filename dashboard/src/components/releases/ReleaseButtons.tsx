@@ -6,7 +6,7 @@ import { useSwitchFlag } from "../../api/switching";
 import type { FlagPlace } from "../../lib/flagPlace";
 import { notifyDone, notifyRefused } from "../../lib/notify";
 import { nameOf } from "../../lib/releases";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { t } from "../../texts";
 import { releases as texts } from "../../texts/releases";
 import { GuardedButton } from "../shared/GuardedButton";

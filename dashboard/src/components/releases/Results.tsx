@@ -6,10 +6,10 @@ import { exportUsers, type Release, type Results as Counted, resultsQuery } from
 import { download } from "../../lib/download";
 import type { FlagPlace } from "../../lib/flagPlace";
 import { notifyRefused } from "../../lib/notify";
-import { partColour } from "../../lib/partColours";
+import { partColour } from "../../lib/charts/partColours";
 import { countScale } from "./releaseCharts";
 import { armInWords, percent } from "../../lib/releases";
-import { useGuard } from "../../lib/useGuard";
+import { useGuard } from "../../lib/hooks/useGuard";
 import { releases as texts } from "../../texts/releases";
 import { GuardedButton } from "../shared/GuardedButton";
 import { IconAlert } from "../shared/icons";

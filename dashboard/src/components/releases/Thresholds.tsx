@@ -6,7 +6,7 @@ import type { FlagPath } from "../../api/client";
 import type { Release, Threshold } from "../../api/releases";
 import { requestChartQuery } from "../../api/requestMetrics";
 import { thresholdInWords } from "../../lib/releases";
-import { useGuard } from "../../lib/useGuard";
+import { useGuard } from "../../lib/hooks/useGuard";
 import { releases as texts } from "../../texts/releases";
 import { requestMetrics } from "../../texts/requestMetrics";
 import { RequestChart } from "../requestMetrics/RequestChart";

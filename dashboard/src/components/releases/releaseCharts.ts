@@ -1,6 +1,6 @@
 /** The scales and parts of the charts of a release. Values are places in a chart, from 0 at its bottom or left to 1. */
 
-import type { Span } from "../../lib/chartTimes";
+import type { Span } from "../../lib/charts/chartTimes";
 
 /** Evidence below it is drawn at the bottom: there the flag is more likely harmless than harmful. */
 const LEAST_EVIDENCE = 0.1;

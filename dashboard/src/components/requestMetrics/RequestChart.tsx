@@ -2,7 +2,7 @@
 
 import { Text } from "@mantine/core";
 import type { RequestChart as Chart } from "../../api/requestMetrics";
-import type { Span } from "../../lib/chartTimes";
+import type { Span } from "../../lib/charts/chartTimes";
 import { digits } from "../../lib/releases";
 import { drawn } from "./requestCharts";
 import { releases } from "../../texts/releases";

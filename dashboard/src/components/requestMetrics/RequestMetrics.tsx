@@ -6,7 +6,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { EnvironmentPath } from "../../api/client";
 import { type RequestMetric, requestChartQuery, requestMetricsQuery } from "../../api/requestMetrics";
-import { fitted, type Span, spanSearch } from "../../lib/chartTimes";
+import { fitted, type Span, spanSearch } from "../../lib/charts/chartTimes";
 import { chosenChart, HOURS, type RequestMetricsSearch, toRequestMetricsSearch } from "./requestMetricsSearch";
 import { requestMetrics as texts } from "../../texts/requestMetrics";
 import { ChartTools } from "../history/ChartTools";

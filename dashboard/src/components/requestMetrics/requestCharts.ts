@@ -3,7 +3,7 @@
 import type { RequestChart } from "../../api/requestMetrics";
 import type { Line } from "../releases/releaseCharts";
 import { requestMetrics as texts } from "../../texts/requestMetrics";
-import { partColour } from "../../lib/partColours";
+import { partColour } from "../../lib/charts/partColours";
 import { digits } from "../../lib/releases";
 
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 /** Which request metric is charted, in the URL, where the router reads 42 as a number. Unknown choices are ignored. */
 
 import type { Measure, RequestMetric } from "../../api/requestMetrics";
-import { type Span, spanOf } from "../../lib/chartTimes";
+import { type Span, spanOf } from "../../lib/charts/chartTimes";
 
 export const HOURS = [1, 24, 168] as const;
 export type Hours = (typeof HOURS)[number];

@@ -6,7 +6,7 @@ import type { Flag, FlagPath, Rule } from "../../api/client";
 import { useSetFlag } from "../../api/flags";
 import { DEFAULT_STICKINESS } from "../../lib/audience";
 import { notifyRefused } from "../../lib/notify";
-import { useGuard } from "../../lib/useGuard";
+import { useGuard } from "../../lib/hooks/useGuard";
 import { t } from "../../texts";
 import { ReasonTooltip } from "../shared/ReasonTooltip";
 import classes from "./RuleList.module.css";

@@ -7,7 +7,7 @@ import { useReorderRules } from "../../api/rules";
 import { notifyRefused } from "../../lib/notify";
 import { reorder } from "./priorities";
 import { draftOfRule, type FlagPlace } from "../../lib/flagPlace";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { t } from "../../texts";
 import { GuardedButton } from "../shared/GuardedButton";
 import { IconPlus } from "../shared/icons";

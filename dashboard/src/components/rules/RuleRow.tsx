@@ -7,7 +7,7 @@ import { ruleInWords } from "../../lib/audience";
 import { ruleParts } from "../../lib/conditions";
 import { notifyRefused } from "../../lib/notify";
 import { draftOfRule } from "../../lib/flagPlace";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { t } from "../../texts";
 import { lateDialog } from "../shared/lateDialog";
 import { EditMenu } from "../shared/EditMenu";

@@ -3,10 +3,10 @@
 import { Radio, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lastChangeQuery } from "../../api/lastChange";
-import { fieldChanges } from "../../lib/changes";
+import { fieldChanges } from "../../lib/changes/changes";
 import { sideInWords, subjectOfConflict } from "./conflictWords";
-import type { Conflict, Side } from "../../lib/merge";
-import type { Changed } from "../../lib/useEditor";
+import type { Conflict, Side } from "../../lib/editing/merge";
+import type { Changed } from "../../lib/hooks/useEditor";
 import { changed as texts } from "../../texts/changed";
 import { ChangedFields } from "../changes/ChangedFields";
 import classes from "./ChangedMeanwhile.module.css";

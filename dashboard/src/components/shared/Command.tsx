@@ -4,7 +4,7 @@ import { Group, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Permission } from "../../api/members";
 import type { CodeLanguage } from "../../lib/highlighting";
-import { currentSession } from "../../lib/session";
+import { currentSession } from "../../lib/signIn/session";
 import { t } from "../../texts";
 import { CodeBlock } from "./CodeBlock";
 import { CopyButton } from "./CopyButton";

@@ -1,8 +1,8 @@
 /** Copies a text and confirms it, visually and to screen readers. */
 
 import { type ButtonProps, VisuallyHidden } from "@mantine/core";
-import { useCopying } from "../../lib/useCopying";
-import type { Guarded } from "../../lib/useGuard";
+import { useCopying } from "../../lib/hooks/useCopying";
+import type { Guarded } from "../../lib/hooks/useGuard";
 import { t } from "../../texts";
 import { GuardedButton } from "./GuardedButton";
 import { IconButton } from "./IconButton";

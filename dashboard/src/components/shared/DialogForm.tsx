@@ -3,8 +3,8 @@
 import { Button, Group } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { lazy, type ReactNode, Suspense } from "react";
-import type { Changed } from "../../lib/useEditor";
-import type { Guarded } from "../../lib/useGuard";
+import type { Changed } from "../../lib/hooks/useEditor";
+import type { Guarded } from "../../lib/hooks/useGuard";
 import { t } from "../../texts";
 import { Form } from "./Form";
 import { GuardedButton } from "./GuardedButton";

@@ -2,7 +2,7 @@
 
 import { ActionIcon, type ActionIconProps, Menu } from "@mantine/core";
 import { type ReactNode, useRef } from "react";
-import { type Guarded, useGuard } from "../../lib/useGuard";
+import { type Guarded, useGuard } from "../../lib/hooks/useGuard";
 import { t } from "../../texts";
 import { MenuFocus } from "./MenuFocus";
 import { IconButton } from "./IconButton";

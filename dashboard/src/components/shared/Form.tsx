@@ -3,7 +3,7 @@
 import { Stack } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { type ReactNode, useId } from "react";
-import { useSubmission } from "../../lib/useSubmission";
+import { useSubmission } from "../../lib/hooks/useSubmission";
 import { Refusal } from "./Refusal";
 
 interface Props<Values extends object> {

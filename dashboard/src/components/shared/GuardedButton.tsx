@@ -2,7 +2,7 @@
 
 import { Button, type ButtonProps } from "@mantine/core";
 import type { MouseEvent, Ref } from "react";
-import { type Guarded, useGuard } from "../../lib/useGuard";
+import { type Guarded, useGuard } from "../../lib/hooks/useGuard";
 import { ReasonTooltip } from "./ReasonTooltip";
 
 interface Props extends ButtonProps, Guarded {

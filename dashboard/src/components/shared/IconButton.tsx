@@ -5,7 +5,7 @@
 
 import { ActionIcon, type ActionIconProps } from "@mantine/core";
 import type { MouseEventHandler } from "react";
-import { type Guarded, useGuard } from "../../lib/useGuard";
+import { type Guarded, useGuard } from "../../lib/hooks/useGuard";
 import { ReasonTooltip } from "./ReasonTooltip";
 
 interface Props extends Omit<ActionIconProps, "disabled">, Guarded {

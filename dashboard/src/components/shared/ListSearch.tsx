@@ -1,7 +1,7 @@
 /** The search of a list that the server filters. The selection is in the URL. */
 
 import { TextInput } from "@mantine/core";
-import { useTyped } from "../../lib/useTyped";
+import { useTyped } from "../../lib/hooks/useTyped";
 import { IconSearch } from "./icons";
 
 const TYPING_PAUSE_MILLISECONDS = 250; // each selection is a request

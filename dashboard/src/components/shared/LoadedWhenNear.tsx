@@ -1,7 +1,7 @@
 /** The part of a page below the first screen, which loads after what is seen first. */
 
 import { type ReactNode, Suspense } from "react";
-import { useNear } from "../../lib/useNear";
+import { useNear } from "../../lib/hooks/useNear";
 import { RowsSkeleton } from "./PageSkeleton";
 
 export function LoadedWhenNear({ children }: { readonly children: ReactNode }) {

@@ -1,7 +1,7 @@
 /** A call of the management API as an example. It is copied with the token of the session, so that it runs at once. */
 
 import { Text } from "@mantine/core";
-import { currentSession } from "../../lib/session";
+import { currentSession } from "../../lib/signIn/session";
 import { t } from "../../texts";
 import { CodeBlock } from "./CodeBlock";
 

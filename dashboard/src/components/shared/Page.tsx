@@ -2,7 +2,7 @@
 
 import { Container, Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
-import { useTitle } from "../../lib/useTitle";
+import { useTitle } from "../../lib/hooks/useTitle";
 import classes from "./Page.module.css";
 
 interface Props {

@@ -8,7 +8,7 @@ import { type ReactNode, useEffect } from "react";
 import { onReturn, useOutage } from "../../api/outage";
 import { isProblem, lineOf, Problem } from "../../api/problem";
 import { isMissingCode, MissingCode, reload } from "../../lib/missingCode";
-import { DEMANDED } from "../../lib/secondFactorDemand";
+import { DEMANDED } from "../../lib/signIn/secondFactorDemand";
 import { t } from "../../texts";
 import { ButtonLink } from "./links";
 

@@ -2,7 +2,7 @@
 
 import { Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { DeleteDialog } from "./ConfirmDialog";
 import { EditMenu } from "./EditMenu";
 import classes from "./ResourceRow.module.css";

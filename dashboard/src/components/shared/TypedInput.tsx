@@ -1,7 +1,7 @@
 /** A field whose value is used after a pause in typing, so that an unfinished text or year sends no request. */
 
 import { TextInput, type TextInputProps } from "@mantine/core";
-import { useTyped } from "../../lib/useTyped";
+import { useTyped } from "../../lib/hooks/useTyped";
 
 interface Props extends Pick<
   TextInputProps,

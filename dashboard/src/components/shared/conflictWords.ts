@@ -4,11 +4,11 @@ import type { Condition, Prerequisite } from "../../api/client";
 import { changed as texts } from "../../texts/changed";
 import { t } from "../../texts";
 import { prerequisiteInWords } from "../../lib/audience";
-import { valueInWords } from "../../lib/changes";
+import { valueInWords } from "../../lib/changes/changes";
 import { clauseParts, inWords } from "../../lib/conditions";
-import type { Fields } from "../../lib/equal";
-import type { Conflict } from "../../lib/merge";
-import { conditionOfPart, nameOfPart, WEIGHTS } from "../../lib/mergeParts";
+import type { Fields } from "../../lib/editing/equal";
+import type { Conflict } from "../../lib/editing/merge";
+import { conditionOfPart, nameOfPart, WEIGHTS } from "../../lib/editing/mergeParts";
 
 /** What a conflict is about, such as "Variants: blue". */
 export function subjectOfConflict({ field, part }: Conflict): string {

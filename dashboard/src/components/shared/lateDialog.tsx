@@ -1,7 +1,7 @@
 /** Dialogs whose code loads when they are first opened, so that pages without them load sooner. */
 
 import { type ComponentType, lazy, Suspense, useEffect, useState } from "react";
-import type { DialogProps } from "../../lib/useDialog";
+import type { DialogProps } from "../../lib/hooks/useDialog";
 
 export function lateDialog<Props extends DialogProps>(load: () => Promise<ComponentType<Props>>) {
   const Loaded = lazy(() => load().then((component) => ({ default: component }))) as unknown as ComponentType<Props>;

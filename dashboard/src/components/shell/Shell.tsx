@@ -4,7 +4,7 @@ import { Link, Outlet, useLocation, useParams, useRouter } from "@tanstack/react
 import { type RefObject, lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { useOutage } from "../../api/outage";
 import { keepTyped, onKeysRequest, onPaletteRequest, takeTyped } from "../../lib/paletteRequests";
-import { interruptedSession, onSessionChange } from "../../lib/session";
+import { interruptedSession, onSessionChange } from "../../lib/signIn/session";
 import { onWantedOn, type TurningOn, wantedOn, wantOn } from "../../lib/turnOnRequest";
 import { t } from "../../texts";
 import { AccountMenu } from "../accounts/AccountMenu";

@@ -1,7 +1,7 @@
 /** The keyboard shortcuts, and examples of what the palette understands. */
 
 import { Modal, Title } from "@mantine/core";
-import type { DialogProps } from "../../lib/useDialog";
+import type { DialogProps } from "../../lib/hooks/useDialog";
 import { shortcuts as texts } from "../../texts/shortcuts";
 import classes from "./ShortcutsDialog.module.css";
 

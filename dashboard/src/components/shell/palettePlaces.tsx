@@ -20,7 +20,7 @@ import {
   PROJECT_SETTINGS,
 } from "../../lib/pages";
 import { meantBy } from "../../lib/person";
-import { BY_KEY, useShownFlag } from "../../lib/useShownFlag";
+import { BY_KEY, useShownFlag } from "../../lib/hooks/useShownFlag";
 import { t } from "../../texts";
 import { palette } from "../../texts/palette";
 import { people } from "../../texts/people";

@@ -10,7 +10,7 @@ import { notifyRefused } from "../../lib/notify";
 import type { Action, Group } from "./paletteFilter";
 import { readSwitchCommand, switchable, type Switchable } from "./switchCommand";
 import { reasonAgainst } from "../../lib/roles";
-import { useShownFlag } from "../../lib/useShownFlag";
+import { useShownFlag } from "../../lib/hooks/useShownFlag";
 import { palette } from "../../texts/palette";
 import { projectFlags } from "../../texts/projectFlags";
 import { IconPower } from "../shared/icons";

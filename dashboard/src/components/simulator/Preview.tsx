@@ -3,7 +3,7 @@
 import type { Flag, FlagPath, Rule } from "../../api/client";
 import type { FlagDraft } from "../../api/explain";
 import { Problem } from "../../api/problem";
-import { problemAt, problemBelow } from "../../lib/unsaved";
+import { problemAt, problemBelow } from "../../lib/editing/unsaved";
 import { t } from "../../texts";
 import { IconFlask } from "../shared/icons";
 import { Impact } from "./Impact";

@@ -4,7 +4,7 @@ import type { VariantsTrace } from "../../api/explain";
 import { trace as texts } from "../../texts/trace";
 import classes from "./Trace.module.css";
 import { Step } from "./TraceStep";
-import { WeightBar } from "../flags/WeightBar";
+import { WeightBar } from "../variants/WeightBar";
 
 export function TraceVariant({ variants }: { variants: VariantsTrace }) {
   const { chosen, by, position, hashed, total_weight: total, ranges } = variants;

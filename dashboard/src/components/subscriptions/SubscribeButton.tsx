@@ -1,7 +1,7 @@
 /** Opens the dialog in which the account subscribes to changes. */
 
 import { Button } from "@mantine/core";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { flagList as texts } from "../../texts/flagList";
 import { lateDialog } from "../shared/lateDialog";
 import type { SubscriptionTarget } from "./SubscribeDialog";

@@ -5,7 +5,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { type Subscription, subscriptionsQuery, useSubscribe, useUnsubscribeFrom } from "../../api/subscriptions";
 import { notifyRefused } from "../../lib/notify";
-import type { DialogProps } from "../../lib/useDialog";
+import type { DialogProps } from "../../lib/hooks/useDialog";
 import { subscriptions as texts } from "../../texts/subscriptions";
 import { AnchorLink } from "../shared/links";
 import { RowsSkeleton } from "../shared/PageSkeleton";

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useRef, useState } from "react";
 import type { Environment } from "../../api/client";
 import { type Place, useCreateWebhook, webhooksQuery, type WebhookWithSecret } from "../../api/webhooks";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { NEW_WEBHOOK, webhookOf } from "./webhookDrafts";
 import { webhooks as texts } from "../../texts/webhooks";
 import { SecretDialog } from "../credentials/SecretDialog";

@@ -12,7 +12,7 @@ import {
   type WebhookWithSecret,
 } from "../../api/webhooks";
 import { notifyDone, notifyRefused } from "../../lib/notify";
-import { useDialog } from "../../lib/useDialog";
+import { useDialog } from "../../lib/hooks/useDialog";
 import { draftOf, hostOf, webhookOf } from "./webhookDrafts";
 import { t } from "../../texts";
 import { webhooks as texts } from "../../texts/webhooks";

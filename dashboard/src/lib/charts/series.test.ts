@@ -1,0 +1,54 @@
+import { expect, it } from "vitest";
+import type { Summary } from "../../api/history";
+import { sinceOf } from "./periods";
+import { barsOf, inTotal, meansOff, reasonsOf } from "./series";
+
+const interval = (hour: number, on: number, off: number, reasons: Record<string, number> = {}) => ({
+  start: `2026-11-20T${String(hour).padStart(2, "0")}:00:00.000000Z`,
+  on,
+  off,
+  reasons,
+});
+const summary: Summary = {
+  since: "2026-11-20T10:00:00.000000Z",
+  until: "2026-11-20T13:00:00.000000Z",
+  interval: "1h",
+  flags: { a: [interval(10, 1, 0), interval(12, 2, 3)], b: [interval(12, 4, 0)] },
+};
+
+it("includes empty intervals", () => {
+  const bars = barsOf(summary, summary.flags.a ?? []);
+  expect(bars.map(({ on, off }) => [on, off])).toEqual([
+    [1, 0],
+    [0, 0],
+    [2, 3],
+  ]);
+});
+
+it("has no reasons for all flags together", () => {
+  const { start } = interval(12, 6, 3);
+  expect(inTotal({ ...summary, flags: {}, total: [{ start, on: 6, off: 3 }] })).toEqual([interval(12, 6, 3)]);
+  expect(inTotal(summary)).toEqual([]);
+});
+
+it("counts reasons, most frequent first", () => {
+  const counted = reasonsOf([interval(10, 1, 2, { x: 1, y: 2 }), interval(11, 0, 1, { y: 1 })]);
+  expect(counted).toEqual([
+    { reason: "y", count: 3 },
+    { reason: "x", count: 1 },
+  ]);
+});
+
+it("knows which reasons mean off", () => {
+  expect(meansOff("Flag is globally disabled")).toBe(true);
+  expect(meansOff("User not in 25% rollout")).toBe(true);
+  expect(meansOff("No targeting rule matched")).toBe(true);
+  expect(meansOff("Prerequisite new-payment is not met")).toBe(true);
+  expect(meansOff("User in 25% rollout")).toBe(false);
+  expect(meansOff("Matched attributes targeting rule")).toBe(false);
+  expect(meansOff("Matched segment targeting rule")).toBe(false);
+});
+
+it("covers whole intervals that end with the current one", () => {
+  expect(sinceOf("day", Date.parse("2026-11-20T10:30:00Z"))).toBe("2026-11-19T11:00:00.000Z");
+});

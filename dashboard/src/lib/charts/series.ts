@@ -1,0 +1,48 @@
+/** Converts a summary, which leaves out empty intervals, to a chart's bars, which include them. */
+
+import type { FlagInterval, Summary } from "../../api/history";
+import { secondsOf } from "./periods";
+
+export interface Bar {
+  readonly start: number;
+  readonly on: number;
+  readonly off: number;
+}
+
+export function barsOf(summary: Summary, intervals: readonly FlagInterval[]): Bar[] {
+  const step = secondsOf(summary.interval) * 1000;
+  const byStart = new Map(intervals.map((each) => [Date.parse(each.start), each]));
+  const bars: Bar[] = [];
+  for (let start = Date.parse(summary.since); start < Date.parse(summary.until); start += step) {
+    const { on = 0, off = 0 } = byStart.get(start) ?? {};
+    bars.push({ start, on, off });
+  }
+  return bars;
+}
+
+/** The intervals of all flags together, of which no reasons are known. */
+export function inTotal({ total }: Summary): FlagInterval[] {
+  return (total ?? []).map((each) => ({ ...each, reasons: {} }));
+}
+
+export interface ReasonCount {
+  readonly reason: string;
+  readonly count: number;
+}
+
+/** The number of times that each reason was given, most frequent first. */
+export function reasonsOf(intervals: readonly FlagInterval[]): ReasonCount[] {
+  const counts = new Map<string, number>();
+  for (const { reasons } of intervals) {
+    for (const [reason, count] of Object.entries(reasons)) counts.set(reason, (counts.get(reason) ?? 0) + count);
+  }
+  return [...counts].map(([reason, count]) => ({ reason, count })).toSorted((a, b) => b.count - a.count);
+}
+
+const OFF_REASONS: ReadonlySet<string> = new Set(["Flag is globally disabled", "No targeting rule matched"]);
+const OFF_BEGINNINGS = ["User not in ", "Prerequisite "];
+
+/** Whether a reason means off; all others mean on. */
+export function meansOff(reason: string): boolean {
+  return OFF_REASONS.has(reason) || OFF_BEGINNINGS.some((beginning) => reason.startsWith(beginning));
+}

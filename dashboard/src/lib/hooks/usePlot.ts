@@ -1,0 +1,87 @@
+/** Reads and zooms a chart with the pointer and the keyboard. */
+
+import { type KeyboardEvent, type PointerEvent, useState } from "react";
+import type { Span } from "../charts/chartTimes";
+
+export interface Zooming {
+  readonly onZoom: (span: Span) => void;
+  readonly onZoomIn?: () => void;
+  readonly onZoomOut?: () => void;
+}
+
+const BESIDE = 2; // bars on each side of the one that Enter zooms into
+
+/**
+ * `starts` are those of the bars, or the moments of a line with a `step` of 0; without `zooming`, the chart can only be
+ * pointed at. `indexAt` returns the bar or the moment at a share of the chart's width.
+ */
+export function usePlot(
+  starts: readonly number[],
+  step: number,
+  zooming?: Zooming,
+  indexAt = (share: number): number => Math.floor(share * starts.length),
+) {
+  const [pointed, setPointed] = useState<number | null>(null);
+  const [anchor, setAnchor] = useState<number | null>(null);
+  const last = starts.length - 1;
+  const inside = (index: number) => Math.min(Math.max(index, 0), last);
+  const at = ({ currentTarget, clientX }: PointerEvent) => {
+    const { left, width } = currentTarget.getBoundingClientRect();
+    return inside(indexAt((clientX - left) / width));
+  };
+  const zoom = (from: number, to: number) => {
+    const [first, end] = [starts[inside(Math.min(from, to))], starts[inside(Math.max(from, to))]];
+    setAnchor(null);
+    setPointed(null); // the bars will change
+    if (first !== undefined && end !== undefined) zooming?.onZoom({ since: first, until: end + step });
+  };
+  const read = (index: number, isChoosing: boolean) => {
+    if (!isChoosing) setAnchor(null);
+    else if (anchor === null) setAnchor(inside(pointed ?? last));
+    setPointed(inside(index));
+  };
+  const shown = pointed ?? last;
+  const keys: Readonly<Record<string, (isChoosing: boolean) => void>> = {
+    ArrowLeft: (isChoosing) => read(pointed === null && !isChoosing ? last : shown - 1, isChoosing),
+    ArrowRight: (isChoosing) => read(shown + 1, isChoosing),
+    Home: (isChoosing) => read(0, isChoosing),
+    End: (isChoosing) => read(last, isChoosing),
+    Enter: () => (anchor === null ? zoom(shown - BESIDE, shown + BESIDE) : zoom(anchor, shown)),
+    Escape: () => setAnchor(null),
+    "+": () => zooming?.onZoomIn?.(),
+    "=": () => zooming?.onZoomIn?.(),
+    "-": () => zooming?.onZoomOut?.(),
+  };
+  const pointing = {
+    onPointerMove: (event: PointerEvent) => setPointed(at(event)),
+    onPointerLeave: () => anchor === null && setPointed(null),
+  };
+  const choosing = {
+    onPointerDown: (event: PointerEvent) => {
+      if (event.button !== 0) return;
+      event.currentTarget.setPointerCapture(event.pointerId);
+      setAnchor(at(event));
+    },
+    onPointerUp: (event: PointerEvent) => {
+      const to = at(event);
+      if (anchor !== null && anchor !== to) zoom(anchor, to);
+      else setAnchor(null);
+    },
+    onPointerCancel: () => setAnchor(null),
+    onKeyDown: (event: KeyboardEvent) => {
+      const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
+      if (!act) return;
+      event.preventDefault();
+      act(event.shiftKey);
+    },
+    onBlur: () => {
+      setAnchor(null);
+      setPointed(null);
+    },
+  };
+  return {
+    pointed: pointed === null ? null : inside(pointed),
+    chosen: anchor === null ? null : ([Math.min(anchor, shown), Math.max(anchor, shown)] as const),
+    handlers: zooming ? { ...pointing, ...choosing } : pointing,
+  };
+}
