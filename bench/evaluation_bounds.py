@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from bench.report import print_table
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.flags.flags import RuleType
 from flagstaff.flags.variants import Variant
 from flagstaff.projects.projects import Environment

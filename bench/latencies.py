@@ -13,7 +13,7 @@ from bench.flag_sets import make_mixed_set
 from bench.machine import Cores
 from bench.report import print_table
 from bench.servers import FlagstaffServer, Switches
-from flagstaff.evaluation.assembly import compile_environment
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 
 _ADDRESS = {"email": "bench@example.com", "password": "a password for the bench"}
 

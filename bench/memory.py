@@ -12,7 +12,7 @@ from bench.flag_sets import FlagSet, make_mixed_set
 from bench.machine import Cores, resident_mib
 from bench.servers import FlagstaffServer, Switches
 from bench.wrk import put_load
-from flagstaff.evaluation.assembly import compile_environment
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 
 
 def measure_memory(folder: Path, flags: FlagSet, cores: Cores, *, environments: int, users: int) -> dict[str, float]:

@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from flagstaff.identity.accounts.accounts import check_email
-from flagstaff.mail.account_mails import password_reset
 from flagstaff.mail.envelope import Mail
+from flagstaff.mail.transactional_mails import password_reset
 
 MOMENT = datetime(2026, 11, 20, 10, 0, 0, tzinfo=UTC)
 LINK = "https://flags.example.com/reset-password?token=abc-DEF_123"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from flagstaff.mail.account_mails import password_reset
 from flagstaff.mail.envelope import Mail
 from flagstaff.mail.outbox import Outbox
+from flagstaff.mail.transactional_mails import password_reset
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ import pytest
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from structlog.testing import capture_logs
 
-from flagstaff.mail.account_mails import password_reset
 from flagstaff.mail.envelope import Mail
 from flagstaff.mail.smtp import ATTEMPTS, SmtpMailer
+from flagstaff.mail.transactional_mails import password_reset
 from flagstaff.settings import SmtpServer
 
 CERTIFICATE = Path(__file__).with_name("localhost.pem")  # self-signed, for these tests alone

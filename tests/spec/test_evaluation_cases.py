@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.conditions.compiled_conditions import check_conditions
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.flags.flags import (
     DEFAULT_STICKINESS,

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.database.revisions import Revision
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.projects.sdk_keys import KeyInForce, hash_sdk_key
 from flagstaff.serving.current_snapshots import Snapshots

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.flags.flags import DEFAULT_STICKINESS, Fallthrough, Rule, RuleType
 from flagstaff.flags.prerequisites import Prerequisite, check_prerequisites, find_cycle

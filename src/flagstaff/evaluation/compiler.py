@@ -1,6 +1,7 @@
-"""Compiles a flag with its rules, so that evaluations have less to do. assembly.py makes snapshots of compiled flags.
+"""Compiles a flag with its rules, so that evaluations have less to do.
 
-Flags are compiled separately, so that a change to one does not compile the others again.
+Flags are compiled separately, so that a change to one does not compile the others again. snapshot_assembly.py makes
+snapshots of compiled flags.
 """
 
 from collections.abc import Generator, Iterable, Mapping, Sequence

@@ -11,10 +11,10 @@ from flagstaff.concurrency.pacing import in_pieces
 from flagstaff.database import revisions_store
 from flagstaff.database.database import Connection, Database
 from flagstaff.database.revisions import Revision
-from flagstaff.evaluation.assembly import assemble
 from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compiling_flag
 from flagstaff.evaluation.conditions.predicates import Predicate, compiling_predicate
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.evaluation.snapshot_assembly import assemble
 from flagstaff.flags import flags_store
 from flagstaff.flags.changed_flags_store import MANY, find_changed_flags
 from flagstaff.flags.flags import Flag, Rule

@@ -8,9 +8,9 @@ from functools import partial
 
 import structlog
 
-from flagstaff.mail.account_mails import invitation, password_reset, token_created, webhook_disabled
 from flagstaff.mail.digest import Digest, write_digest
 from flagstaff.mail.envelope import Mail
+from flagstaff.mail.transactional_mails import invitation, password_reset, token_created, webhook_disabled
 
 log = structlog.get_logger(__name__)
 

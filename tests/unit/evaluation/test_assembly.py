@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from flagstaff.evaluation.assembly import assemble, compile_environment
 from flagstaff.evaluation.compiler import CompiledFlag, TargetedFlag, compile_flag
 from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.snapshot_assembly import assemble, compile_environment
 from flagstaff.evaluation.targets import Targeting
 from flagstaff.flags.flags import Fallthrough, RuleType
 from flagstaff.flags.targeting.conditions import Condition

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.bucketing import bucket, variant_position
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.flags.variants import Variant
 from tests.support.builders import make_environment, make_flag
 from tests.support.naive import naive_bucket

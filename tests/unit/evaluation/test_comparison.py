@@ -6,12 +6,12 @@ from uuid import uuid4
 
 import pytest
 
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.explanations.comparison import Comparison, Effect
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.flags.flags import Fallthrough, Flag, RuleType
 from flagstaff.flags.prerequisites import Prerequisite
 from flagstaff.flags.targeting.conditions import Condition

@@ -5,11 +5,11 @@ from uuid import UUID
 
 import pytest
 
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.history.layout import MAX_DECIDERS
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.flags.flags import Rule, RuleType
 from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.operators import Operator

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from flagstaff.evaluation.conditions.attributes import Form, comparable, read
 from flagstaff.evaluation.conditions.compiled_conditions import check_conditions, compile_condition
-from flagstaff.evaluation.conditions.operators import FEW_CONTAINED
+from flagstaff.evaluation.conditions.operator_functions import FEW_CONTAINED
 from flagstaff.flags.targeting.conditions import Condition, InvalidConditionError
 from flagstaff.flags.targeting.operators import Operator
 from tests.support.conditions import MOMENTS, NUMBERS, TEXTS, VERSIONS

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.dialects import evaluate_in, translate, write_alone
 from flagstaff.evaluation.evaluator import evaluate
-from flagstaff.evaluation.frontend import FRONTEND
-from flagstaff.evaluation.ofrep import OFREP
+from flagstaff.evaluation.frontend_dialect import FRONTEND
+from flagstaff.evaluation.ofrep_dialect import OFREP
 from flagstaff.evaluation.snapshot import Dialect, EnvironmentSnapshot, Translation
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.subset import evaluate_flag, find_flag
 from flagstaff.flags.flags import Fallthrough, Flag, Rule
 from flagstaff.flags.targeting.conditions import Condition

@@ -2,9 +2,9 @@
 
 import pytest
 
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.subset import evaluate_flag, find_flag
 from flagstaff.flags.prerequisites import Prerequisite
 from flagstaff.flags.variants import Variant

@@ -8,7 +8,6 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.bucketing import bucket
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
@@ -16,6 +15,7 @@ from flagstaff.evaluation.explanations.explanation import explain
 from flagstaff.evaluation.explanations.flag_sets import FlagSet, compile_segments
 from flagstaff.evaluation.explanations.traces import ChosenBy, FlagTrace, RuleStatus, RuleTrace, Step
 from flagstaff.evaluation.explanations.tracing import Subject
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.flags.flags import Flag, Rule, RuleType
 from flagstaff.flags.prerequisites import Prerequisite
 from flagstaff.flags.targeting.conditions import Condition

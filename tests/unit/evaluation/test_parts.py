@@ -5,9 +5,9 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.subset import all_flags, decide_part, evaluate_flag, find_flag
 from flagstaff.flags.flags import Flag, Rule
 from flagstaff.flags.targeting.conditions import Condition

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.history.buffer import BATCH_GROUPS, Buffer
 from tests.support.builders import make_environment
 

@@ -5,8 +5,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.serving.caller_counts import CallerCounts, Tally
 from flagstaff.serving.callers import Caller, SdkProtocol, network_of, read_user_agent
 from tests.support.builders import make_environment

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from flagstaff.applications.local_flags import REMEMBERED, LocalFlagsCache
 from flagstaff.concurrency.pacing import finish
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.unleash.events import hydrating, telling
 from flagstaff.evaluation.unleash.local_flags import LocalFlags, revision_in
 from flagstaff.evaluation.unleash.past import MAX_CHANGES, MAX_STEPS, Past

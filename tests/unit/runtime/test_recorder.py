@@ -12,10 +12,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.history.records import RecordBatch
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.history.buffer import Buffer
 from flagstaff.history.recorder import EvaluationRecorder
 from flagstaff.history.spool import EvaluationForm, Spool

@@ -13,8 +13,8 @@ import pytest
 import uvloop
 
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.projects.sdk_keys import KeyInForce, KeyKind
 from flagstaff.serving.applications import Client as ClientName
 from flagstaff.serving.streams import UNREAD_MAX_BYTES, Reconnect, Stream, Streams, Topic

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from flagstaff.applications.local_flags import LocalFlagsCache
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.evaluation.assembly import compile_environment
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.unleash.local_flags import LocalFlags
 from flagstaff.serving.streams import Reconnect
 from flagstaff.serving.unleash.streaming import Features

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from flagstaff.evaluation.conditions.attributes import Form, Readings, read
-from flagstaff.evaluation.conditions.operators import (
+from flagstaff.evaluation.conditions.operator_functions import (
     MET_BY_HIGHEST,
     MET_BY_LOWEST,
     Test,

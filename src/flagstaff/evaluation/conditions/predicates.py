@@ -18,7 +18,7 @@ from flagstaff.evaluation.conditions.compiled_conditions import (
     finish,
     lookup_values,
 )
-from flagstaff.evaluation.conditions.operators import count_instructions
+from flagstaff.evaluation.conditions.operator_functions import count_instructions
 from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.operators import COMPARES_TEXT
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from starlette.types import Scope
 
 from flagstaff.evaluation.dialects import Rendered, write_alone
-from flagstaff.evaluation.ofrep import OFREP
+from flagstaff.evaluation.ofrep_dialect import OFREP
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Translation
 from flagstaff.serving.access import KeyAccess, not_valid, open_access
 from flagstaff.serving.callers import SdkProtocol

@@ -2,7 +2,7 @@
 
 from starlette.types import Receive, Scope, Send
 
-from flagstaff.evaluation.frontend import FRONTEND
+from flagstaff.evaluation.frontend_dialect import FRONTEND
 from flagstaff.http.bodies import read_body
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.operations import ATTRIBUTES_BODY, Endpoint

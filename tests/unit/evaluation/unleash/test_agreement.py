@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.evaluator import evaluate
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.targets import CURRENT_TIME
 from flagstaff.evaluation.unleash.differences import EMAIL_CASE
 from flagstaff.flags.flags import Flag, Rule, RuleType
