@@ -70,10 +70,9 @@ async def open_membership(
 
 async def open_project(
     connection: Connection, actor: Actor, project_id: UUID, permission: Permission, *, for_update: bool = False
-) -> Project:
-    """The project, in the whole of which the actor must have the permission."""
-    project, _ = await open_membership(connection, actor, project_id, permission, for_update=for_update)
-    return project
+) -> None:
+    """Open a project, in the whole of which the actor must have the permission."""
+    await open_membership(connection, actor, project_id, permission, for_update=for_update)
 
 
 async def open_environment(
