@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import pytest
 
 from flagstaff.assembly.bootstrap import Flagstaff
+from flagstaff.cluster.lease import LEASE_SECONDS, RENEW_SECONDS
 from flagstaff.cluster.worker import Worker, WorkerBoard
 from flagstaff.database.schema_state import known_revisions
 from flagstaff.flags.targeting.operators import Operator
@@ -124,6 +125,12 @@ async def test_the_metrics_reference_names_every_metric(data_directory: Path) ->
 def test_the_table_of_revisions_names_every_revision() -> None:
     text = (ROOT / "docs" / "operations.md").read_text()
     assert re.findall(r"^\| `(\d{4})` \|", text, re.MULTILINE) == known_revisions()
+
+
+def test_the_guide_to_operations_says_how_long_a_lease_lasts() -> None:
+    text = (ROOT / "docs" / "operations.md").read_text()
+    lease = f"holds a lease in the database for {LEASE_SECONDS:g} seconds and renews it every {RENEW_SECONDS:g} seconds"
+    assert lease in " ".join(text.split())
 
 
 def test_the_page_of_permissions_equals_the_table() -> None:

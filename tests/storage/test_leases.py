@@ -29,7 +29,7 @@ class Watch:
 
 
 def row(renewals: int, instance: str = "a", *, address: str = "", is_leaving: bool = False) -> Row:
-    return Row(instance, address or f"{instance}:8000", renewals, is_leaving)
+    return Row(instance, address or f"{instance}:8000", renewals, is_leaving, holds_lease=True, acknowledges=False)
 
 
 def test_an_instance_that_was_never_seen_before_is_waited_for_however_old_its_row_is() -> None:

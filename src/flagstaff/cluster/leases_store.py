@@ -31,8 +31,8 @@ class Row(NamedTuple):
     address: str
     renewals: int
     is_leaving: bool
-    holds_lease: bool = True
-    acknowledges: bool = False
+    holds_lease: bool
+    acknowledges: bool
 
 
 class Reading(NamedTuple):

@@ -115,7 +115,14 @@ class WorkerFeed:
 
     def _rows(self, instance: str) -> list[Row]:
         return [
-            Row(worker, worker_name(self._member.address, slot), renewals, is_leaving, acknowledges=True)
+            Row(
+                worker,
+                worker_name(self._member.address, slot),
+                renewals,
+                is_leaving,
+                holds_lease=True,
+                acknowledges=True,
+            )
             for slot, worker, renewals, is_leaving in self._board.read_leases()
             if worker != instance
         ]

@@ -70,10 +70,9 @@ async def open_membership(
 
 async def open_project(
     connection: Connection, actor: Actor, project_id: UUID, permission: Permission, *, for_update: bool = False
-) -> Project:
-    """The project, in the whole of which the actor must have the permission."""
-    project, _ = await open_membership(connection, actor, project_id, permission, for_update=for_update)
-    return project
+) -> None:
+    """Open a project, in the whole of which the actor must have the permission."""
+    await open_membership(connection, actor, project_id, permission, for_update=for_update)
 
 
 async def open_environment(
@@ -152,11 +151,9 @@ async def _was_deleted(connection: Connection, project_id: UUID) -> bool:
 async def _admit(
     connection: Connection, actor: Actor, project_id: UUID, project: Project | None, *, for_update: bool = False
 ) -> tuple[Project, Member]:
-    if actor.release is not None:  # its author's permissions were required when the release was made
-        if project is None:
-            raise not_found("project")
-        author = actor.account_id or project_id  # an id of no account, which is never looked up
-        return project, Member(project_id, author, actor.email or "", Role.OWNER, {}, project.created_at)
+    if project is not None and actor.release is not None:
+        # Its author's permissions were required when the release was made. Nobody looks at the account of this owner.
+        return project, Member(project_id, project_id, "", Role.OWNER, {}, project.created_at)
     # A statement after the lock, so that it sees a role that changed while this transaction waited for the lock.
     member = await members_store.find_member(connection, project_id, actor.account_id) if actor.account_id else None
     if project is None or member is None:

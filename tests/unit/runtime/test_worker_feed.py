@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from flagstaff.cli.parent_channel import TELL, Channel, read_told
-from flagstaff.cluster.leases_store import Member
+from flagstaff.cluster.leases_store import Member, Row
 from flagstaff.cluster.messages import Message
 from flagstaff.cluster.worker import WorkerBoard
 from flagstaff.cluster.worker_feed import WorkerFeed
@@ -42,3 +42,14 @@ async def test_a_message_for_a_worker_that_has_no_lease_goes_to_all_others(
     ends: tuple[socket.socket, socket.socket],
 ) -> None:
     assert await told(ends, Message("served a b c 5", "0" * 15 + "3")) == [(None, "served a b c 5")]
+
+
+async def test_each_other_worker_holds_a_lease_and_acknowledges_changes(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
+    board = WorkerBoard(3)
+    member = Member("0" * 15 + "1", "host", "1.0")
+    feed = WorkerFeed(ends[0], board, 0, member)
+    board.write_lease(2, OTHER, 5, is_leaving=False)
+    other = Row(OTHER, "host/worker-2", 5, is_leaving=False, holds_lease=True, acknowledges=True)
+    assert (await feed.renew(member, None)).rows == (await feed.read(member.id)).rows == [other]

@@ -261,7 +261,23 @@ async def test_a_token_lists_the_projects_that_it_reaches(ada: Caller, project: 
     assert "link" not in rest.headers
     assert (await (await issue(OWN, ada, "flags:read")).get("/api/projects")).json()["permission"] == "project:read"
     for machine in (here, there):
-        assert (await machine.get(project_path(others[0]))).status_code == 404
+        answer = await machine.get(project_path(others[0]))
+        assert (answer.status_code, answer.json()["detail"]) == (404, "There is no such project.")
+
+
+@pytest.mark.parametrize("kind", ["personal", "for the project"])
+async def test_a_token_for_some_environments_changes_flags_in_each_of_them_and_in_no_other(
+    ada: Caller, project: Json, issue: Issue, kind: str
+) -> None:
+    environments = [await ada.get_environment(project, key) for key in ("staging", "production")]
+    other = await ada.create_environment(project)
+    ids = [each["id"] for each in environments]
+    machine = await issue(OWN if kind == "personal" else of(project), ada, "flags:toggle", environments=ids)
+    for environment in environments:
+        answer = await machine.post(f"{flag_path(await ada.create_flag(environment))}/toggle")
+        assert (answer.status_code, answer.json()["enabled"]) == (200, False)
+    answer = await machine.post(f"{flag_path(await ada.create_flag(other))}/toggle")
+    assert (answer.status_code, answer.json()["permission"]) == (403, "flags:toggle")
 
 
 async def test_only_a_token_for_all_projects_creates_projects(ada: Caller, project: Json, issue: Issue) -> None:

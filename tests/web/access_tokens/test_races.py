@@ -51,6 +51,7 @@ async def test_toggles_during_a_revocation_are_refused_or_before_it(
     assert (await ada.get(flag_path(flag))).json() == present, "nothing is written after the revocation has returned"
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("kind", ["personal", "for the project"])
 async def test_a_token_that_is_being_created_does_not_outlive_the_sessions_of_its_account(
     flagstaff: Flagstaff, ada: Caller, project: Json, kind: str

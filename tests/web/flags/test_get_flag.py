@@ -1,5 +1,7 @@
 """GET …/flags/{flag_id}."""
 
+from uuid import uuid4
+
 from tests.support.api import Caller, Json, flag_path
 from tests.web.flags.conftest import Elsewhere
 
@@ -25,6 +27,12 @@ async def test_a_foreign_resource_is_answered_like_a_missing_one(elsewhere: list
     assert (await not_yours.caller.get(not_yours.path)).json()["detail"] == (
         await unknown.caller.get(unknown.path)
     ).json()["detail"]
+
+
+async def test_what_does_not_exist_is_named(ada: Caller, flag: Json) -> None:
+    for name, missing in (("project", "project_id"), ("environment", "environment_id"), ("flag", "id")):
+        answer = await ada.get(flag_path({**flag, missing: uuid4()}))
+        assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no such {name}.")
 
 
 async def test_a_flag_is_as_it_was_created(ada: Caller, flag: Json) -> None:

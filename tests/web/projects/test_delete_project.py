@@ -27,6 +27,14 @@ async def test_a_missing_or_foreign_resource_is_not_found(ada: Caller, eve: Call
     assert (await ada.get(project_path(project))).json() == project
 
 
+async def test_a_project_that_was_deleted_is_missing_for_every_account(ada: Caller, eve: Caller) -> None:
+    path = project_path(await ada.create_project())
+    assert (await ada.delete(path)).status_code == 204
+    for caller in (ada, eve):
+        answer = await caller.delete(path)
+        assert (answer.status_code, answer.json()["detail"]) == (404, "There is no such project.")
+
+
 @pytest.mark.both_databases
 async def test_it_is_gone_with_all_that_is_in_it_and_its_key_is_refused(ada: Caller, flagstaff: Flagstaff) -> None:
     project, kept = await ada.create_project(), await ada.create_flag()

@@ -7,7 +7,7 @@ from flagstaff.evaluation.history.layout import Decision, Layout, decide
 
 Form = TypeVar("Form")
 
-_MOST_KNOWN = 50_000  # forms that are kept; an environment of thousands of flags may have more
+MOST_KNOWN = 50_000  # forms that are kept; an environment of thousands of flags may have more
 
 
 class DecisionForms(Generic[Form]):
@@ -19,7 +19,7 @@ class DecisionForms(Generic[Form]):
 
     def of_layout(self, layout: Layout) -> Callable[[bytes], Iterator[Form]]:
         """A function from an evaluation's recorded bytes to the form of every flag's decision."""
-        if sum(each.size for each in self._layouts.values()) > _MOST_KNOWN:
+        if sum(each.size for each in self._layouts.values()) > MOST_KNOWN:
             self.forget()
         known = self._layouts.get(layout.digest)
         if known is None:
