@@ -1,7 +1,7 @@
 """Flags that are compiled apart from those that are served, in small steps."""
 
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.flag_sets import FlagSet, compile_flags, compile_segments
+from flagstaff.evaluation.explanations.flag_sets import FlagSet, compile_flags, compile_segments
 from tests.support.builders import make_environment, make_flag, make_segment
 from tests.support.steps import finish
 

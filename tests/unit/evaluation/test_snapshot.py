@@ -4,9 +4,9 @@ from collections.abc import Sized
 
 import pytest
 
-from flagstaff.evaluation.assembly import compile_environment
 from flagstaff.evaluation.compiler import TargetedFlag
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, pieces_of
+from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.flags.flags import RuleType
 from flagstaff.flags.prerequisites import Prerequisite
 from flagstaff.flags.targeting.conditions import Condition
