@@ -14,7 +14,9 @@ SOURCES = Path(__file__).parents[1] / "dashboard" / "src"
 
 def words() -> set[str]:
     """Return the fields that texts name, and those that changes leave out."""
-    left_out = re.search(r"UNSPOKEN = new Set\(\[(.*?)\]\)", (SOURCES / "lib" / "changes.ts").read_text(), re.DOTALL)
+    left_out = re.search(
+        r"UNSPOKEN = new Set\(\[(.*?)\]\)", (SOURCES / "lib" / "changes" / "changes.ts").read_text(), re.DOTALL
+    )
     assert left_out is not None
     named = set(re.findall(r'"(\w+)"', left_out[1]))
     for name in ("changes", "changeSentences"):
