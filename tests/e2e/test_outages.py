@@ -131,11 +131,11 @@ async def test_what_others_changed_during_an_outage_shows_after_it_by_itself(
         await ada.page.goto(flag_page(flag))
     switch = ada.page.get_by_role("switch", name="New checkout")
     await expect(switch).to_be_checked()
-    await ada.page.route("**/api/**", lambda route: route.abort())
-    await ada.api.put(f"/api{flag_page(flag)}", json={"enabled": False})
-    await server.kill()
+    await server.kill()  # with it, what the page was still loading
     await expect(banner(ada)).to_be_visible()
+    await ada.page.route("**/api/**", lambda route: route.abort())
     await server.start()
+    await ada.api.put(f"/api{flag_page(flag)}", json={"enabled": False})
     await expect(switch).to_be_checked()  # the browser is still cut off
     await ada.page.unroute("**/api/**")
     await expect(switch).not_to_be_checked()
