@@ -14,7 +14,7 @@ from fastapi.utils import create_model_field
 from starlette.routing import BaseRoute
 
 _shared: dict[Hashable, Dependant] = {}
-_path_parameters: dict[Hashable, Any] = {}
+_path_parameters: dict[Hashable, tuple[Any, Any]] = {}
 
 
 class Router(APIRouter):
@@ -48,14 +48,15 @@ def _share(dependencies: list[Dependant]) -> None:
 
 
 def _share_path_parameters(route: APIRoute) -> None:
-    """Replace parameters by those of other routes that have the same name and the same annotation, such as `ProjectId`.
+    """Replace parameters by those of other routes that have the same name and the same annotation, such as `Id`.
 
-    An annotation is identified by its address, which no other one can get: functions keep their annotations.
+    Many annotations cannot be hashed, so each is identified by its address, and kept, so that no other gets that.
     """
     written = signature(route.endpoint).parameters
     parameters = route.dependant.path_params
     for index, each in enumerate(parameters):
-        parameters[index] = _path_parameters.setdefault((each.name, id(written[each.name].annotation)), each)
+        annotation = written[each.name].annotation
+        _, parameters[index] = _path_parameters.setdefault((each.name, id(annotation)), (annotation, each))
 
 
 def complete(routes: Iterable[BaseRoute]) -> None:

@@ -1,4 +1,4 @@
-"""Imports libraries without their parts that nothing here uses, which would take 24 MB and a tenth of the start.
+"""Imports libraries without their parts that nothing here uses, which would take 26 MB and a tenth of the start.
 
 It must run before anything else imports these libraries. Where a library has moved such a part, it is loaded as usual.
 """

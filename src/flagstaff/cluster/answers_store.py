@@ -1,4 +1,4 @@
-"""What this instance tells the others about the state that it serves: answers to questions, and acknowledgements.
+"""Tells other instances which state this one serves: answers to questions, and acknowledgements.
 
 All that are ready are sent together, each to the instance that waits for it (messages.py).
 """

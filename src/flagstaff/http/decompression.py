@@ -16,9 +16,9 @@ def decompressed(compressed: bytes, headers: Mapping[str, str], scope: Scope) ->
     """The response to a GET request with the content, which is decompressed as it is sent, in pieces, or to HEAD."""
     length = int.from_bytes(compressed[-4:], "little")  # RFC 1952, 2.3.1
     headers = {**headers, "content-length": str(length)}
-    return (
-        Response(headers=headers) if scope["method"] == "HEAD" else StreamingResponse(_pieces(compressed), 200, headers)
-    )
+    if scope["method"] == "HEAD":
+        return Response(headers=headers)
+    return StreamingResponse(_pieces(compressed), headers=headers)
 
 
 async def _pieces(compressed: bytes) -> AsyncIterator[bytes]:
