@@ -106,8 +106,8 @@ async def test_unleashs_client_sees_a_kill_and_another_users_flags(sqlite: Store
     async with ServerProcess(sqlite) as server, shop(server) as (caller, flag, key), opened(origin) as page:
         await flag_for_ada(caller, flag)
         context = {"userId": "ada", "properties": {"email": "ada@example.com"}}
-        # Without refreshes: one that interrupts a request for a changed context leaves this client with the flags of the
-        # user before. It has kept the new ETag by then, and gets 304 from there on.
+        # Without refreshes: one that interrupts a request for a changed context leaves this client with the flags of
+        # the user before. It has kept the new ETag by then, and gets 304 from there on.
         await page.evaluate("([...given]) => unleash(...given)", [server.url, key, context, 0])
         assert await page.evaluate("toggles.isEnabled('checkout')") is True
         await page.evaluate("toggles.updateContext({ userId: 'eve' })")

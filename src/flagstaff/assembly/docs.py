@@ -1,12 +1,15 @@
 """The API's description and a page to browse it, which loads nothing from other hosts."""
 
+import asyncio
 import gzip
 import hashlib
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from fastapi import FastAPI
@@ -41,27 +44,48 @@ _START = """SwaggerUIBundle({ url: "/openapi.json", dom_id: "#api", deepLinking:
 """
 
 
-class _Document:
+class _Compressed(NamedTuple):
+    """A document as it is sent, and its entity tag."""
+
+    content: bytes
+    tag: str
+
+
+class Document:
     """A document that changes only with the version, so a client that has it gets a 304.
 
-    It is compressed once: anyone may ask for it, as often as they like. Only that form is kept, because a process at
-    rest would need 3 MB more with both.
+    It is read and compressed once, when it is first requested: anyone may ask for it, as often as they like. Only the
+    compressed form is kept, because with both, a process would need 3 MB more.
     """
 
-    def __init__(self, body: bytes, headers: Mapping[str, str]) -> None:
-        self._compressed = gzip.compress(body, mtime=0)
-        self._tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-        # The tag is weak, because it names the document in both forms.
-        self._unchanged = {"cache-control": "no-cache", "etag": f"W/{self._tag}", "vary": "Accept-Encoding"}
-        self._headers = {**headers, **self._unchanged}
+    def __init__(self, read: Callable[[], bytes], headers: Mapping[str, str]) -> None:
+        self._read = read
+        self._headers = headers
+        self._compressed: _Compressed | None = None
+        self._lock = threading.Lock()
 
     async def answer(self, request: Request) -> Response:
         """The document, or 304."""
-        if self._tag in request.headers.get("if-none-match", ""):
-            return Response(status_code=304, headers=self._unchanged)
+        if self._compressed is None:
+            await asyncio.to_thread(self.compress)
+        content, tag = self.compress()
+        # The tag is weak, because it names the document in both forms.
+        unchanged = {"cache-control": "no-cache", "etag": f"W/{tag}", "vary": "Accept-Encoding"}
+        if tag in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=unchanged)
+        headers = {**self._headers, **unchanged}
         if "gzip" in accepted_encodings(request.scope):
-            return Response(self._compressed, headers={**self._headers, "content-encoding": "gzip"})
-        return decompressed(self._compressed, self._headers, request.scope)
+            return Response(content, headers={**headers, "content-encoding": "gzip"})
+        return decompressed(content, headers, request.scope)
+
+    def compress(self) -> _Compressed:
+        """The compressed form, which is made now if it is not there."""
+        with self._lock:
+            if self._compressed is None:
+                body = self._read()
+                tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+                self._compressed = _Compressed(gzip.compress(body, mtime=0), tag)
+            return self._compressed
 
 
 def add_docs(app: FastAPI) -> None:
@@ -71,22 +95,28 @@ def add_docs(app: FastAPI) -> None:
 
 
 @cache
-def _documents() -> dict[str, _Document]:
+def _documents() -> dict[str, Document]:
     """The documents by path. A process may create several applications, which have the same."""
     return {**_descriptions(), **_pages()}
 
 
-def _descriptions() -> dict[str, _Document]:
-    """The descriptions: of the API the committed one, which a test compares with `describe_api`."""
-    described = files(__package__).joinpath("openapi.json").read_bytes()
+def _descriptions() -> dict[str, Document]:
+    """The descriptions: of the API the committed one, which a test compares with `describe_api`.
+
+    They are read now, because after an upgrade, their files describe another version than the one that runs.
+    """
     kind = {"content-type": "application/json"}
-    return {
-        "/openapi.json": _Document(msgspec.json.format(described, indent=-1), kind),
-        "/openapi/ofrep.json": _Document(describe_ofrep(), kind),
-    }
+    documents = {"/openapi.json": Document(_read_openapi, kind), "/openapi/ofrep.json": Document(describe_ofrep, kind)}
+    for each in documents.values():
+        each.compress()
+    return documents
 
 
-def _pages() -> dict[str, _Document]:
+def _read_openapi() -> bytes:
+    return msgspec.json.format(files(__package__).joinpath("openapi.json").read_bytes(), indent=-1)
+
+
+def _pages() -> dict[str, Document]:
     """The documents of `/docs`. They stay in memory: a client that reads a file slowly would keep it open."""
     package = find_spec("fastapi_offline")  # provides Swagger UI's files; its code is not used
     assert package is not None
@@ -95,8 +125,8 @@ def _pages() -> dict[str, _Document]:
     page = {"content-type": "text/html; charset=utf-8", "content-security-policy": _POLICY}
     script, style = ({"content-type": f"text/{kind}; charset=utf-8"} for kind in ("javascript", "css"))
     return {
-        "/docs": _Document(_PAGE.encode(), page),
-        "/docs/start.js": _Document(_START.encode(), script),
-        "/docs/assets/swagger-ui-bundle.js": _Document((folder / "swagger-ui-bundle.js").read_bytes(), script),
-        "/docs/assets/swagger-ui.css": _Document((folder / "swagger-ui.css").read_bytes(), style),
+        "/docs": Document(_PAGE.encode, page),
+        "/docs/start.js": Document(_START.encode, script),
+        "/docs/assets/swagger-ui-bundle.js": Document((folder / "swagger-ui-bundle.js").read_bytes, script),
+        "/docs/assets/swagger-ui.css": Document((folder / "swagger-ui.css").read_bytes, style),
     }

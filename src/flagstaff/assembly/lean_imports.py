@@ -37,15 +37,38 @@ def _import_session_tokens() -> None:
 
 
 def import_fastapi() -> None:
-    """Import FastAPI without Pydantic's first version and without the models of an OpenAPI document.
+    """Import FastAPI without Pydantic's first version and without what describes an API.
 
     FastAPI asks whether a model belongs to that version. This process can no longer describe the API: it has the
     document as a file, and `flagstaff openapi` makes it in a process that has imported all of FastAPI.
     """
     sys.modules["pydantic.v1"] = None  # type: ignore[assignment] # the import system's way to say that there is none
-    with _unused("fastapi.openapi.models", "html"):  # HTML is for pages with tracebacks
+    sys.modules["pydantic.json_schema"] = _Unused("pydantic.json_schema")  # for good: our fields have its annotations
+    with _unused(
+        "fastapi.openapi.docs",
+        "fastapi.openapi.models",
+        "fastapi.openapi.utils",
+        "html",  # for pages with tracebacks
+        "opentelemetry._logs",  # for FastAPI's own telemetry, which is switched off, as is the next
+        "opentelemetry.metrics",
+        "pydantic.color",  # for FastAPI's encoders, as is the next
+        "pydantic.networks",
+    ):
         importlib.import_module("fastapi")
         importlib.import_module("fastapi.security")
+    models = importlib.import_module("flagstaff.http.response_models")
+    models.ResponseModel = _Undescribed  # type: ignore[attr-defined]
+
+
+class _Same(type):
+    """A class whose subclasses are itself: what they define is dropped."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object]) -> type:
+        return bases[0] if bases else super().__new__(cls, name, bases, namespace)
+
+
+class _Undescribed(metaclass=_Same):
+    """Every model of a response. The models only describe, and refer to each other."""
 
 
 @contextmanager

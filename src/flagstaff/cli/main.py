@@ -1,46 +1,50 @@
 """The entry point: the subcommands, and one clear line for each error."""
 
-import asyncio
-import json
 import os
 import sys
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from flagstaff import __version__
-from flagstaff.cli import backup, clickhouse, clock, users
-from flagstaff.cli import export as exporting
 from flagstaff.cli import serve as serving
-from flagstaff.cli.doctor import command
-from flagstaff.cli.history import export as history
-from flagstaff.cli.history.new import new as new_history
-from flagstaff.database.data_directory import DataDirectory
-from flagstaff.database.migrate import migrate as run_migrations
 from flagstaff.settings import Settings, SettingsError
 from flagstaff.settings.opentelemetry import OpenTelemetry
 from flagstaff.telemetry import configure_logging
 from flagstaff.values.errors import Error
 
+
+class _Commands(TyperGroup):
+    """The commands. A server does without the modules of the others, which take 1 MB."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            self._load_others()
+        return super().get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        self._load_others()
+        return super().list_commands(ctx)
+
+    def _load_others(self) -> None:
+        from flagstaff.cli.commands import app as others  # noqa: PLC0415
+
+        loaded = get_command(others)
+        assert isinstance(loaded, TyperGroup)
+        self.commands = {**self.commands, **loaded.commands}
+
+
 app = typer.Typer(
     name="flagstaff",
+    cls=_Commands,
     help="Self-hosted feature flags. Settings are environment variables: see `flagstaff serve --help`.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.add_typer(users.app, name="users")
-app.command()(backup.backup)
-app.command()(backup.restore)
-app.command()(backup.copy)
-app.command()(clock.trust_clock)
-app.command()(command.doctor)
-app.command()(exporting.export)
-history.app.command()(new_history)
-app.add_typer(history.app)
-app.add_typer(clickhouse.app)
 
 
 def main() -> None:
@@ -87,34 +91,3 @@ def serve(
     """Serve the API and the dashboard until SIGTERM or Ctrl-C; migrates the database first."""
     given = {} if workers is None else {"FLAGSTAFF_WORKERS": workers}
     serving.serve(Settings.load({**os.environ, **given}), OpenTelemetry.load(os.environ))
-
-
-@app.command()
-def migrate(
-    to: Annotated[
-        str, typer.Option("--to", metavar="REV", help="The revision to migrate to; `base` empties the database.")
-    ] = "head",
-    force: Annotated[
-        bool, typer.Option("--force", help="Allow a downgrade to drop data that the older revision cannot store.")
-    ] = False,
-) -> None:
-    """Migrate the database to the newest revision, or to another. `serve` migrates to the newest by itself."""
-    settings = Settings.load(os.environ)
-    directory = DataDirectory(settings.data_dir)
-    directory.prepare()
-    directory.lock()  # a running server would find the tables changed
-    try:
-        done = asyncio.run(run_migrations(settings.database_url, settings.data_dir, to, force=force))
-    finally:
-        directory.unlock()
-    for revision in done:
-        typer.echo(f"Ran {revision}.")
-    typer.echo("The database is already at this revision." if not done else "Done.")
-
-
-@app.command()
-def openapi() -> None:
-    """Print the API's description (OpenAPI 3.1) as JSON."""
-    from flagstaff.assembly.openapi import describe_api  # noqa: PLC0415 -- no other command waits for it
-
-    typer.echo(json.dumps(describe_api(), indent=2, ensure_ascii=False))
