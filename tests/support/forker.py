@@ -15,6 +15,7 @@ import sys
 from typing import Any
 
 gc.disable()  # as `python -m flagstaff` does
+import flagstaff.cli.commands  # noqa: E402, F401 -- `main` would load them in each process
 from flagstaff.assembly.edge import preload_api  # noqa: E402
 from flagstaff.cli.main import main  # noqa: E402
 from flagstaff.identity.accounts.passwords import Passwords  # noqa: E402
