@@ -40,8 +40,11 @@ def import_fastapi() -> None:
     """Import FastAPI without Pydantic's first version and without what describes an API.
 
     FastAPI asks whether a model belongs to that version. This process can no longer describe the API: it has the
-    document as a file, and `flagstaff openapi` makes it in a process that has imported all of FastAPI.
+    document as a file, and `flagstaff openapi` makes it in a process that has imported all of FastAPI. Nothing is left
+    out of a process that has imported FastAPI already.
     """
+    if "fastapi" in sys.modules:
+        return
     sys.modules["pydantic.v1"] = None  # type: ignore[assignment] # the import system's way to say that there is none
     sys.modules["pydantic.json_schema"] = _Unused("pydantic.json_schema")  # for good: our fields have its annotations
     with _unused(
