@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import fastapi  # noqa: F401 -- all of it: tests in one process serve the API as well as describe it
 import hypothesis
 import pytest
 
