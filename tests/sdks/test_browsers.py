@@ -114,6 +114,7 @@ async def test_unleashs_client_sees_a_kill_and_another_users_flags(sqlite: Store
         assert await page.evaluate("toggles.isEnabled('checkout')") is False
         await page.evaluate("toggles.updateContext({ userId: 'ada' })")
         assert await page.evaluate("toggles.isEnabled('checkout')") is True
+        assert await page.evaluate("errors") == []
         await page.evaluate("([...given]) => unleash(...given)", [server.url, key, context])
         assert await page.evaluate("toggles.isEnabled('checkout')") is True
         await page.evaluate("sent")  # the counts

@@ -1,4 +1,4 @@
-"""Imports libraries without their parts that nothing here uses, which would take 26 MB and a tenth of the start.
+"""Imports libraries without their parts that nothing here uses, which would take 28 MB and a tenth of the start.
 
 It must run before anything else imports these libraries. Where a library has moved such a part, it is loaded as usual.
 """
@@ -46,7 +46,7 @@ def import_fastapi() -> None:
     if "fastapi" in sys.modules:
         return
     sys.modules["pydantic.v1"] = None  # type: ignore[assignment] # the import system's way to say that there is none
-    sys.modules["pydantic.json_schema"] = _Unused("pydantic.json_schema")  # for good: our fields have its annotations
+    sys.modules["pydantic.json_schema"] = _Unused("pydantic.json_schema")  # for good: our modules import it later
     with _unused(
         "fastapi.openapi.docs",
         "fastapi.openapi.models",
@@ -71,7 +71,7 @@ class _Same(type):
 
 
 class _Undescribed(metaclass=_Same):
-    """Every model of a response. The models only describe, and refer to each other."""
+    """Every model of a response: the models only describe."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The commands besides `serve`, which are loaded only if one of them is meant."""
+"""The subcommands besides `serve`, which are loaded only when one of them, or a list of all, is needed."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from flagstaff.database.data_directory import DataDirectory
 from flagstaff.database.migrate import migrate as run_migrations
 from flagstaff.settings import Settings
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer()
 app.add_typer(users.app, name="users")
 app.command()(backup.backup)
 app.command()(backup.restore)

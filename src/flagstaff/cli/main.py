@@ -1,4 +1,4 @@
-"""The entry point: the subcommands, and one clear line for each error."""
+"""The entry point: `serve`, the other subcommands when they are needed, and one clear line for each error."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ from flagstaff.values.errors import Error
 
 
 class _Commands(TyperGroup):
-    """The commands. A server does without the modules of the others, which take 1 MB."""
+    """`serve` and, when one of them is needed, the others: their modules would take 0.6 MB of a server's memory."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in self.commands:
