@@ -4,6 +4,11 @@ import gc
 import os
 import sys
 
+from flagstaff.cli.starting import end_by_signals
+
+if sys.argv[1:2] == ["serve"]:
+    end_by_signals()  # what follows takes half a second
+
 from flagstaff.settings import SettingsError
 from flagstaff.settings.opentelemetry import drop_blank, read_propagators
 

@@ -4,7 +4,9 @@ import asyncio
 import os
 import re
 import signal
+import socket
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,11 +38,16 @@ def refusal(**environ: str) -> str:
 
 def run_before_the_api_is_imported(folder: Path, statement: str) -> dict[str, str]:
     """Return the environment with which an interpreter runs a statement before it imports the management API."""
+    return run_before_the_import("flagstaff.assembly.api", folder, statement)
+
+
+def run_before_the_import(module: str, folder: Path, statement: str) -> dict[str, str]:
+    """Return the environment with which an interpreter runs a statement before it imports a module."""
     lines = (
         "import sys",
         "class Finder:",
         "    def find_spec(self, name, path, target=None):",
-        "        if name == 'flagstaff.assembly.api':",
+        f"        if name == {module!r}:",
         f"            {statement}",
         "sys.meta_path.insert(0, Finder())",
     )
@@ -91,6 +98,42 @@ async def test_a_worker_that_cannot_load_the_management_api_ends_the_start(fresh
     assert await server.wait() == 1
     assert "flagstaff: A worker ended with status 1 before all of them served." in server.log
     assert " serves on " not in server.log
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+async def test_a_start_ends_with_status_0_while_its_modules_are_imported(
+    fresh_store: Store, tmp_path: Path, number: signal.Signals
+) -> None:
+    end = f"import os; os.kill(os.getpid(), {number:d})"
+    server = ServerProcess(fresh_store, run_before_the_import("uvloop", tmp_path, end), command=COMMAND)
+    await server.launch()
+    assert await server.wait() == 0
+    assert server.log == ""
+
+
+async def test_another_command_is_ended_by_a_signal_while_its_modules_are_imported(tmp_path: Path) -> None:
+    end = f"import os; os.kill(os.getpid(), {signal.SIGTERM:d})"
+    environ = {"PATH": os.environ["PATH"], **run_before_the_import("typer", tmp_path, end)}
+    command = (sys.executable, "-m", "flagstaff", "backup", str(tmp_path / "copy"))
+    process = await asyncio.create_subprocess_exec(*command, env=environ)
+    assert await process.wait() == -signal.SIGTERM  # 0 would say that there is a backup
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+async def test_a_server_that_accepts_its_first_connection_stops_with_status_0(fresh_store: Store, workers: str) -> None:
+    server = ServerProcess(fresh_store, {"FLAGSTAFF_WORKERS": workers}, command=COMMAND)
+    await server.launch()
+    async with asyncio.timeout(30):
+        while not is_accepting(server.port):
+            await asyncio.sleep(0.001)
+    server.signal(signal.SIGTERM)
+    assert await server.wait() == 0
+    assert "Traceback" not in server.log
+
+
+def is_accepting(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 async def test_a_stop_begins_while_the_management_api_is_loaded(fresh_store: Store, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from flagstaff.database.sqlite.files import CONFIGURATION_FILE
 from tests.support.api import environment_path, flag_path, project_path
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller, under_load
-from tests.support.server import ServerProcess
+from tests.support.server import COMMAND, ServerProcess
 from tests.support.stores import Store, postgresql_store
 
 GRANTED_SECONDS = 10  # the time that process managers allow before they kill
@@ -73,6 +73,14 @@ async def test_a_running_request_is_finished_while_new_connections_are_refused(
     assert answer.startswith(b"HTTP/1.1 201 ")
     assert b"while the server stops" in answer
     assert await server.wait() == 0
+
+
+async def test_under_nohup_a_server_outlives_its_terminal(store: Store) -> None:
+    async with ServerProcess(store, command=("nohup", *COMMAND)) as server, RemoteCaller(server.url) as caller:
+        server.signal(signal.SIGHUP)
+        assert (await caller.get("/ready")).status_code == 200
+        server.signal(signal.SIGTERM)
+        assert await server.wait() == 0
 
 
 async def test_a_client_that_never_finishes_its_request_does_not_delay_the_stop(server: ServerProcess) -> None:

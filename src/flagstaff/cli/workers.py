@@ -44,6 +44,7 @@ def serve_with_workers(
     """
     if sys.platform != "linux":
         raise Error(Code.INVALID, "Several workers need Linux. Set FLAGSTAFF_WORKERS to 1.")
+    preload_api()  # before the port is open: connections wait for processes that handle signals
     with closing(Listeners(settings.host, settings.port, count)) as listeners:
         directory = DataDirectory(settings.data_dir)
         directory.prepare()
@@ -60,7 +61,6 @@ def serve_with_workers(
             ends = (signal.SIGTERM, server.WITHOUT_DRAIN, server.AT_ONCE)
             server.run(settings, lambda: listener, ends, lambda _: worker.tell_started(), worker, open_telemetry)
 
-        preload_api()
         gc.collect()
         gc.freeze()  # a collection in a worker would otherwise copy what it shares with the others
         parent = Parent(listeners, board, work=work, signals=signals, drain_seconds=settings.drain_seconds)
