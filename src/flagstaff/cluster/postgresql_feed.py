@@ -157,7 +157,9 @@ class PostgresqlFeed:
             began_at = self._clock()
             try:
                 rows: list[Any] = await self._connection.fetch(query, *parameters)
-            except driver_errors.internal_errors(RuntimeError) as error:
+            except Exception as error:
+                if not driver_errors.is_of_a_lost_connection(error):
+                    raise
                 raise unavailable("The connection to PostgreSQL for notifications was lost.") from error
             return rows, began_at
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -39,6 +40,7 @@ _SQLITE_REFUSED_WRITES = (
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_READONLY,
 )
+_STATEMENT_PACKAGES = ("asyncpg", "sqlalchemy", "flagstaff")  # whose code a statement passes through
 _TABLE_NAMES = frozenset(table.name for table in tables.metadata.tables.values())
 _SQLITE_OUTAGES = (
     sqlite3.SQLITE_BUSY,
@@ -61,7 +63,7 @@ def translated_errors() -> Iterator[None]:
         if is_missing_parent(error):
             raise not_found("resource any more; it has been deleted") from error
         raise
-    except raw_errors(sa.exc.SQLAlchemyError) as error:
+    except Exception as error:
         if not is_outage(error):
             raise
         log.warning("database_unavailable", error=type(error).__name__, detail=str(error).partition("\n")[0])
@@ -88,13 +90,23 @@ def raw_errors(*others: type[Exception]) -> tuple[type[Exception], ...]:
     asyncpg raises the last one for a statement that begins between the server's farewell and the end of the connection.
     """
     driver = _postgresql_driver()
-    return (*others, OSError, *((driver.PostgresError, driver.InterfaceError) if driver else ()), *internal_errors())
+    if driver is None:
+        return (*others, OSError)
+    return (*others, OSError, driver.PostgresError, driver.InterfaceError, driver.InternalClientError)
 
 
-def internal_errors(*others: type[Exception]) -> tuple[type[Exception], ...]:
-    """The exception of PostgreSQL's driver for the unexpected, as while it notices a lost connection; and others."""
+def is_of_a_lost_connection(error: Exception) -> bool:
+    """Return whether PostgreSQL's driver failed itself, as it does while a connection ends.
+
+    It then raises its own InternalClientError, or whatever its code runs into, such as an AttributeError. Errors of the
+    database, wrong parameters and wrong calls have classes of their own.
+    """
     driver = _postgresql_driver()
-    return (*others, driver.InternalClientError) if driver else others
+    if driver is None or isinstance(error, (driver.PostgresError, driver.InterfaceError)):
+        return False
+    modules = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    packages = [name.partition(".")[0] for name in modules]
+    return next((each for each in reversed(packages) if each in _STATEMENT_PACKAGES), None) == "asyncpg"
 
 
 def _postgresql_driver() -> Any:
@@ -192,7 +204,7 @@ def is_full_disk(error: BaseException | None) -> bool:
 def is_outage(error: Exception) -> bool:
     """Return whether the database is unreachable, full, overloaded, damaged or incomplete, and our SQL is not wrong."""
     driver = _postgresql_driver()
-    if isinstance(error, (OSError, sa.exc.TimeoutError, *internal_errors())):
+    if isinstance(error, (OSError, sa.exc.TimeoutError)) or is_of_a_lost_connection(error):
         return True
     if driver is not None and isinstance(error, driver.InterfaceError):
         return True
