@@ -233,6 +233,7 @@ TESTS: dict[str, list[str]] = {
     ],
     "waiting-events": [
         "unit/runtime/test_event_buffer.py::test_beyond_the_bound_events_are_refused",
+        "processes/test_full_disk.py::test_events_are_refused_on_a_full_disk_and_none_that_was_accepted_is_lost",
         "unit/test_pacing.py::test_more_pieces_than_may_wait_are_refused_and_the_others_get_their_turns",
     ],
     "stored-events": ["storage/history/test_events.py::test_the_oldest_events_beyond_the_bound_are_deleted"],

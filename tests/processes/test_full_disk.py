@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes.test_lost_files import metrics
-from tests.support.api import flag_path
+from tests.support.api import flag_path, project_path
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller
 from tests.support.server import ServerProcess
@@ -130,6 +130,43 @@ async def test_a_full_disk_refuses_changes_until_there_is_room(sqlite_template: 
     async with ServerProcess(sqlite_store(sqlite_template, small_disk), SETTINGS) as server:
         await assert_a_fault_is_shown_and_ends(server, full(small_disk), disk_fills=True)
     assert "disk_nearly_full" in server.log
+
+
+async def test_events_are_refused_on_a_full_disk_and_none_that_was_accepted_is_lost(
+    sqlite_template: Path, small_disk: Path
+) -> None:
+    server = ServerProcess(sqlite_store(sqlite_template, small_disk), SETTINGS)
+    async with server, RemoteCaller(server.url) as caller:
+        await caller.sign_up()
+        project = await caller.create_project()
+        metric = {"key": "checkout-error", "name": "Errors", "kind": "binary", "better": "down"}
+        assert (await caller.post(f"{project_path(project)}/metrics", json=metric)).status_code == 201
+        accepted = 0
+
+        async def is_refused() -> bool:
+            nonlocal accepted
+            users = [f"user-{accepted + number}-{'x' * 900}" for number in range(20)]
+            events = [{"metric": "checkout-error", "user_id": user} for user in users]
+            body = {"environment": "production", "events": events}
+            sent = await caller.post("/sdk/v1/events", json=body, headers={"X-SDK-Key": project["sdk_key"]})
+            if sent.status_code == 202:
+                accepted += len(events)
+                return False
+            assert (sent.status_code, sent.headers["retry-after"]) == (503, "5"), sent.text
+            assert sent.json()["detail"] == "Events cannot be stored now. Send these again shortly."
+            return True
+
+        async def is_accepted() -> bool:
+            return not await is_refused()
+
+        async def is_written() -> bool:
+            return (await metrics(caller))["flagstaff_events_written_total"] == accepted
+
+        async with full(small_disk):
+            await until(is_refused)
+        await until(is_accepted)
+        await until(is_written)
+        assert (await metrics(caller))["flagstaff_events_dropped_total"] == 0
 
 
 async def test_a_postgresql_that_is_read_only_refuses_changes_until_it_is_not(

@@ -47,7 +47,7 @@ class EvaluationHistory:
             ),
             supervisor=foundation.supervisor,
         )
-        self.events = EventBuffer()
+        self.events = EventBuffer(is_stuck=lambda: self.event_recorder.is_stuck)
         self.event_recorder = Recorder(
             buffer=self.events,
             write=self.service.record_events,

@@ -22,6 +22,8 @@ class Buffer:
     `has_all` says that the recorded attributes are all that the requests had.
     """
 
+    may_drop = True  # an evaluation is answered whatever happens to its record
+
     def __init__(self, *, has_all: bool = False) -> None:
         self._has_all = has_all
         # The fields of all records in one list: a tuple for each would double the cost of `record`.

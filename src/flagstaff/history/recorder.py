@@ -33,6 +33,13 @@ class Records(Protocol[B]):
     """Records in memory."""
 
     @property
+    def may_drop(self) -> bool:
+        """Whether batches are dropped that neither the store nor the disk takes.
+
+        Otherwise they stay in memory, and `Recorder.is_stuck` tells that no more records should be accepted.
+        """
+
+    @property
     def record(self) -> Callable[..., None]:
         """Append a record."""
 
@@ -74,6 +81,9 @@ class Recorder(Generic[B]):
         """`write` stores a whole batch and returns True, or False if it is already stored; UNAVAILABLE is an outage."""
         self.written = 0
         self.dropped = 0
+        self.is_stuck = False
+        """Whether batches are in memory alone that neither the store nor the disk has taken."""
+        self._may_drop = buffer.may_drop
         self._write = write
         self._spool = spool
         self._supervisor = supervisor
@@ -140,6 +150,7 @@ class Recorder(Generic[B]):
         self._arrived.set()
         await self._supervisor.finish(self._write_task, max(0, deadline - loop.time()))
         self._take_back()
+        self._may_drop = True  # nothing stays in memory
         await self._move_to_disk()
         self._sum_up_dropped()
         if self._spool.records:
@@ -174,11 +185,18 @@ class Recorder(Generic[B]):
         while self._collected:
             first = self._collected[0]
             await self._copy_to_disk(first)
-            if self._collected and self._collected[0] is first:  # otherwise the other task has taken it
-                self._drop_unless_on_disk(self._collected.popleft())
+            if not self._collected or self._collected[0] is not first:
+                continue  # the other task has taken it
+            self._drop_unless_on_disk(self._collected.popleft())
+            if self.is_stuck:
+                return
 
     def _drop_unless_on_disk(self, collected: _Collected[B]) -> None:
-        if not collected.copy:
+        """Drop a batch that is not on disk, or put it back if it may not be dropped."""
+        self.is_stuck = not collected.copy and not self._may_drop
+        if self.is_stuck:
+            self._collected.appendleft(collected)
+        elif not collected.copy:
             collected.is_done = True
             self._drop(collected.batch, "They could not be kept on disk.")
         self._arrived.set()
@@ -206,6 +224,7 @@ class Recorder(Generic[B]):
             elif self._is_complete:
                 return
             else:
+                self.is_stuck = False
                 if not self._failures:  # the store has taken what came last
                     self._sum_up_dropped()
                 self._arrived.clear()

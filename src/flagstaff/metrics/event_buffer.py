@@ -2,7 +2,7 @@
 
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import time_ns
 from uuid import UUID
@@ -36,7 +36,11 @@ class _Gathered:
 class EventBuffer:
     """Collects events by environment. `accepted` counts them, and `ignored` those of unknown metrics."""
 
-    def __init__(self) -> None:
+    may_drop = False  # their applications were told that they are stored, and send them again if they are not
+
+    def __init__(self, is_stuck: Callable[[], bool] = lambda: False) -> None:
+        """`is_stuck` tells whether the events before can be neither stored nor kept on disk."""
+        self._is_stuck = is_stuck
         self._records = 0
         self.accepted = 0
         self.ignored = 0
@@ -53,7 +57,9 @@ class EventBuffer:
         return self._records
 
     def require_room(self, events: int) -> None:
-        """Raise Error UNAVAILABLE if so many more events cannot be kept in memory."""
+        """Raise Error UNAVAILABLE if so many more events cannot be kept: in memory, or at all."""
+        if self._is_stuck():
+            raise unavailable("Events cannot be stored now. Send these again shortly.")
         if self._records + events > WAITING_MAX:
             raise unavailable("Too many events wait to be stored. Send these again shortly.")
 

@@ -89,10 +89,16 @@ def make_spool(directory: Path, **options: int) -> Spool[RecordBatch]:
     return Spool(directory / "spool", EvaluationForm(), **options)
 
 
-def make_recorder(store: Store, spool: Spool[RecordBatch], supervisor: Supervisor | None = None) -> EvaluationRecorder:
+class _KeptRecords(Buffer):
+    may_drop = False
+
+
+def make_recorder(
+    store: Store, spool: Spool[RecordBatch], supervisor: Supervisor | None = None, *, may_drop: bool = True
+) -> EvaluationRecorder:
     supervisor = supervisor or Supervisor(first_pause_seconds=0.001)
     return EvaluationRecorder(
-        buffer=Buffer(),
+        buffer=Buffer() if may_drop else _KeptRecords(),
         write=store.write,
         spool=spool,
         supervisor=supervisor,
@@ -475,3 +481,33 @@ async def test_a_stop_without_a_start_does_nothing(store: Store, tmp_path: Path)
     recorder = make_recorder(store, make_spool(tmp_path))
     await recorder.stop(DEADLINE_SECONDS)
     assert not (tmp_path / "spool").exists()
+
+
+async def test_records_that_may_not_be_dropped_wait_in_memory_until_the_store_takes_them(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    store.error = unavailable()
+    recorder = make_recorder(store, make_spool(tmp_path, max_bytes=0), may_drop=False)
+    await recorder.start()
+    assert not recorder.is_stuck
+    for user in "abc":
+        recorder.record(snapshot, user, None, b"\x07")
+        attempts = store.attempts
+        await until(lambda attempts=attempts: recorder.is_stuck and store.attempts > attempts + 1)  # type: ignore[misc]
+    assert (recorder.waiting, recorder.dropped, files(tmp_path)) == (3, 0, [])
+    store.error = None
+    await until(lambda: recorder.written == 3 and not recorder.is_stuck)
+    await recorder.stop(DEADLINE_SECONDS)
+    assert (sorted(filter(None, store.users)), recorder.dropped) == (["a", "b", "c"], 0)
+
+
+async def test_a_stop_counts_records_as_dropped_that_could_only_wait_in_memory(
+    store: Store, snapshot: EnvironmentSnapshot, tmp_path: Path
+) -> None:
+    store.error = unavailable()
+    recorder = make_recorder(store, make_spool(tmp_path, max_bytes=0), may_drop=False)
+    await recorder.start()
+    recorder.record(snapshot, "ada", None, b"\x07")
+    await until(lambda: recorder.is_stuck)
+    await recorder.stop(DEADLINE_SECONDS)
+    assert (recorder.written, recorder.waiting, recorder.dropped) == (0, 0, 1)
