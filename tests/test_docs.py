@@ -29,6 +29,11 @@ PAPERS = sorted(
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
 
 _FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+_SECTION = re.compile(r"^(?=#+ )", re.MULTILINE)
+# A line that sets the percentage of a flag: not that of a rule, and not a response.
+_SETS_ROLLOUT = re.compile(
+    r'^(?!.*(?:rule_type|\$RULE|"updated_at"|"present")).*"rollout_percentage": \d', re.MULTILINE
+)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _PICTURE = re.compile(r'(?:src|srcset)="([^"]+)"')
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -61,6 +66,18 @@ def broken_links(paper: Path) -> Iterator[str]:
 @each_paper
 def test_every_link_leads_somewhere(paper: Path) -> None:
     assert not list(broken_links(paper))
+
+
+def test_each_example_of_a_rollout_says_that_0_means_everyone() -> None:
+    papers = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("guide", "releases", "targeting"))]
+    examples = {
+        (paper.name, section.partition("\n")[0]): "0 means everyone" in " ".join(section.split())
+        for paper in papers
+        for section in _SECTION.split(paper.read_text())
+        if _SETS_ROLLOUT.search(section)
+    }
+    assert {paper for paper, _ in examples} == {paper.name for paper in papers}
+    assert all(examples.values()), examples
 
 
 @each_paper

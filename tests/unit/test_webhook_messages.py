@@ -126,6 +126,17 @@ def test_people_read_who_did_what_where(form: Format) -> None:
     assert "test message" in json.dumps(composed(form, Event(AT, "https://x")))
 
 
+@pytest.mark.parametrize("form", [Format.SLACK, Format.TEAMS, Format.DISCORD])
+def test_people_read_that_a_percentage_of_0_means_everyone(form: Format) -> None:
+    def told(**after: Any) -> str:
+        return json.dumps(composed(form, event(**after)), ensure_ascii=False).replace("\\", "")
+
+    assert "→ 0 (everyone)" in told(rollout_percentage=0, fallthrough="rollout")
+    only_rules = told(rollout_percentage=0, fallthrough="off")
+    assert "everyone)" not in only_rules
+    assert "→ off (only users whom a rule matches)" in only_rules
+
+
 @pytest.mark.parametrize("kind", NoticeType)
 def test_people_and_programs_read_what_the_server_noticed(kind: NoticeType) -> None:
     details: dict[str, Any] = {"instance": "eu-1", "seconds": 12, "changes": 3, "waiting": 1200}

@@ -1,6 +1,7 @@
 """The OpenAPI document: committed, served, and complete."""
 
 import json
+from collections.abc import Iterator
 
 import pytest
 from fastapi.routing import APIRoute
@@ -8,7 +9,7 @@ from typer.testing import CliRunner
 
 from flagstaff.assembly.api import create_api
 from flagstaff.cli.main import app
-from tests.support.api import Caller
+from tests.support.api import Caller, Json
 from tests.support.description import COMMITTED, described
 
 # Section 4 of the specification.
@@ -97,3 +98,26 @@ async def test_nothing_under_api_answers_without_a_token_and_everything_else_doe
             needs_token = {"HTTPBearer": []} in operation.get("security", [])
             assert needs_token == (path.startswith("/api/") or path == "/auth/logout")
             assert (answer.status_code == 401) == (needs_token or path.startswith("/sdk/v1/")), path
+
+
+def _properties(name: str) -> Iterator[tuple[str, Json]]:
+    """The properties of all schemas that have this name, with the names of the schemas."""
+    for schema, declared in described()["components"]["schemas"].items():
+        for properties in (each.get("properties", {}) for each in (declared, *declared.get("oneOf", ()))):
+            if name in properties:
+                yield schema, properties[name]
+
+
+def test_every_percentage_says_beside_it_that_0_means_everyone() -> None:
+    said = {schema: field["description"] for schema, field in _properties("rollout_percentage")}
+    of_rules = {schema for schema in said if "Rule" in schema}
+
+    assert {"FlagOut", "NewFlag", "NewFlags", "FlagUpdate", "FlagDraft", "FlagInBriefOut", "Changes"} <= set(said)
+    assert {"RuleOut", "NewRule", "RuleUpdate", "RuleDraft", "RuleEdit", "RuleTraceOut"} <= of_rules
+    for schema, description in said.items():
+        expected = "Unlike a flag's, it cannot be 0" if schema in of_rules else "**0 means everyone**"
+        assert expected in description, schema
+        assert "`enabled`" in description, schema
+    for schema, field in _properties("fallthrough"):
+        assert "`rollout_percentage`, of which 0 means everyone" in field["description"], schema
+    assert "`rollout_percentage`, of which 0 means everyone" in dict(_properties("parts"))["CopyBody"]["description"]

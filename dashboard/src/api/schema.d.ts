@@ -4579,10 +4579,14 @@ export interface components {
             description?: string | null;
             /** Enabled */
             enabled?: boolean;
-            /** Rollout Percentage */
+            /**
+             * Rollout Percentage
+             * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
+             */
             rollout_percentage?: number;
             /**
              * Fallthrough
+             * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
              * @enum {string}
              */
             fallthrough?: "rollout" | "off";
@@ -4963,7 +4967,7 @@ export interface components {
             flag_keys: string[];
             /**
              * Parts
-             * @description The parts to copy, by default all: `details` are name, description and tags; `rollout` is the percentage and `fallthrough`.
+             * @description The parts to copy, by default all: `details` are name, description and tags; `rollout` is `rollout_percentage`, of which 0 means everyone, and `fallthrough`.
              * @default [
              *       "details",
              *       "state",
@@ -5108,6 +5112,7 @@ export interface components {
          * @description The cause of a decision.
          */
         DecidedBy: {
+            /** @description `everyone` if no rule matched and the flag has no rollout: its `rollout_percentage` is 0. `fallthrough` if no rule matched and its `fallthrough` is `off`. */
             step: components["schemas"]["Step"];
             /**
              * Prerequisite
@@ -5593,7 +5598,7 @@ export interface components {
             field: string;
             /**
              * Message
-             * @example must be a whole number from 0 to 100
+             * @example must be a whole number from 0 to 100, where 0 means everyone
              */
             message: string;
         };
@@ -5623,11 +5628,13 @@ export interface components {
             enabled?: boolean;
             /**
              * Rollout Percentage
+             * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
              * @default 0
              */
             rollout_percentage?: number;
             /**
              * Fallthrough
+             * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
              * @default rollout
              * @enum {string}
              */
@@ -5773,10 +5780,14 @@ export interface components {
              * @example 2026-11-20T10:00:00.123456Z
              */
             updated_at: string;
-            /** Rollout Percentage */
+            /**
+             * Rollout Percentage
+             * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
+             */
             rollout_percentage: number;
             /**
              * Fallthrough
+             * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
              * @enum {string}
              */
             fallthrough: "rollout" | "off";
@@ -5859,7 +5870,10 @@ export interface components {
             description: string | null;
             /** Enabled */
             enabled: boolean;
-            /** Rollout Percentage */
+            /**
+             * Rollout Percentage
+             * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
+             */
             rollout_percentage: number;
             /**
              * Created At
@@ -5875,6 +5889,7 @@ export interface components {
             updated_at: string;
             /**
              * Fallthrough
+             * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
              * @enum {string}
              */
             fallthrough: "rollout" | "off";
@@ -6052,7 +6067,7 @@ export interface components {
             decided_by: components["schemas"]["DecidedBy"];
             /** Prerequisites */
             prerequisites: components["schemas"]["PrerequisiteTraceOut"][];
-            /** @description Null if the flag has no rollout, or is off for users whom no rule matches. */
+            /** @description Null if the flag has no rollout, because its `rollout_percentage` is 0, which means everyone, or its `fallthrough` is `off`. */
             rollout: components["schemas"]["RolloutTraceOut"] | null;
             variants: components["schemas"]["VariantsTraceOut"] | null;
             /**
@@ -6079,10 +6094,14 @@ export interface components {
             description?: string | null;
             /** Enabled */
             enabled?: boolean;
-            /** Rollout Percentage */
+            /**
+             * Rollout Percentage
+             * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
+             */
             rollout_percentage?: number;
             /**
              * Fallthrough
+             * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
              * @enum {string}
              */
             fallthrough?: "rollout" | "off";
@@ -6742,11 +6761,13 @@ export interface components {
             enabled?: boolean;
             /**
              * Rollout Percentage
+             * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
              * @default 0
              */
             rollout_percentage?: number;
             /**
              * Fallthrough
+             * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
              * @default rollout
              * @enum {string}
              */
@@ -6799,11 +6820,13 @@ export interface components {
             enabled?: boolean;
             /**
              * Rollout Percentage
+             * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
              * @default 0
              */
             rollout_percentage?: number;
             /**
              * Fallthrough
+             * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
              * @default rollout
              * @enum {string}
              */
@@ -7053,6 +7076,7 @@ export interface components {
             conditions?: components["schemas"]["ConditionBody"][];
             /**
              * Rollout Percentage
+             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
              * @default 100
              */
             rollout_percentage?: number;
@@ -8620,6 +8644,7 @@ export interface components {
             conditions?: components["schemas"]["ConditionBody"][];
             /**
              * Rollout Percentage
+             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
              * @default 100
              */
             rollout_percentage?: number;
@@ -8664,7 +8689,10 @@ export interface components {
             name?: string | null;
             /** Conditions */
             conditions?: components["schemas"]["ConditionBody"][];
-            /** Rollout Percentage */
+            /**
+             * Rollout Percentage
+             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
+             */
             rollout_percentage?: number;
             /** Variant */
             variant?: string | null;
@@ -8711,7 +8739,10 @@ export interface components {
             name: string | null;
             /** Conditions */
             conditions: components["schemas"]["ConditionBody"][];
-            /** Rollout Percentage */
+            /**
+             * Rollout Percentage
+             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
+             */
             rollout_percentage: number;
             /** Variant */
             variant: string | null;
@@ -8759,7 +8790,10 @@ export interface components {
              * @description The user's bucket, 0 to 99, if the rule is for a percentage of users.
              */
             bucket: number | null;
-            /** Rollout Percentage */
+            /**
+             * Rollout Percentage
+             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
+             */
             rollout_percentage: number;
             /** Variant */
             variant: string | null;
@@ -8784,7 +8818,10 @@ export interface components {
             name?: string | null;
             /** Conditions */
             conditions?: components["schemas"]["ConditionBody"][];
-            /** Rollout Percentage */
+            /**
+             * Rollout Percentage
+             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
+             */
             rollout_percentage?: number;
             /** Variant */
             variant?: string | null;

@@ -18,6 +18,10 @@ export function evaluateCommand({ project, environment }: Place): string {
   -d ${shell(JSON.stringify({ environment: environment.key, context: { user_id: "user-42" } }))}`;
 }
 
+/** What stands beside each percentage of a flag in a call: people and programs take 0 for nobody. */
+export const ZERO_MEANS_EVERYONE =
+  "# A rollout_percentage of 0 means everyone. To turn the flag off, set enabled to false.";
+
 /** The call that sets the percentage of a flag's rollout, or of one of its rules. */
 export function rolloutCommand(
   origin: string,
@@ -27,7 +31,8 @@ export function rolloutCommand(
 ): string {
   const address =
     path.rule_id === undefined ? addressOf(origin, path) : `${addressOf(origin, path)}/rules/${path.rule_id}`;
-  return updateCommand(address, `{"rollout_percentage": ${percentage}}`, token);
+  const note = path.rule_id === undefined ? `${ZERO_MEANS_EVERYONE}\n` : "";
+  return `${note}${updateCommand(address, `{"rollout_percentage": ${percentage}}`, token)}`;
 }
 
 /** The address of a flag in the API. */

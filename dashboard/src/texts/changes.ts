@@ -57,5 +57,6 @@ export const changes = {
   releaseAtOnce: "immediately",
   releaseAfter: (span: string) => `${span} after the previous step`,
   releaseGuard: (metric: string, action: string) => `${metric}: ${action.replace("_", " ")}`,
+  everyone: "0% (everyone)",
   fallthroughs: { rollout: "Rollout", off: "Off" } as Record<string, string>,
 };

@@ -68,14 +68,25 @@ FlagKey = Annotated[
 RolloutPercentage = Annotated[
     int,
     AfterValidator(flags.check_rollout_percentage),
-    Field(json_schema_extra={"minimum": 0, "maximum": 100}),
+    Field(
+        json_schema_extra={"minimum": 0, "maximum": 100},
+        description="The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means "
+        "everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To "
+        "turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.",
+    ),
 ]
 Priority = Annotated[
     int,
     AfterValidator(flags.check_priority),
     Field(json_schema_extra={"minimum": flags.PRIORITY_MIN, "maximum": flags.PRIORITY_MAX}),
 ]
-FallthroughName = Literal["rollout", "off"]
+FallthroughName = Annotated[
+    Literal["rollout", "off"],
+    Field(
+        description="What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means "
+        "everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches."
+    ),
+]
 BucketingKey = Annotated[
     str,
     AfterValidator(flags.check_bucketing_key),
@@ -142,7 +153,11 @@ RuleValue = Annotated[
 RulePercentage = Annotated[
     int,
     AfterValidator(flags.check_rule_percentage),
-    Field(json_schema_extra={"minimum": 1, "maximum": 100}),
+    Field(
+        json_schema_extra={"minimum": 1, "maximum": 100},
+        description="The share of the matching users, in percent, to whom the rule applies; for the others, the next "
+        "rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.",
+    ),
 ]
 Email = Annotated[
     str,

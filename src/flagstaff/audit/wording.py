@@ -66,7 +66,7 @@ def say_alterations(before: Mapping[str, Any] | None, after: Mapping[str, Any] |
     if before is None or after is None:
         return []
     names = [name for name in after if name not in OWN_FIELDS and before.get(name) != after[name]]
-    lines = [f"{name}: {_show(before.get(name))} → {_show(after[name])}" for name in names[:SHOWN_FIELDS]]
+    lines = [f"{name}: {_show_field(before, name)} → {_show_field(after, name)}" for name in names[:SHOWN_FIELDS]]
     return lines if len(names) <= SHOWN_FIELDS else [*lines, f"and {len(names) - SHOWN_FIELDS} more fields"]
 
 
@@ -74,6 +74,15 @@ def shorten(text: str) -> str:
     """A text in one line, without characters that control its display, and cut where it is long."""
     plain = " ".join(text.split()).translate(_CONTROLS)
     return plain if len(plain) <= SHOWN_CHARACTERS else f"{plain[: SHOWN_CHARACTERS - 1]}…"
+
+
+def _show_field(resource: Mapping[str, Any], name: str) -> str:
+    """A value, with what it means if people take it for something else."""
+    value = resource.get(name)
+    is_for_everyone = name == "rollout_percentage" and value == 0 and resource.get("fallthrough") != "off"
+    if name == "fallthrough" and value == "off":
+        return "off (only users whom a rule matches)"
+    return "0 (everyone)" if is_for_everyone else _show(value)
 
 
 def _show(value: Any) -> str:

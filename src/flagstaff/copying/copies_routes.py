@@ -63,7 +63,7 @@ class CopyBody(Body):
     parts: Subset = Field(
         default=[*Part],
         description="The parts to copy, by default all: `details` are name, description and tags; `rollout` "
-        "is the percentage and `fallthrough`.",
+        "is `rollout_percentage`, of which 0 means everyone, and `fallthrough`.",
     )
     dry_run: bool = Field(default=False, description="Only return the changes that it would make.")
     if_unchanged: Text | None = Field(

@@ -41,7 +41,7 @@ DETAILS = ("name", "description", "tags", "owner", "keep")
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A flag of one environment. `rollout_percentage` is 0 to 100; 0 means that no rollout is set.
+    """A flag of one environment. `rollout_percentage` is 0 to 100; 0 means that no rollout is set: it is for everyone.
 
     `bucketing_key` is hashed with the user instead of the flag's key, and `stickiness` is the attribute that identifies
     the user; `default` is the user id, or the lower-cased email if there is no user id. `tags` are for people. All
@@ -97,9 +97,9 @@ class Rule:
 
 
 def check_rollout_percentage(value: int) -> int:
-    """A rollout: a whole number from 0 to 100."""
+    """A rollout: a whole number from 0 to 100; 0 means everyone."""
     if not 0 <= value <= 100:
-        raise ValueError("must be a whole number from 0 to 100")
+        raise ValueError("must be a whole number from 0 to 100, where 0 means everyone")
     return value
 
 

@@ -66,7 +66,7 @@ class FlagOut(TaggedOut):
     key: str
     description: str | None
     enabled: bool
-    rollout_percentage: int
+    rollout_percentage: RolloutPercentage
     created_at: Moment
     updated_at: Moment
     fallthrough: FallthroughName

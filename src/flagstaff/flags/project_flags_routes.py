@@ -12,7 +12,7 @@ from flagstaff.api.ids import Id
 from flagstaff.api.lists import BY_FLAG_KEY, Listing, ListQuery
 from flagstaff.api.operations import reads
 from flagstaff.api.routers import Router
-from flagstaff.api.schemas import FallthroughName, FlagKey, Moment, Text, Uuid
+from flagstaff.api.schemas import FallthroughName, FlagKey, Moment, RolloutPercentage, Text, Uuid
 from flagstaff.flags.project_flags import Aspect, FlagInBrief, ProjectFlag, ProjectFlagFilter
 from flagstaff.flags.project_flags_service import ProjectFlags
 from flagstaff.http.problems import problems
@@ -41,7 +41,7 @@ class FlagInBriefOut(ResponseModel):
     enabled: bool
     archived_at: Moment | None = Field(description="When the flag was archived; null if it is not.")
     updated_at: Moment
-    rollout_percentage: int
+    rollout_percentage: RolloutPercentage
     fallthrough: FallthroughName
     rules: int = Field(description="How many enabled rules it has.")
     variants: int = Field(description="How many variants it has.")

@@ -11,7 +11,7 @@ class FieldProblem(ResponseModel):
     """One invalid field."""
 
     field: str = Field(examples=["rollout_percentage"])
-    message: str = Field(examples=["must be a whole number from 0 to 100"])
+    message: str = Field(examples=["must be a whole number from 0 to 100, where 0 means everyone"])
 
 
 class ProblemDocument(ResponseModel):

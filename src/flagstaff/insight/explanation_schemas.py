@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from flagstaff.api.schemas import Moment, RuleTypeName, Uuid
+from flagstaff.api.schemas import Moment, RulePercentage, RuleTypeName, Uuid
 from flagstaff.evaluation.explanations.traces import ChosenBy, RuleStatus, Step
 from flagstaff.flags.targeting.operators import Operator
 from flagstaff.http.response_models import ResponseModel
@@ -18,7 +18,13 @@ _HASHED = "The text that is hashed: the bucketing key, or else the flag's key, a
 class DecidedBy(ResponseModel):
     """The cause of a decision."""
 
-    step: Step
+    step: Annotated[
+        Step,
+        Field(
+            description="`everyone` if no rule matched and the flag has no rollout: its `rollout_percentage` is 0. "
+            "`fallthrough` if no rule matched and its `fallthrough` is `off`."
+        ),
+    ]
     prerequisite: str | None = Field(description="The flag that does not have the required result.")
     rule_id: Uuid | None = Field(description="The rule that matched; null for one that is not saved.")
     rule_name: str | None
@@ -89,7 +95,7 @@ class RuleTraceOut(ResponseModel):
     conditions: list[ConditionTraceOut]
     segment: SegmentNameOut | None
     bucket: int | None = Field(description="The user's bucket, 0 to 99, if the rule is for a percentage of users.")
-    rollout_percentage: int
+    rollout_percentage: RulePercentage
     variant: str | None
 
 
@@ -134,7 +140,8 @@ class FlagTraceOut(ResponseModel):
     decided_by: DecidedBy
     prerequisites: list[PrerequisiteTraceOut]
     rollout: RolloutTraceOut | None = Field(
-        description="Null if the flag has no rollout, or is off for users whom no rule matches."
+        description="Null if the flag has no rollout, because its `rollout_percentage` is 0, which means everyone, or "
+        "its `fallthrough` is `off`."
     )
     variants: VariantsTraceOut | None
     rules: list[RuleTraceOut] = Field(description="In the order in which they are tried.")

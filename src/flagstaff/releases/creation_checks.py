@@ -1,4 +1,7 @@
-"""Checks of a release that is to be created: whether its steps could be applied now, and what it watches exists."""
+"""Checks of a release that is to be created: whether its steps could be applied now, and what it watches exists.
+
+One of them is repeated when a step is applied, because the flag may have been changed since.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -47,6 +50,7 @@ async def require_applicable(connection: Connection, actor: Actor, flag: Flag, r
                 "can only follow a step that divides users: a rollout from 1 to 99 %, or variants with weights",
             )
         try:
+            require_rollout(before, after)
             if after.prerequisites != before.prerequisites:
                 await require_prerequisites(connection, after)
             if after.variants != before.variants:
@@ -59,6 +63,20 @@ async def require_applicable(connection: Connection, actor: Actor, flag: Flag, r
         raise invalid_field(
             "guards",
             "have nothing to compare: no step divides users by a rollout from 1 to 99 % or by weights of variants",
+        )
+
+
+def require_rollout(before: Flag, after: Flag) -> None:
+    """Refuse a step that ends a rollout with 0, which is no small percentage: it means everyone; raises Error INVALID.
+
+    A person sees at once what such an update does. A step is applied when nobody looks.
+    """
+    if before.rollout_percentage and not after.rollout_percentage:
+        raise invalid_field(
+            "rollout_percentage",
+            f"must not go from {before.rollout_percentage} to 0, which means everyone: to turn the flag off, set "
+            "enabled to false instead; to turn it on for everyone, set 100; to turn it on for users whom a rule "
+            "matches only, set fallthrough to off",
         )
 
 

@@ -21,12 +21,13 @@ from flagstaff.metrics import metrics_store
 from flagstaff.projects import projects_store
 from flagstaff.projects.access import FlagPath
 from flagstaff.releases import flag_changes_store, observations_store, releases_store
+from flagstaff.releases.creation_checks import require_rollout
 from flagstaff.releases.flag_changes_store import MadeChange
 from flagstaff.releases.guardian import actor_of, write_release
 from flagstaff.releases.judging import find_hold
 from flagstaff.releases.observations import Observations
 from flagstaff.releases.observer import begin_observing
-from flagstaff.releases.plans import NAMED_RULES, WhenLate, read_changes, read_rule
+from flagstaff.releases.plans import NAMED_RULES, WhenLate, alter, read_changes, read_rule
 from flagstaff.releases.releases import LATE_AFTER, Applied, Release, State, arms_of
 from flagstaff.values.errors import Code, Error
 
@@ -151,6 +152,7 @@ class Runner:
                 changes |= {name: value for name, value in given.items() if name != NAMED_RULES}
                 edits += given.get(NAMED_RULES, ())
             if changes:
+                require_rollout(flag, alter(flag, changes))
                 after = await self.flags.update_flag(actor, path, **read_changes(changes))
             for edit in edits:
                 await self._edit_rule(release, path, edit)

@@ -35,7 +35,7 @@ MALFORMED: list[tuple[Any, dict[str, str]]] = [
     ({"flag": {**FLAG, "rulez": []}}, {"flag.rulez": "is not a known field; did you mean rules?"}),
     (
         {"flag": {**FLAG, "rollout_percentage": 101}},
-        {"flag.rollout_percentage": "must be a whole number from 0 to 100"},
+        {"flag.rollout_percentage": "must be a whole number from 0 to 100, where 0 means everyone"},
     ),
     (
         {"flag": {**FLAG, "variants": [{"key": "a", "weight": 0, "value": 1}]}},

@@ -13,7 +13,7 @@ from tests.web.flags.conftest import Elsewhere
 
 VALID = {"name": "New checkout", "key": "new-checkout"}
 KEY_RULE = "must start with a lowercase letter and consist of a-z, 0-9, _ and -"
-ROLLOUT_RULE = "must be a whole number from 0 to 100"
+ROLLOUT_RULE = "must be a whole number from 0 to 100, where 0 means everyone"
 FIELDS = ["name", "key", "description", "enabled", "rollout_percentage"]
 FIELDS += ["fallthrough", "bucketing_key", "stickiness", "tags", "variants", "prerequisites", "owner", "keep"]
 FALLTHROUGH_RULE = "must be 'rollout' or 'off'"

@@ -47,7 +47,10 @@ async def test_invalid_fields_are_named(ada: Caller, eve: Caller, project: Json,
         ({"environments": [str(uuid4())] * 101}, {"environments": "must have at most 100 items"}),
         ({"environments": [environment["id"], str(uuid4())]}, {"environments.1": unknown}),
         ({"environments": [foreign["id"]]}, {"environments.0": unknown}),
-        ({"rollout_percentage": 101}, {"rollout_percentage": "must be a whole number from 0 to 100"}),
+        (
+            {"rollout_percentage": 101},
+            {"rollout_percentage": "must be a whole number from 0 to 100, where 0 means everyone"},
+        ),
         (
             {"prerequisites": [{"flag_key": "base"}]},
             {"prerequisites.0.flag_key": "must be the key of a flag of this environment"},

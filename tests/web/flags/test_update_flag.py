@@ -10,7 +10,7 @@ from tests.support.clock import Clock
 from tests.web.flags.conftest import Elsewhere
 from tests.web.flags.test_create_flag import FALLTHROUGH_RULE, INVALID_TAGS
 
-ROLLOUT_RULE = "must be a whole number from 0 to 100"
+ROLLOUT_RULE = "must be a whole number from 0 to 100, where 0 means everyone"
 
 INVALID: list[tuple[str, Any, str]] = [
     ("name", None, "must be a string"),

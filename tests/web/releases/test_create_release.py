@@ -80,6 +80,31 @@ async def test_a_release_that_cannot_be_is_refused_by_field(
     assert (await ada.get(path)).json() == []
 
 
+@pytest.mark.parametrize("present", [1, 100])
+async def test_no_step_ends_a_rollout_with_0_which_means_everyone(
+    ada: Caller, flag: Json, path: str, present: int
+) -> None:
+    place = "changes.rollout_percentage"
+    said = (
+        f"must not go from {present} to 0, which means everyone: to turn the flag off, set enabled to false instead; "
+        "to turn it on for everyone, set 100; to turn it on for users whom a rule matches only, set fallthrough to off"
+    )
+    to_0: Json = {"after_seconds": 3600, "changes": {"rollout_percentage": 0}}
+    to_present: Json = {"after_seconds": 3600, "changes": {"enabled": True, "rollout_percentage": present}}
+    assert field_errors(await ada.post(path, json={"steps": [to_present, ON, to_0]})) == {f"steps.2.{place}": said}
+    await ada.put(flag_path(flag), json={"rollout_percentage": present})
+    assert field_errors(await ada.post(path, json={"steps": [to_0]})) == {f"steps.0.{place}": said}
+    scheduled = {"at": soon(days=1), "flags": [{"flag_id": flag["id"], "changes": {"rollout_percentage": 0}}]}
+    answer = await ada.post(f"{environment_path({**flag, 'id': flag['environment_id']})}/releases", json=scheduled)
+    assert field_errors(answer) == {f"flags.0.steps.0.{place}": said}
+    assert (await ada.get(path)).json() == []
+
+
+async def test_a_step_may_set_0_where_the_flag_has_no_rollout(ada: Caller, flag: Json) -> None:
+    steps = [{"after_seconds": 3600, "changes": {"enabled": True, "rollout_percentage": each}} for each in (0, 50)]
+    assert (await create_release(ada, flag, *steps))["state"] == "scheduled"
+
+
 async def test_times_come_one_after_the_other(ada: Caller, path: str) -> None:
     late = {"after_seconds": 7200, "changes": {"enabled": True}}
     answer = await ada.post(path, json={"steps": [late, {"at": soon(hours=1), "changes": {"enabled": True}}]})

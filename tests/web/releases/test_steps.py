@@ -103,6 +103,20 @@ async def test_a_step_that_cannot_be_applied_ends_the_release_and_changes_nothin
     assert (await get_flag(ada, flag))["description"] is None
 
 
+async def test_a_step_that_would_end_a_rollout_with_0_is_not_applied_after_others_have_begun_it(
+    flagstaff: Flagstaff, ada: Caller, flag: Json
+) -> None:
+    step = {"at": soon(hours=1), "changes": {"enabled": True, "rollout_percentage": 0}}
+    release = await create_release(ada, flag, step)
+    await ada.put(flag_path(flag), json={"rollout_percentage": 50})
+    await move_back(flagstaff, release, timedelta(hours=1))
+    failed = await until_state(ada, release, "failed")
+    start = "Step 1 could not be applied. rollout_percentage must not go from 50 to 0, which means everyone: "
+    assert failed["reason"].startswith(start)
+    kept = await get_flag(ada, flag)
+    assert (kept["enabled"], kept["rollout_percentage"]) == (False, 50)
+
+
 @pytest.mark.both_databases
 async def test_steps_whose_times_have_all_passed_are_folded_into_the_newest(
     flagstaff: Flagstaff, ada: Caller, flag: Json

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { presetRelease, releaseCall } from "./releaseCalls";
+import { CALL_LANGUAGES, presetRelease, releaseCall } from "./releaseCalls";
 
 const PATH = { project_id: "p", env_id: "e", flag_id: "f" };
 
@@ -29,6 +29,13 @@ it("gives users without a rule the rollout, if the flag is on for its rules only
   const [first, second] = presetRelease("canary", { ...plain, fallthrough: "off" }, [], 60).steps;
   expect(first?.changes).toEqual({ enabled: true, fallthrough: "rollout", rollout_percentage: 10 });
   expect(second?.changes).toEqual({ rollout_percentage: 100 });
+});
+
+it("says beside the percentages, in every language, that 0 means everyone", () => {
+  for (const language of CALL_LANGUAGES) {
+    const call = releaseCall(language, "https://x", PATH, presetRelease("canary", plain, [], 60), null);
+    expect(call).toContain(`# A rollout_percentage of 0 means everyone. To turn the flag off, set enabled to false.\n`);
+  }
 });
 
 it("writes the call for a shell, with a line for each step", () => {

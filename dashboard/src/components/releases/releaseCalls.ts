@@ -2,7 +2,7 @@
 
 import type { Flag, FlagPath } from "../../api/client";
 import type { GuardAction, NewRelease } from "../../api/releases";
-import { addressOf, shell } from "../../lib/snippets";
+import { addressOf, shell, ZERO_MEANS_EVERYONE } from "../../lib/snippets";
 
 export const PRESETS = ["ramp", "canary", "experiment"] as const;
 export type Preset = (typeof PRESETS)[number];
@@ -63,7 +63,8 @@ export function releaseCall(
 }
 
 function curlCall(address: string, body: NewRelease, token: string | null): string {
-  return `curl -s ${address} \\
+  return `${ZERO_MEANS_EVERYONE}
+curl -s ${address} \\
   -H "Authorization: Bearer ${token ?? "$FLAGSTAFF_TOKEN"}" \\
   -H 'Content-Type: application/json' \\
   -d ${shell(lined(body, JSON.stringify))}`;
@@ -77,6 +78,7 @@ token = ${given}
 response = requests.post(
     "${address}",
     headers={"Authorization": f"Bearer {token}"},
+    ${ZERO_MEANS_EVERYONE}
     json=${lined(body, inPython).replaceAll("\n", "\n    ")},
     timeout=10,
 )

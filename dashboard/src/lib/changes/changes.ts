@@ -66,8 +66,8 @@ export function fieldChanges({ before, after }: Pick<Change, "before" | "after">
     .filter((field) => (before !== null && after !== null) || !isDefault(field, (before ?? after)?.[field], isRule))
     .map((field) => ({
       field: isRule && field === "rollout_percentage" ? "share" : field,
-      before: field === "priority" ? null : valueInWords(field, before?.[field]),
-      after: field === "priority" ? movedInWords(before?.[field], after?.[field]) : valueInWords(field, after?.[field]),
+      before: field === "priority" ? null : fieldInWords(field, before),
+      after: field === "priority" ? movedInWords(before?.[field], after?.[field]) : fieldInWords(field, after),
       ...(field === "conditions" && valuesOf(before?.[field], after?.[field])),
     }))
     .filter((change) => change.before !== change.after || change.values !== undefined);
@@ -85,6 +85,12 @@ function valuesOf(before: unknown, after: unknown): Pick<FieldChange, "values"> 
   if (!Array.isArray(before) || !Array.isArray(after)) return {};
   const values = changedValues(before as Condition[], after as Condition[]);
   return values.length > 0 ? { values } : {};
+}
+
+/** A field of a resource, with what it means if people take it for something else; null if there is none. */
+function fieldInWords(field: string, resource: Change["after"]): string | null {
+  const isForEveryone = field === "rollout_percentage" && resource?.[field] === 0 && resource["fallthrough"] !== "off";
+  return isForEveryone ? changeTexts.everyone : valueInWords(field, resource?.[field]);
 }
 
 /** A field's value; null if there is none. */

@@ -58,7 +58,7 @@ class RuleOut(TaggedOut):
     updated_at: Moment
     name: str | None
     conditions: list[ConditionBody]
-    rollout_percentage: int
+    rollout_percentage: RulePercentage
     variant: str | None
 
 
