@@ -87,6 +87,15 @@ async def test_every_program_is_shown_as_the_tests_run_it(ada: Person, flag: Jso
                 )
 
 
+async def test_the_program_for_pages_says_that_streams_need_http2(ada: Person, flag: Json) -> None:
+    await open_use(ada, flag)
+    await choose(ada, "browser", "openfeature")
+    await ada.sees("Streams need HTTP/2: with HTTP/1.1, those of six tabs take all connections of a browser")
+    await expect(program(ada)).to_contain_text("without HTTP/2: pollInterval: 30_000")
+    await choose(ada, "node")
+    await expect(ada.page.get_by_text("Streams need HTTP/2")).to_have_count(0)
+
+
 async def test_a_key_is_created_filled_in_copied_and_gone_with_the_page(ada: Person, flag: Json) -> None:
     page, project = ada.page, {"id": flag["project_id"]}
     await ada.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -136,5 +136,8 @@ def test_the_notes_warn_of_what_is_missing() -> None:
     with_ingress = notes("--set", "ingress.enabled=true,ingress.hosts={flags.example.com}")
     assert "trustedProxies is empty" in with_ingress
     assert "can read /metrics" in with_ingress
-    assert "can read /metrics" not in notes("--values", str(CHART / "ci" / "everything-values.yaml"))
+    assert "browsers do not use HTTP/2" in with_ingress
+    complete = notes("--values", str(CHART / "ci" / "everything-values.yaml"))
+    assert "can read /metrics" not in complete
+    assert "HTTP/2" not in complete
     assert "WARNING" not in notes("--set", "secretKeys.smtpUrl=smtp,secretKeys.valkeyUrl=valkey")

@@ -5,40 +5,30 @@ import subprocess
 from pathlib import Path
 from typing import Self
 
+from tests.support.certificates import Authority
 from tests.support.debian import find_or_install, leave_out
 from tests.support.ports import free_port, is_listening
 from tests.support.processes import terminate
 
+DOCUMENTED_NAME = "flags.example.com"
+"""The name of the server in the documented configuration."""
+_DOCUMENTATION = Path(__file__).parents[2] / "docs" / "operations.md"
 _START_SECONDS = 10
 _MISSING = "No nginx was found and none could be installed, which takes root and apt: its tests are left out."
 
 
-class Nginx:
-    """A proxy that forwards WebSockets, as in many guides, and refuses `/auth/register`. A context manager."""
+class Proxy:
+    """An nginx that listens on `port`. A context manager. `http` is the content of its block of this name."""
 
-    def __init__(self, folder: Path, *upstream_ports: int) -> None:
+    def __init__(self, folder: Path, port: int, http: str) -> None:
         self._folder = folder
-        self.port = free_port()
+        self.port = port
         temporary = " ".join(
             f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
         )
-        proxy = (
-            "proxy_pass http://flagstaff; proxy_http_version 1.1;"
-            ' proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection "upgrade";'
-            " proxy_set_header Host $host; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;"
-        )
-        # nginx does not remember failures: a server that refuses connections is asked again at once.
-        servers = " ".join(f"server 127.0.0.1:{port} max_fails=0;" for port in upstream_ports)
         (folder / "nginx.conf").write_text(
             f"daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/nginx-error.log;\n"
-            "events {}\n"
-            f"http {{ access_log off; {temporary}\n"
-            f"  upstream flagstaff {{ {servers} keepalive 4; }}\n"
-            f"  server {{ listen 127.0.0.1:{self.port};\n"
-            "    location /auth/register { deny all; }\n"
-            f"    location / {{ {proxy} }}\n"
-            "  }\n"
-            "}\n"
+            f"events {{}}\nhttp {{ access_log off; {temporary}\n{http}}}\n"
         )
 
     async def __aenter__(self) -> Self:
@@ -56,3 +46,48 @@ class Nginx:
 
     async def __aexit__(self, *_: object) -> None:
         await terminate(self._process)
+
+
+class Nginx(Proxy):
+    """A proxy that forwards WebSockets, as in many guides, and refuses `/auth/register`."""
+
+    def __init__(self, folder: Path, *upstream_ports: int) -> None:
+        proxy = (
+            "proxy_pass http://flagstaff; proxy_http_version 1.1;"
+            ' proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection "upgrade";'
+            " proxy_set_header Host $host; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;"
+        )
+        # nginx does not remember failures: a server that refuses connections is asked again at once.
+        servers = " ".join(f"server 127.0.0.1:{port} max_fails=0;" for port in upstream_ports)
+        port = free_port()
+        http = (
+            f"  upstream flagstaff {{ {servers} keepalive 4; }}\n"
+            f"  server {{ listen 127.0.0.1:{port};\n"
+            "    location /auth/register { deny all; }\n"
+            f"    location / {{ {proxy} }}\n"
+            "  }\n"
+        )
+        super().__init__(folder, port, http)
+
+
+class DocumentedNginx(Proxy):
+    """The proxy of docs/operations.md, with its own port and a new certificate of an authority for a name."""
+
+    def __init__(
+        self, folder: Path, upstream_port: int, *replaced: tuple[str, str], name: str = DOCUMENTED_NAME
+    ) -> None:
+        """`replaced` are parts of the documented configuration, and what to write instead."""
+        port = free_port()
+        self.authority = Authority(folder)
+        certificate, key = self.authority.issue(name)
+        http = _DOCUMENTATION.read_text().partition("```nginx\n")[2].partition("```\n")[0]
+        for documented, ours in (
+            *replaced,
+            ("127.0.0.1:8000", f"127.0.0.1:{upstream_port}"),
+            ("listen 443", f"listen 127.0.0.1:{port}"),
+            (f"/etc/ssl/{DOCUMENTED_NAME}.pem", str(certificate)),
+            (f"/etc/ssl/{DOCUMENTED_NAME}.key", str(key)),
+        ):
+            assert http.count(documented) == 1, documented
+            http = http.replace(documented, ours)
+        super().__init__(folder, port, http)

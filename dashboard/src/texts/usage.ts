@@ -26,6 +26,8 @@ export const usage = {
     openfeature: "OpenFeature's SDK with its OFREP provider, which sends each evaluation to the server.",
     unleash:
       "Evaluates inside the application, with flags that it fetches every few seconds or that are streamed to it.",
+    openfeatureBrowser:
+      "OpenFeature's SDK for pages. The server evaluates all flags for one user, and tells the page of changes by a stream. Streams need HTTP/2: with HTTP/1.1, those of six tabs take all connections of a browser, and other requests wait.",
     unleashBrowser: "Unleash's client for pages. The server evaluates all flags for one user.",
   },
   install: (name: string) => `Install for ${name}`,

@@ -94,7 +94,7 @@ function Program({ language, way, onWay, madeKeys, ...place }: ProgramProps) {
           data={ways.map((each) => ({ value: each, label: texts.wayNames[each] }))}
         />
       )}
-      <Text size="sm">{texts.hints[way === "unleash" && !isLocal(language, way) ? "unleashBrowser" : way]}</Text>
+      <Text size="sm">{texts.hints[language === "browser" && way !== "http" ? (`${way}Browser` as const) : way]}</Text>
       {install !== "" && <CodeBlock code={install} label={texts.install(name)} />}
       <CodeBlock code={code} label={texts.code(name)} language={CODE[language]} />
       <UsageKey {...place} kind={kind} isOwn={ownKey !== null} made={made} onMade={madeKeys.add} />

@@ -13,6 +13,7 @@ from flagstaff.cli.doctor.clock_checks import check_clocks
 from flagstaff.cli.doctor.condition_work_checks import check_condition_work
 from flagstaff.cli.doctor.database_state import Examination, examine
 from flagstaff.cli.doctor.findings import Finding, Status, fail, ok, warn
+from flagstaff.cli.doctor.http2_check import check_http2
 from flagstaff.cli.doctor.machine_checks import check_machine
 from flagstaff.cli.progress import spell_size
 from flagstaff.identity.accounts.accounts import check_email
@@ -52,6 +53,8 @@ async def _examine(mail_to: str | None) -> list[Finding]:
     given = sum(1 for name in os.environ if name.startswith("FLAGSTAFF_"))
     findings = [ok("settings", f"Flagstaff {__version__}, {given} set in the environment")]
     findings += check_machine(settings)
+    http2 = await check_http2(settings.public_url)
+    findings += [http2] if http2 is not None else []
     findings += [finding async for finding in _check_database(settings)]
     findings.append(await _check_mail(settings, mail_to))
     if settings.valkey_url is not None:

@@ -132,7 +132,8 @@ def _public_url(settings: Settings) -> Finding:
         advice = "Mails contain links to it. Set FLAGSTAFF_PUBLIC_URL to the address that people open."
         return ok(check, url) if is_loopback(settings.host) and not settings.smtp else warn(check, url, advice)
     if parts.scheme == "http":
-        return warn(check, url, "Passwords and tokens are sent unencrypted. Put a proxy with TLS in front: https://…")
+        said = "Passwords and tokens are sent unencrypted, and browsers use HTTP/2 only with TLS."
+        return warn(check, url, f"{said} Put a proxy with TLS in front: https://…")
     return ok(check, url)
 
 
