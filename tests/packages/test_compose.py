@@ -4,6 +4,8 @@ import json
 import os
 import re
 import shutil
+import socket
+import ssl
 import stat
 import subprocess
 import time
@@ -98,11 +100,24 @@ def test_two_instances_serve_behind_caddy_and_stop_in_order(checkout: Path) -> N
             assert {anybody.get("/health").status_code for _ in range(4)} == {200}
             assert anybody.post("/sdk/v1/evaluate", json={}).status_code == 401
             assert anybody.get("/metrics").status_code == 404
+        assert chosen_protocol("localhost") == "h2"
         for name in ("flagstaff_flagstaff-1_1", "flagstaff_flagstaff-2_1"):
             engine("stop", "--time", "15", name)
             assert engine("inspect", name, "--format", "{{.State.ExitCode}}").stdout.strip() == "0"
     finally:
         engine.compose(checkout, *files, "down", "--volumes")
+
+
+def chosen_protocol(host: str) -> str | None:
+    """The protocol that a server chooses if it is offered what browsers offer."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    with (
+        socket.create_connection((host, 443), timeout=10) as plain,
+        context.wrap_socket(plain, server_hostname=host) as encrypted,
+    ):
+        return encrypted.selected_alpn_protocol()
 
 
 def wait_until_healthy(engine: Engine, name: str) -> None:
