@@ -24,7 +24,7 @@ MAKEFLAGS += --jobs=3
 endif
 
 .PHONY: serve test test-pythons test-dashboard test-sdks test-clickhouse test-faults check-packages alerts coverage lint lint-python lint-dashboard format \
-	bench dashboard dashboard-tools built wheel screenshots openapi schema lock clean
+	bench dashboard dashboard-tools built wheel screenshots openapi events permissions schema lock clean
 
 serve: dashboard ## set up what is missing and serve on http://127.0.0.1:8000
 	$(BIN)/flagstaff serve
@@ -111,6 +111,12 @@ screenshots: .venv/dev dashboard ## renew the screenshots in docs/images
 openapi: .venv/run .venv/node ## renew src/flagstaff/assembly/openapi.json and the dashboard's types
 	$(BIN)/flagstaff openapi > src/flagstaff/assembly/openapi.json
 	$(BIN)/python hatch_build.py types
+
+events: .venv/dev ## renew docs/reference/events.md, which has a message of each type
+	$(BIN)/python -m tests.support.events_page
+
+permissions: .venv/dev ## renew the tables of docs/reference/permissions.md
+	$(BIN)/python -m tests.support.matrix_page
 
 schema: .venv/dev ## renew src/flagstaff/database/newest_schema.sql, the schema of a new SQLite database
 	$(BIN)/python -m tests.support.newest_schema

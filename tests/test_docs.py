@@ -152,13 +152,13 @@ def test_the_guide_to_operations_says_how_long_a_lease_lasts() -> None:
 
 def test_the_page_of_permissions_equals_the_table() -> None:
     page = (ROOT / "docs" / "reference" / "permissions.md").read_text()
-    assert matrix() in page, "run `python -m tests.support.matrix_page`"
-    assert operations() in page, "run `python -m tests.support.matrix_page`"
+    assert matrix() in page, "run `make permissions`"
+    assert operations() in page, "run `make permissions`"
 
 
 def test_the_page_of_events_equals_what_is_sent() -> None:
     page = (ROOT / "docs/reference/events.md").read_text()
-    assert page.endswith(samples()), "run `python -m tests.support.events_page`"
+    assert page.endswith(samples()), "run `make events`"
 
 
 def test_the_guide_to_webhooks_has_every_type_of_event_of_a_project() -> None:

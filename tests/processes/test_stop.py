@@ -16,6 +16,7 @@ from flagstaff.database.sqlite.files import CONFIGURATION_FILE
 from tests.support.api import environment_path, flag_path, project_path
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller, under_load
+from tests.support.sdk_keys import create_key, keys_path
 from tests.support.server import COMMAND, ServerProcess
 from tests.support.stores import Store, postgresql_store
 
@@ -81,6 +82,23 @@ async def test_under_nohup_a_server_outlives_its_terminal(store: Store) -> None:
         assert (await caller.get("/ready")).status_code == 200
         server.signal(signal.SIGTERM)
         assert await server.wait() == 0
+
+
+async def test_a_stop_keeps_when_keys_and_tokens_were_last_used(store: Store) -> None:
+    async with ServerProcess(store) as server:
+        async with RemoteCaller(server.url) as caller:
+            await caller.sign_up()
+            project = await caller.create_project()
+            key = await create_key(caller, project)
+            body = {"environment": key["environment"], "context": {}}
+            headers = {"X-SDK-Key": key["key"]}
+            assert (await caller.post("/sdk/v1/evaluate", json=body, headers=headers)).status_code == 200
+            assert await server.stop() == 0
+        await server.start()
+        async with RemoteCaller(server.url) as caller:
+            await caller.log_in()
+            (listed,) = (await caller.get(keys_path(project))).json()
+            assert listed["last_used_at"] is not None
 
 
 async def test_a_client_that_never_finishes_its_request_does_not_delay_the_stop(server: ServerProcess) -> None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -31,6 +32,7 @@ from flagstaff.releases.releases import ReleaseRecord, State
 from flagstaff.views.pinned_charts import PinnedChart
 from flagstaff.views.saved_views import SavedView
 
+PAGE = Path(__file__).parents[2] / "docs/reference/events.md"
 PUBLIC_URL = "https://flags.example.com"
 AT, LATER = datetime(2026, 11, 26, 9, tzinfo=UTC), datetime(2026, 11, 26, 10, 30, tzinfo=UTC)
 _PROJECT_ID, _ENVIRONMENT_ID, _FLAG_ID, _ACCOUNT_ID, _ID = (
@@ -273,5 +275,11 @@ def _notice_of(kind: NoticeType) -> Event:
     )
 
 
+def renewed(page: str) -> str:
+    """The page with the samples of today in the place of those that it has."""
+    introduction, _, _ = page.partition("### ")
+    return introduction + samples()
+
+
 if __name__ == "__main__":
-    print(samples())  # noqa: T201
+    PAGE.write_text(renewed(PAGE.read_text("utf-8")), "utf-8")

@@ -1,9 +1,13 @@
 """The tables of docs/reference/permissions.md, created from the table of permissions and the OpenAPI document."""
 
+from pathlib import Path
+
 from flagstaff.assembly.openapi import ALSO, PERMISSION, PLACE
 from flagstaff.projects.members.members import Role
 from flagstaff.projects.permissions import MEANINGS, PERMISSIONS, Permission
 from tests.support.description import described
+
+PAGE = Path(__file__).parents[2] / "docs/reference/permissions.md"
 
 
 def matrix() -> str:
@@ -28,5 +32,14 @@ def operations() -> str:
     return "\n".join(["| operation under `/api/projects/{project_id}` | permissions | in |", "|---|---|---|", *rows])
 
 
+def renewed(page: str) -> str:
+    """The page with the tables of today in the place of those that it has."""
+    for table in (matrix(), operations()):
+        start = page.index(table.partition("\n")[0])
+        end = page.find("\n\n", start)
+        page = page[:start] + table + (page[end:] if end != -1 else "\n")
+    return page
+
+
 if __name__ == "__main__":
-    print(f"{matrix()}\n\n{operations()}")  # noqa: T201
+    PAGE.write_text(renewed(PAGE.read_text("utf-8")), "utf-8")

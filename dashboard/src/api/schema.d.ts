@@ -5833,6 +5833,14 @@ export interface components {
                 [key: string]: number;
             };
             /**
+             * Off Reasons
+             * @description Which of the `reasons` mean that the flag was off.
+             * @example [
+             *       "User not in 20% rollout"
+             *     ]
+             */
+            off_reasons: string[];
+            /**
              * Variants
              * @description How often each variant was given, if any was.
              */

@@ -160,7 +160,11 @@ class Flagstaff:
     async def _finish_work(self) -> None:
         foundation = self.foundation
         senders = foundation.telemetry.senders(foundation.metrics) if foundation.telemetry else ()
-        foundation.supervisor.start("callers-last-write", self.applications.write_callers())  # ended by the drain
+        for name, write in (
+            ("callers-last-write", self.applications.write_callers()),
+            ("last-seen-last-write", self._write_last_used()),
+        ):
+            foundation.supervisor.start(name, write)  # ended by the drain
         await asyncio.gather(
             foundation.supervisor.drain(_DRAIN_SECONDS),
             *(foundation.supervisor.finish(name, _DRAIN_SECONDS) for name, *_ in senders),

@@ -52,6 +52,7 @@ class FlagInterval:
     on: int
     off: int
     reasons: dict[str, int]
+    off_reasons: list[str]
     variants: dict[str, int]
     users: DistinctUsers | None = None
 
@@ -81,17 +82,19 @@ class Summary:
 
 
 def _flag_interval(minute: int, kinds: Iterable[tuple[Kind, int]]) -> FlagInterval:
-    interval = FlagInterval(moment_of(minute), 0, 0, {}, {})
+    interval = FlagInterval(moment_of(minute), 0, 0, {}, [], {})
     for (number, percentage, detail), times in kinds:
         if number == VARIANT:
             interval.variants[detail] = times
             continue
         outcome = Outcome(number)
+        reason = outcome.reason(percentage, detail)
+        interval.reasons[reason] = times
         if outcome.enabled:
             interval.on += times
         else:
             interval.off += times
-        interval.reasons[outcome.reason(percentage, detail)] = times
+            interval.off_reasons.append(reason)
     return interval
 
 

@@ -81,6 +81,9 @@ class FlagIntervalOut(ResponseModel):
     on: int
     off: int
     reasons: dict[str, int] = Field(examples=[{"User in 20% rollout": 40, "User not in 20% rollout": 160}])
+    off_reasons: list[str] = Field(
+        description="Which of the `reasons` mean that the flag was off.", examples=[["User not in 20% rollout"]]
+    )
     variants: dict[str, int] | None = Field(default=None, description="How often each variant was given, if any was.")
     distinct_users: _DistinctUsers = None
 
@@ -187,6 +190,7 @@ def _interval_view(interval: FlagInterval, *, counts_users: bool) -> dict[str, A
         "on": interval.on,
         "off": interval.off,
         "reasons": interval.reasons,
+        "off_reasons": interval.off_reasons,
     }
     if interval.variants:
         view["variants"] = interval.variants

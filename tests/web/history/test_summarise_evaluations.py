@@ -97,6 +97,7 @@ async def test_it_counts_on_and_off_by_reason(ada: Caller, environment: Json, fl
                     "Flag enabled globally": 2,
                     "Flag is globally disabled": 1,
                 },
+                "off_reasons": ["Flag is globally disabled"],
             }
         ],
         "off": [
@@ -105,6 +106,7 @@ async def test_it_counts_on_and_off_by_reason(ada: Caller, environment: Json, fl
                 "on": 0,
                 "off": 4,
                 "reasons": {"Flag is globally disabled": 4},
+                "off_reasons": ["Flag is globally disabled"],
             }
         ],
     }

@@ -8,8 +8,8 @@ const summary: Summary = {
   interval: "1h",
   flags: {
     a: [
-      { start: "2026-11-20T10:00:00.000000Z", on: 3, off: 1, reasons: {} },
-      { start: "2026-11-20T11:00:00.000000Z", on: 1, off: 0, reasons: {} },
+      { start: "2026-11-20T10:00:00.000000Z", on: 3, off: 1, reasons: {}, off_reasons: [] },
+      { start: "2026-11-20T11:00:00.000000Z", on: 1, off: 0, reasons: {}, off_reasons: [] },
     ],
   },
 };

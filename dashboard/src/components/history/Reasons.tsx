@@ -1,7 +1,7 @@
 /** The number of times that each reason was given. */
 
 import { Text } from "@mantine/core";
-import { meansOff, type ReasonCount } from "../../lib/charts/series";
+import type { ReasonCount } from "../../lib/charts/series";
 import { charts as texts } from "../../texts/charts";
 import classes from "./History.module.css";
 
@@ -13,8 +13,8 @@ export function Reasons({ reasons }: { reasons: readonly ReasonCount[] }) {
         {texts.reasons}
       </Text>
       <ul className={classes.reasons}>
-        {reasons.map(({ reason, count }) => (
-          <li key={reason} className={classes.reason} data-off={meansOff(reason) || undefined}>
+        {reasons.map(({ reason, count, isOff }) => (
+          <li key={reason} className={classes.reason} data-off={isOff || undefined}>
             <span className="break">{reason}</span>
             <span className="numbers">{count.toLocaleString("en")}</span>
             <span className={classes.track} aria-hidden>

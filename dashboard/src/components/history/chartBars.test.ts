@@ -8,6 +8,7 @@ const interval = (at: number, on: number, off: number, more: object = {}) => ({
   on,
   off,
   reasons: {},
+  off_reasons: [],
   ...more,
 });
 const summary = (intervals: ReturnType<typeof interval>[]): Summary => ({
@@ -69,7 +70,7 @@ describe("comparisons", () => {
       ["The period before", [1, 0]],
     ]);
     expect(chart.series[1]?.bars[0]?.start).toBe(Date.parse(hour(8)));
-    expect(chart.reasons).toEqual([{ reason: "x", count: 1 }]);
+    expect(chart.reasons).toEqual([{ reason: "x", count: 1, isOff: false }]);
     expect(timeOf(chart).since).toBe(Date.parse(hour(10)));
   });
 

@@ -5,7 +5,7 @@ import { firstDay } from "../../lib/charts/periods";
 
 const exact = { on: 3, off: 1, error: 0 };
 const estimate = { on: 5120, off: 20480, error: 0.01625 };
-const interval = { on: 3, off: 1, reasons: {} };
+const interval = { on: 3, off: 1, reasons: {}, off_reasons: [] };
 const summary: Summary = {
   since: "2026-11-14T00:00:00.000000Z",
   until: "2026-11-17T00:00:00.000000Z",

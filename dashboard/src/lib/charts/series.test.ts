@@ -1,13 +1,20 @@
 import { expect, it } from "vitest";
 import type { Summary } from "../../api/history";
 import { sinceOf } from "./periods";
-import { barsOf, inTotal, meansOff, reasonsOf } from "./series";
+import { barsOf, inTotal, reasonsOf } from "./series";
 
-const interval = (hour: number, on: number, off: number, reasons: Record<string, number> = {}) => ({
+const interval = (
+  hour: number,
+  on: number,
+  off: number,
+  reasons: Record<string, number> = {},
+  off_reasons: string[] = [],
+) => ({
   start: `2026-11-20T${String(hour).padStart(2, "0")}:00:00.000000Z`,
   on,
   off,
   reasons,
+  off_reasons,
 });
 const summary: Summary = {
   since: "2026-11-20T10:00:00.000000Z",
@@ -31,22 +38,12 @@ it("has no reasons for all flags together", () => {
   expect(inTotal(summary)).toEqual([]);
 });
 
-it("counts reasons, most frequent first", () => {
-  const counted = reasonsOf([interval(10, 1, 2, { x: 1, y: 2 }), interval(11, 0, 1, { y: 1 })]);
+it("counts reasons, most frequent first, and knows which mean off", () => {
+  const counted = reasonsOf([interval(10, 1, 2, { x: 1, y: 2 }, ["y"]), interval(11, 0, 1, { y: 1 }, ["y"])]);
   expect(counted).toEqual([
-    { reason: "y", count: 3 },
-    { reason: "x", count: 1 },
+    { reason: "y", count: 3, isOff: true },
+    { reason: "x", count: 1, isOff: false },
   ]);
-});
-
-it("knows which reasons mean off", () => {
-  expect(meansOff("Flag is globally disabled")).toBe(true);
-  expect(meansOff("User not in 25% rollout")).toBe(true);
-  expect(meansOff("No targeting rule matched")).toBe(true);
-  expect(meansOff("Prerequisite new-payment is not met")).toBe(true);
-  expect(meansOff("User in 25% rollout")).toBe(false);
-  expect(meansOff("Matched attributes targeting rule")).toBe(false);
-  expect(meansOff("Matched segment targeting rule")).toBe(false);
 });
 
 it("covers whole intervals that end with the current one", () => {

@@ -22,27 +22,24 @@ export function barsOf(summary: Summary, intervals: readonly FlagInterval[]): Ba
 
 /** The intervals of all flags together, of which no reasons are known. */
 export function inTotal({ total }: Summary): FlagInterval[] {
-  return (total ?? []).map((each) => ({ ...each, reasons: {} }));
+  return (total ?? []).map((each) => ({ ...each, reasons: {}, off_reasons: [] }));
 }
 
 export interface ReasonCount {
   readonly reason: string;
   readonly count: number;
+  readonly isOff: boolean;
 }
 
 /** The number of times that each reason was given, most frequent first. */
 export function reasonsOf(intervals: readonly FlagInterval[]): ReasonCount[] {
   const counts = new Map<string, number>();
-  for (const { reasons } of intervals) {
+  const off = new Set<string>();
+  for (const { reasons, off_reasons } of intervals) {
+    for (const reason of off_reasons) off.add(reason);
     for (const [reason, count] of Object.entries(reasons)) counts.set(reason, (counts.get(reason) ?? 0) + count);
   }
-  return [...counts].map(([reason, count]) => ({ reason, count })).toSorted((a, b) => b.count - a.count);
-}
-
-const OFF_REASONS: ReadonlySet<string> = new Set(["Flag is globally disabled", "No targeting rule matched"]);
-const OFF_BEGINNINGS = ["User not in ", "Prerequisite "];
-
-/** Whether a reason means off; all others mean on. */
-export function meansOff(reason: string): boolean {
-  return OFF_REASONS.has(reason) || OFF_BEGINNINGS.some((beginning) => reason.startsWith(beginning));
+  return [...counts]
+    .map(([reason, count]) => ({ reason, count, isOff: off.has(reason) }))
+    .toSorted((a, b) => b.count - a.count);
 }
