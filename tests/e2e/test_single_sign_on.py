@@ -1,5 +1,6 @@
 """Signing in at a real identity provider in a browser, and returning to the dashboard."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
@@ -14,7 +15,10 @@ from tests.e2e.accessibility import check, stays_within
 from tests.e2e.conftest import UNLIMITED
 from tests.e2e.contexts import Contexts
 from tests.e2e.keyboard import Keyboard
-from tests.e2e.people import PASSWORD, Person, invite
+from tests.e2e.people import PASSWORD, ApiCaller, Person, invite
+from tests.e2e.second_factors import enrol_app, next_code
+from tests.support.clients import open_client
+from tests.support.mailbox import read_outbox, reset_token
 from tests.support.oidc import SECRET, IdentityProvider
 from tests.support.ports import free_port
 from tests.support.server import ServerProcess
@@ -112,7 +116,7 @@ async def test_an_unverified_address_is_refused_in_words(eve: Person, provider: 
     await provider.set(people={eve.email: {"email": eve.email, "email_verified": False}})
     await sign_in_at_provider(eve)
 
-    await eve.sees("Acme has not verified an email address of yours.")
+    await eve.sees("Acme has not verified your email address.")
     assert await eve.stored_session() is None
 
 
@@ -167,6 +171,33 @@ async def test_signing_out_ends_the_session_at_the_provider_too(eve: Person) -> 
     assert await eve.stored_session() is None
     await eve.press(BUTTON)
     await expect(eve.page.locator("input[name=login]")).to_be_visible()  # the provider asks again
+
+
+async def test_a_second_factor_of_the_account_is_asked_for_on_the_way_back(eve: Person, store: Store) -> None:
+    await sign_in_at_provider(eve)
+    await eve.sees_heading("Create your first project")
+    async with open_client(base_url=eve.url) as client:  # she sets a password, without which no app can be enrolled
+        (await client.post("/auth/forgot-password", json={"email": eve.email})).raise_for_status()
+        async with asyncio.timeout(15):
+            while not (mails := [each for each in read_outbox(store.data_directory) if each["To"] == eve.email]):
+                await asyncio.sleep(0.05)
+        reset = {"token": reset_token(mails[-1]), "newPassword": PASSWORD}
+        (await client.post("/auth/reset-password", json=reset)).raise_for_status()
+        credentials = {"email": eve.email, "password": PASSWORD}
+        token = (await client.post("/auth/login", json=credentials)).raise_for_status().json()["token"]
+    eve.api = ApiCaller(eve.url, token)
+    secret, _ = await enrol_app(eve)
+    await eve.page.evaluate("localStorage.clear()")
+    await eve.page.goto("/sign-in?next=%2Faccount")
+    await eve.press(BUTTON)  # the provider still knows her
+
+    await eve.sees_heading("Confirm your sign-in")
+    await eve.sees(eve.email)
+    await check(eve, "the second step")
+    await eve.fill(Code=next_code(secret))
+    await eve.press("Sign in")
+    await eve.sees_heading("Your account")
+    await eve.sees("You are signed in with Acme.")
 
 
 async def test_an_invitation_is_accepted_after_signing_in_at_the_provider(

@@ -22,7 +22,7 @@ NO_IDS = (
 PROBLEM_KEYS = {"type", "title", "status", "detail", "request_id"}
 _EXTENSIONS = {
     *("errors", "permission", "provider", "challenge", "methods", "passkey_options", "missing"),
-    *("current", "changed_by", "changed_at", "works", "release_id"),
+    *("current", "changed_by", "changed_at", "works", "release_id", "email", "return_to", "logout_url"),
 }
 # Additional fields in errors of other protocols, by the start of their paths.
 _PROTOCOLS = {"/ofrep/": {"key", "errorCode", "errorDetails"}, "/unleash/": {"name", "message", "details"}}

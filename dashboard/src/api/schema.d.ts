@@ -606,6 +606,10 @@ export interface paths {
         /**
          * Complete Sso
          * @description Open a session with the answer of the provider, which works once.
+         *
+         *     If the account has a second factor and the provider is not one, the response is a 401 of the type
+         *     `urn:flagstaff:error:mfa_required`, with a `challenge` for `POST /auth/login/second-factor` and this response's
+         *     `email`, `return_to` and `logout_url`.
          */
         post: operations["complete_sso"];
         delete?: never;
@@ -7939,6 +7943,24 @@ export interface components {
             passkey_options?: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Email
+             * @description The address of the account of that login.
+             * @default null
+             */
+            email?: string | null;
+            /**
+             * Return To
+             * @description The page to open after that login.
+             * @default null
+             */
+            return_to?: string | null;
+            /**
+             * Logout Url
+             * @description Where the browser ends the session at the identity provider of that login.
+             * @default null
+             */
+            logout_url?: string | null;
             /**
              * Current
              * @description The current state of a resource that is not in the state that `If-Match` requires.

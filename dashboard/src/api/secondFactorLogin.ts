@@ -3,7 +3,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { askForPasskey } from "../lib/signIn/passkeys";
 import { atCodeField, type CodeProof, METHODS, type Method, proofOf } from "../lib/signIn/proofs";
-import { startSession } from "../lib/signIn/session";
+import { type Session, startSession } from "../lib/signIn/session";
 import { client } from "./client";
 import { ask, isProblem, Problem } from "./problem";
 
@@ -12,9 +12,11 @@ export interface Challenge {
   readonly challenge: string;
   readonly methods: readonly Method[];
   readonly passkeyOptions: Record<string, unknown> | null;
+  /** What the session keeps of the provider at which the first step was taken. */
+  readonly origin?: Pick<Session, "provider" | "logoutUrl">;
 }
 
-/** The challenge for an account whose password was right; null if the error is another one. */
+/** The challenge for an account that has passed the first step; null if the error is another one. */
 export function challengeOf(error: unknown, email: string): Challenge | null {
   if (!isProblem(error, "mfa_required")) return null;
   const { challenge, methods, passkey_options: options } = error.document;
@@ -55,7 +57,7 @@ export function usePasskey(challenge: Challenge) {
 
 type Proof = CodeProof | { passkey: Record<string, unknown> };
 
-async function prove({ email, challenge }: Challenge, proof: Proof): Promise<void> {
+async function prove({ email, challenge, origin }: Challenge, proof: Proof): Promise<void> {
   const { token } = await ask(client.POST("/auth/login/second-factor", { body: { challenge, ...proof } }));
-  startSession({ token, email });
+  startSession({ token, email, ...origin });
 }

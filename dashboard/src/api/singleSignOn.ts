@@ -4,9 +4,10 @@ import { useMutation } from "@tanstack/react-query";
 import { keepSignIn, type ProviderAnswer } from "../lib/signIn/providerAnswer";
 import { startSession } from "../lib/signIn/session";
 import { client } from "./client";
-import { ask, Problem } from "./problem";
+import { ask, isProblem, Problem } from "./problem";
 import type { components } from "./schema";
 import { read } from "./reads";
+import { type Challenge, challengeOf } from "./secondFactorLogin";
 
 export type Provider = components["schemas"]["ProviderOut"];
 
@@ -40,6 +41,20 @@ export function useProviderAnswer() {
       return return_to;
     },
   });
+}
+
+export interface SecondStep {
+  readonly challenge: Challenge;
+  readonly returnTo: string;
+}
+
+/** The second step of a sign-in for an account with a second factor; null if the error is another one. */
+export function secondStepOf(error: unknown, provider: string): SecondStep | null {
+  if (!isProblem(error, "mfa_required")) return null;
+  const { email, return_to: returnTo, logout_url: logoutUrl } = error.document;
+  const challenge = challengeOf(error, String(email));
+  const origin = { provider, ...(typeof logoutUrl === "string" && { logoutUrl }) };
+  return challenge && { challenge: { ...challenge, origin }, returnTo: String(returnTo) };
 }
 
 /** The key of the provider at which the account of a refused sign-in must be opened; null if there is none. */

@@ -1,9 +1,10 @@
 import { Loader } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { lineOf } from "../api/problem";
-import { useProviderAnswer } from "../api/singleSignOn";
+import { secondStepOf, useProviderAnswer } from "../api/singleSignOn";
 import { AccountPage } from "../components/accounts/AccountForm";
+import { SecondFactorStep } from "../components/accounts/SecondFactorStep";
 import { AnchorLink } from "../components/shared/links";
 import { Refusal } from "../components/shared/Refusal";
 import { type Arrival, arrival } from "../lib/signIn/providerAnswer";
@@ -24,8 +25,20 @@ export function ProviderSignIn() {
     isSent.current = true;
     complete(arrived.answer, { onSuccess: (returnTo) => void navigate({ href: safeNext(returnTo), replace: true }) });
   }, [arrived, complete, navigate]);
-  const refusal = error ? lineOf(error) : refusalOf(arrived);
+  const [endedBecause, setEnded] = useState<string | null>(null);
+  const step = arrived.kind === "answered" ? secondStepOf(error, arrived.answer.provider) : null;
+  const refusal = endedBecause ?? (error ? lineOf(error) : refusalOf(arrived));
   const next = arrived.kind === "unasked" || arrived.returnTo === "/" ? {} : { next: arrived.returnTo };
+  if (step && endedBecause === null) {
+    return (
+      <SecondFactorStep
+        challenge={step.challenge}
+        Frame={AccountPage}
+        onDone={() => navigate({ href: safeNext(step.returnTo), replace: true })}
+        onBack={(reason) => (reason === null ? void navigate({ to: "/sign-in", search: next }) : setEnded(reason))}
+      />
+    );
+  }
   return (
     <AccountPage heading={t.accounts.signIn}>
       {refusal === null && <Loader mx="auto" aria-label={texts.signingIn} />}

@@ -34,6 +34,11 @@ class ProblemDocument(ResponseModel):
     passkey_options: dict[str, Any] | None = Field(
         default=None, description="The options for `navigator.credentials.get`, to answer the challenge with a passkey."
     )
+    email: str | None = Field(default=None, description="The address of the account of that login.")
+    return_to: str | None = Field(default=None, description="The page to open after that login.")
+    logout_url: str | None = Field(
+        default=None, description="Where the browser ends the session at the identity provider of that login."
+    )
     current: dict[str, Any] | None = Field(
         default=None, description="The current state of a resource that is not in the state that `If-Match` requires."
     )

@@ -12,6 +12,7 @@ _KEY = re.compile("[a-z0-9][a-z0-9_-]{0,31}")
 _DOMAIN = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 ROLES = ("viewer", "editor", "admin")
+_REQUIRED, _TRUSTED = "required", "trusted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,10 @@ class Provider:
 
     If there are `domains`, only addresses there are admitted, and the provider is trusted to know whose they are.
     Without `password_login`, accounts with such addresses can sign in only here.
+
+    `trusts_absent` is about `email_verified`, which some providers do not send: such an address counts as verified.
+    `is_second_factor` is about people who have signed in here: Flagstaff does not ask for a second factor then.
+    `acr_values` are the levels of authentication that the provider is asked for, of which it must name one.
     """
 
     key: str
@@ -39,6 +44,9 @@ class Provider:
     scopes: tuple[str, ...] = ("openid", "email")
     domains: tuple[str, ...] = ()
     password_login: bool = True
+    trusts_absent: bool = False
+    is_second_factor: bool = False
+    acr_values: tuple[str, ...] = ()
     groups_claim: str = "groups"
     roles: tuple[RoleRule, ...] = ()
 
@@ -64,9 +72,17 @@ def parse_providers(text: str) -> tuple[Provider, ...]:
 
 def _provider(given: object, place: str) -> Provider:
     values = _object(given, place, _FIELDS, required=("key", "name", "issuer", "client_id"))
+    verification = values.pop("email_verified", None)
+    values["trusts_absent"] = verification == _TRUSTED or (verification is None and bool(values.get("domains")))
+    # The only way into an account is its second factor as well, unless the operator says that it is not.
+    values["is_second_factor"] = values.pop("second_factor", not values.get("password_login", True))
     provider = Provider(**values)
-    if not provider.password_login and not provider.domains:
-        raise ValueError(f"has {place} with password_login false, which needs domains")
+    for field_name, needs_domains in (
+        ("password_login false", not provider.password_login),
+        ("email_verified trusted", provider.trusts_absent),
+    ):
+        if needs_domains and not provider.domains:
+            raise ValueError(f"has {place} with {field_name}, which needs domains")
     return provider
 
 
@@ -115,9 +131,16 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(map(_text, value))
 
 
+def _names(value: Any) -> tuple[str, ...]:
+    names = _texts(value)
+    if any(" " in each for each in names):
+        raise ValueError
+    return names
+
+
 def _scopes(value: Any) -> tuple[str, ...]:
-    scopes = _texts(value)
-    if "openid" not in scopes or any(" " in each for each in scopes):
+    scopes = _names(value)
+    if "openid" not in scopes:
         raise ValueError
     return scopes
 
@@ -133,6 +156,12 @@ def _switch(value: Any) -> bool:
     if not isinstance(value, bool):
         raise TypeError
     return value
+
+
+def _verification(value: Any) -> str:
+    if value not in (_REQUIRED, _TRUSTED):
+        raise ValueError
+    return str(value)
 
 
 def _role(value: Any) -> str:
@@ -158,6 +187,9 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     "scopes": _scopes,
     "domains": _domains,
     "password_login": _switch,
+    "email_verified": _verification,
+    "second_factor": _switch,
+    "acr_values": _names,
     "groups_claim": _text,
     "roles": _rules,
 }
@@ -170,6 +202,9 @@ _ACCEPTED = {
     "scopes": "a list of texts with openid",
     "domains": "a list of domains such as example.com",
     "password_login": "true or false",
+    "email_verified": "required or trusted",
+    "second_factor": "true or false",
+    "acr_values": "a list of texts without spaces",
     "groups_claim": "a text",
     "roles": "a list of rules with group, project_id and role (viewer, editor or admin)",
     "group": "a text",

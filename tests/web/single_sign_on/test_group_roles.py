@@ -69,7 +69,7 @@ async def test_without_a_group_of_a_rule_nobody_becomes_a_member(
         assert await role_of(eve, project) is None
 
 
-@pytest.mark.parametrize("groups", ["engineers", {"engineers": True}, [5, None, ["engineers"]], None])
+@pytest.mark.parametrize("groups", [5, {"engineers": True}, [5, None, ["engineers"]], None, "engineers,staff"])
 async def test_groups_of_another_form_are_none(
     eve: Caller, project: Json, sign_in: SignIn, provider: IdentityProvider, groups: Any
 ) -> None:

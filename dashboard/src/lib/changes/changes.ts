@@ -89,7 +89,7 @@ function valuesOf(before: unknown, after: unknown): Pick<FieldChange, "values"> 
 
 /** A field of a resource, with what it means if people take it for something else; null if there is none. */
 function fieldInWords(field: string, resource: Change["after"]): string | null {
-  const isForEveryone = field === "rollout_percentage" && resource?.[field] === 0 && resource["fallthrough"] !== "off";
+  const isForEveryone = field === "rollout_percentage" && resource?.[field] === 0 && resource.fallthrough !== "off";
   return isForEveryone ? changeTexts.everyone : valueInWords(field, resource?.[field]);
 }
 

@@ -142,8 +142,11 @@ class SecondFactors:
             await self._record(transaction, actor, account, "account.recovery_codes_renewed")
         return codes
 
-    async def require_none(self, account: Account) -> None:
-        """Raise Error MFA_REQUIRED, with a challenge, if an account whose password was right has a second factor."""
+    async def require_none(self, account: Account, **more: str | None) -> None:
+        """Raise Error MFA_REQUIRED if an account that has passed the first step of a sign-in has a second factor.
+
+        The error has a challenge, and `more` that the client needs afterwards.
+        """
         challenge = secrets.token_urlsafe(32)
         async with self.database.read() as connection:
             methods = await find_methods(connection, account.id)
@@ -164,6 +167,7 @@ class SecondFactors:
             extensions={
                 "challenge": challenge,
                 "methods": methods,
+                **more,
                 **({"passkey_options": options} if options else {}),
             },
         )

@@ -29,12 +29,19 @@ class SignIn:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person, as a provider describes them. `email` is None unless the provider has verified the address."""
+    """A person, as a provider describes them.
+
+    `email` is None without an address that the provider vouches for; `email_problem` then says why. `groups` is None if
+    the provider has left them out because there are too many. `has_shown_factor` if the provider counts as a second
+    factor, and has not said that this person has shown none.
+    """
 
     issuer: str
     subject: str
     email: str | None
-    groups: frozenset[str]
+    email_problem: str
+    groups: frozenset[str] | None
+    has_shown_factor: bool
 
 
 @dataclass(frozen=True, slots=True)

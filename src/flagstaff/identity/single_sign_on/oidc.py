@@ -23,6 +23,10 @@ _CONFIGURATION_LIFETIME = timedelta(hours=1)
 _SUBJECT_MAX_LENGTH = 255  # OpenID Connect Core, 2
 _GROUPS_MAX = 1_000
 _VERIFIED = "email_verified"
+# Methods that are a second factor or were one of several: RFC 8176, and Microsoft's name for its own.
+_FACTORS = frozenset(
+    ("mfa", "mca", "otp", "hwk", "swk", "sc", "sms", "tel", "fpt", "face", "iris", "retina", "vbm", "ngcmfa")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,8 @@ class ProviderClient:
             "code_challenge": challenge,
             "code_challenge_method": "S256",
         }
+        if self.provider.acr_values:
+            query["acr_values"] = " ".join(self.provider.acr_values)
         return _with_query(configuration.authorization_endpoint, query)
 
     async def redeem(self, *, code: str, verifier: str, nonce: str, issuer: str | None) -> Answer:
@@ -88,7 +94,8 @@ class ProviderClient:
         if not isinstance(id_token, str):
             raise self._calls.refuse("there is no id_token")
         claims = await self._tokens.verify(configuration.jwks_uri, id_token, nonce)
-        if "email" not in claims and configuration.userinfo_endpoint and isinstance(tokens.get("access_token"), str):
+        is_missing = "email" not in claims or (bool(self.provider.roles) and not self._has_groups(claims))
+        if is_missing and configuration.userinfo_endpoint and isinstance(tokens.get("access_token"), str):
             claims = await self._with_userinfo(configuration.userinfo_endpoint, tokens["access_token"], claims)
         return Answer(self._person(claims), id_token)
 
@@ -157,21 +164,59 @@ class ProviderClient:
         if info.get("sub") != claims["sub"]:
             raise self._calls.refuse("the userinfo is about somebody else")
         # The address and whether it is verified are said by the same source.
-        return {**info, **{name: value for name, value in claims.items() if name != _VERIFIED}}
+        source = claims if "email" in claims else info
+        return {**info, **claims, _VERIFIED: source.get(_VERIFIED)}
+
+    def _has_groups(self, claims: Mapping[str, Any]) -> bool:
+        return self.provider.groups_claim in claims or self._leaves_groups_out(claims)
+
+    def _leaves_groups_out(self, claims: Mapping[str, Any]) -> bool:
+        """Return whether a provider says that there are too many groups for a token, as Microsoft's does."""
+        sources = claims.get("_claim_names")
+        is_elsewhere = isinstance(sources, dict) and self.provider.groups_claim in sources
+        return is_elsewhere or claims.get("hasgroups") in (True, "true")
 
     def _person(self, claims: Mapping[str, Any]) -> Person:
         subject, email = claims["sub"], claims.get("email")
         if not isinstance(subject, str) or not 0 < len(subject) <= _SUBJECT_MAX_LENGTH or "\x00" in subject:
             raise self._calls.refuse("the subject is not valid")
-        is_verified = claims.get(_VERIFIED) is True and isinstance(email, str)
-        groups = claims.get(self.provider.groups_claim)
-        names = groups[:_GROUPS_MAX] if isinstance(groups, list) else []
+        problem = self._email_problem(claims)
         return Person(
             issuer=self.provider.issuer,
             subject=subject,
-            email=email if is_verified else None,
-            groups=frozenset(each for each in names if isinstance(each, str)),
+            email=None if problem else email,
+            email_problem=problem,
+            groups=self._groups(claims),
+            has_shown_factor=self._has_shown_factor(claims),
         )
+
+    def _email_problem(self, claims: Mapping[str, Any]) -> str:
+        """Return why an address does not count; an empty text if it does."""
+        if not isinstance(claims.get("email"), str):
+            return "has sent no email address of yours"
+        verified = claims.get(_VERIFIED)
+        if verified is None:
+            return "" if self.provider.trusts_absent else "has not said that your email address is verified"
+        return "" if verified is True or verified == "true" else "has not verified your email address"
+
+    def _groups(self, claims: Mapping[str, Any]) -> frozenset[str] | None:
+        groups = claims.get(self.provider.groups_claim)
+        if groups is None and self._leaves_groups_out(claims):
+            return None
+        if isinstance(groups, str):  # some providers send a single group so
+            groups = [groups]
+        names = groups[:_GROUPS_MAX] if isinstance(groups, list) else []
+        return frozenset(each for each in names if isinstance(each, str))
+
+    def _has_shown_factor(self, claims: Mapping[str, Any]) -> bool:
+        if not self.provider.is_second_factor:
+            return False
+        if self.provider.acr_values and claims.get("acr") not in self.provider.acr_values:
+            return False
+        methods = claims.get("amr")
+        if methods is None:
+            return True  # the setting is all that is known
+        return isinstance(methods, list) and any(each in _FACTORS for each in methods if isinstance(each, str))
 
 
 def _with_query(endpoint: str, query: Mapping[str, str]) -> str:

@@ -15,6 +15,7 @@ from flagstaff.http.problems import problems
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.http.responses import json_array_response, json_response
 from flagstaff.http.services import service, service_of
+from flagstaff.identity.second_factors.second_factors_service import SecondFactors
 from flagstaff.identity.sessions.origins import CurrentOrigin
 from flagstaff.identity.sessions.sessions_service import Sessions
 from flagstaff.identity.single_sign_on.identities import check_return_to
@@ -102,15 +103,16 @@ async def begin_sso(provider: str, body: NewSignIn, single_sign_on: Service) -> 
 async def complete_sso(
     body: SignInAnswer, single_sign_on: Service, request: Request, origin: CurrentOrigin
 ) -> Response:
-    """Open a session with the answer of the provider, which works once."""
+    """Open a session with the answer of the provider, which works once.
+
+    If the account has a second factor and the provider is not one, the response is a 401 of the type
+    `urn:flagstaff:error:mfa_required`, with a `challenge` for `POST /auth/login/second-factor` and this response's
+    `email`, `return_to` and `logout_url`.
+    """
     signed_in = await single_sign_on.complete(state=body.state, code=body.code, binding=body.binding, issuer=body.iss)
-    sessions = service_of(request, Sessions)
-    token = await sessions.open(signed_in.account, origin)
-    return json_response(
-        {
-            "token": token,
-            "email": signed_in.account.email,
-            "return_to": signed_in.return_to,
-            "logout_url": signed_in.logout_url,
-        }
-    )
+    account = signed_in.account
+    rest = {"email": account.email, "return_to": signed_in.return_to, "logout_url": signed_in.logout_url}
+    if account.is_active and not signed_in.has_shown_factor:
+        await service_of(request, SecondFactors).require_none(account, **rest)
+    token = await service_of(request, Sessions).open(account, origin)
+    return json_response({"token": token, **rest})

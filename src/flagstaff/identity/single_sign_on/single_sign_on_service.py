@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import structlog
+
 from flagstaff.audit.changes import Actor
 from flagstaff.database.database import Database, Transaction
 from flagstaff.identity.accounts import accounts_store
@@ -26,6 +28,11 @@ from flagstaff.values.errors import Code, Error, not_found
 if TYPE_CHECKING:  # loaded only if the settings name a provider
     from flagstaff.identity.single_sign_on.oidc import ProviderClient
 
+log = structlog.get_logger(__name__)
+
+_ENDED = "This sign-in is unknown, has been completed or has expired, or was begun in another browser."
+_FEWER_GROUPS = "The roles stay as they are. Let the provider send only groups that are assigned to the application."
+
 
 @dataclass(frozen=True, slots=True)
 class Begun:
@@ -42,6 +49,8 @@ class SignedIn:
     account: Account
     return_to: str
     logout_url: str | None
+    has_shown_factor: bool
+    """Whether a second factor was shown at the provider, so that no other is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +109,24 @@ class SingleSignOn:
             sign_in = await identities_store.take_sign_in(transaction.connection, hash_token(state), self.now())
         client = self.clients.get(sign_in.provider) if sign_in else None
         if sign_in is None or client is None or not hmac.compare_digest(sign_in.binding_hash, hash_token(binding)):
-            raise Error(
-                Code.UNAUTHENTICATED,
-                "This sign-in is unknown, has been completed or has expired, or was begun in another browser. Sign "
-                "in "
-                "again.",
-            )
+            log.warning("sign_in_refused", provider=sign_in and sign_in.provider, reason=_ENDED)
+            raise Error(Code.UNAUTHENTICATED, f"{_ENDED} Sign in again.")
         answer = await client.redeem(code=code, verifier=sign_in.verifier, nonce=sign_in.nonce, issuer=issuer)
-        account = await self._open(client.provider, answer.person)
-        if account.is_active:
-            await apply_groups(self.database, client.provider, account, answer.person.groups, self.now())
+        provider, person = client.provider, answer.person
+        try:
+            account = await self._open(provider, person)
+        except Error as error:
+            if error.code in (Code.FORBIDDEN, Code.CONFLICT):
+                log.warning("sign_in_refused", provider=provider.key, reason=error.message)
+            raise
+        if not account.is_active:
+            log.warning("sign_in_refused", provider=provider.key, reason="The account is deactivated.")
+        elif person.groups is None:
+            log.warning("groups_left_out", provider=provider.key, account_id=str(account.id), advice=_FEWER_GROUPS)
+        else:
+            await apply_groups(self.database, provider, account, person.groups, self.now())
         logout_url = await client.end_session_url(answer.id_token, f"{self.public_url}/")
-        return SignedIn(account, sign_in.return_to, logout_url)
+        return SignedIn(account, sign_in.return_to, logout_url, person.has_shown_factor)
 
     async def purge(self, now: datetime | None = None) -> None:
         """Delete the sign-ins that have expired by `now`."""
@@ -129,7 +144,7 @@ class SingleSignOn:
             account = await accounts_store.find_account(connection, known.account_id) if known else None
         if known is not None and account is not None:
             self._require_domain(provider, account.email)
-            is_only_way = not self.allows_password_login(account.email)
+            is_only_way = self._is_only_way(person, account.email)
             if known.is_only_way != is_only_way:
                 async with self.database.transaction() as transaction:
                     await identities_store.set_only_way(transaction.connection, known, is_only_way=is_only_way)
@@ -139,15 +154,19 @@ class SingleSignOn:
         password_hash = await self.passwords.hash(secrets.token_urlsafe(32))
         async with self.database.transaction() as transaction:
             account = await self._create_or_take_over(transaction, provider, email, password_hash)
-            is_only_way = not self.allows_password_login(email)
+            is_only_way = self._is_only_way(person, email)
             identity = Identity(person.issuer, person.subject, account.id, self.now(), is_only_way)
             await identities_store.create_identity(transaction.connection, identity)
         return account
 
+    def _is_only_way(self, person: Person, email: str) -> bool:
+        """Return whether nothing but the provider opens an account, and a second factor was shown there."""
+        return person.has_shown_factor and not self.allows_password_login(email)
+
     def _admitted_email(self, provider: Provider, person: Person) -> str:
         """The address of a person who may have an account; raises Error FORBIDDEN."""
         if person.email is None:
-            raise Error(Code.FORBIDDEN, f"{provider.name} has not verified an email address of yours.")
+            raise Error(Code.FORBIDDEN, f"{provider.name} {person.email_problem}.")
         try:
             email = check_email(person.email)
         except ValueError:
