@@ -183,7 +183,7 @@ def quantile(share: float, samples: Sequence[Sample]) -> float | None:
             if bound == inf:
                 return lower
             start = (0.0 if bound > 0 else bound) if lower is None else lower
-            return start + (bound - start) * (wanted - below) / buckets[bound]
+            return min(bound, start + (bound - start) * (wanted - below) / buckets[bound])  # without the last rounding
         below += buckets[bound]
         lower = bound
     return lower

@@ -69,6 +69,10 @@ def test_a_histogram_with_one_endless_bucket_has_no_quantile() -> None:
     assert quantile(0.5, [Sample(WHOLE, 9.0, 3), Sample(INFINITE, 0.0, 3)]) is None
 
 
+def test_a_quantile_at_the_bound_of_a_bucket_is_not_above_it() -> None:
+    assert quantile(0.5, histogram([0.5] * 3 + [1.0] * 3)) == 0.5
+
+
 @given(st.lists(st.floats(0.001, 20), min_size=1, max_size=50), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
 def test_a_quantile_lies_in_the_bucket_of_the_observation_that_it_is(observed: list[float], share: float) -> None:
     found = quantile(share, histogram(observed))
