@@ -114,7 +114,14 @@ class Provider(_Program):
 
     async def ask(self, questions: Sequence[Question], name: str = "shop") -> list[Details]:
         """The answers to questions."""
-        return [Details(**each) for each in await self.carry_out({"ask": questions, "name": name})]
+        answers = await self.carry_out({"ask": questions, "name": name})
+        return [Details(*map(each.get, Details._fields)) for each in answers]
+
+    async def metadata(self, question: Question, name: str = "shop") -> Mapping[str, Any]:
+        """Return the flag metadata of an answer."""
+        ((answer),) = await self.carry_out({"ask": [question], "name": name})
+        found: Mapping[str, Any] = answer.get("metadata", {})
+        return found
 
     async def is_on(self, flag: str, default: bool = False, name: str = "shop") -> Details:
         """Return the value of a boolean flag for Ada."""

@@ -4,8 +4,9 @@ Flags are compiled separately, so that a change to one does not compile the othe
 snapshots of compiled flags.
 """
 
+import json
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from flagstaff.evaluation.bucketing import BUCKETS
@@ -15,7 +16,7 @@ from flagstaff.evaluation.fragments import EVALUATE, make_fragment
 from flagstaff.evaluation.history.layout import MAX_DECIDERS, RULE_BASE, Decider, LayoutFlag
 from flagstaff.evaluation.loops import Fragment
 from flagstaff.evaluation.outcomes import RULE_OUTCOMES, Outcome
-from flagstaff.evaluation.targets import Values
+from flagstaff.evaluation.targets import NO_CONTENTS, Contents
 from flagstaff.flags.flags import Fallthrough, Flag, Rule, RuleType
 from flagstaff.flags.prerequisites import Prerequisite
 
@@ -53,8 +54,7 @@ class CompiledFlag:
 
     `answers_by_bucket` is empty unless the flag is in a rollout; `prefix` is hashed before the identifier, which is the
     attribute `stickiness`. `weights` and `prerequisites` are empty for a flag that is not enabled. `answers_by_rule`
-    also has the fragments for prerequisites that do not hold, whose bytes precede those of the rules. `values` are the
-    variants' as JSON, by key.
+    also has the fragments for prerequisites that do not hold, whose bytes precede those of the rules.
     """
 
     layout: LayoutFlag
@@ -66,7 +66,7 @@ class CompiledFlag:
     stickiness: str
     weights: tuple[int, ...] = ()
     prerequisites: tuple[Prerequisite, ...] = ()
-    values: Values = field(default_factory=dict)
+    contents: Contents = NO_CONTENTS
 
 
 def compile_flag(targeted: TargetedFlag) -> CompiledFlag:
@@ -91,8 +91,8 @@ def compiling_flag(targeted: TargetedFlag) -> Generator[None, None, CompiledFlag
         has_bucket=any(rule.percentage < BUCKETS for rule in rules),
         variants=variants,
     )
-    values = {variant.key: variant.value for variant in flag.variants}
-    fragment = partial(make_fragment, EVALUATE.write, layout, values)
+    contents = _contents(flag)
+    fragment = partial(make_fragment, EVALUATE.write, layout, contents)
     answers: tuple[Fragment, ...] = ()
     if layout.default is Outcome.NOT_IN_ROLLOUT:
         inside, outside = fragment(Outcome.IN_ROLLOUT), fragment(Outcome.NOT_IN_ROLLOUT)
@@ -113,7 +113,7 @@ def compiling_flag(targeted: TargetedFlag) -> Generator[None, None, CompiledFlag
         stickiness=flag.stickiness,
         weights=tuple(variant.weight for variant in flag.variants) if flag.enabled else (),
         prerequisites=prerequisites,
-        values=values,
+        contents=contents,
     )
 
 
@@ -175,6 +175,14 @@ def _compile_rules(
         if not rule.conditions:
             decided[rule.rule_type, value] = rule.rollout_percentage
     return tuple(compiled)
+
+
+def _contents(flag: Flag) -> Contents:
+    details = (f',"owner":{json.dumps(flag.owner)}' if flag.owner else "") + (',"keep":true' if flag.keep else "")
+    if not flag.variants and not details:
+        return NO_CONTENTS
+    values = {variant.key: variant.value for variant in flag.variants}
+    return Contents(values, sum(variant.weight > 0 for variant in flag.variants) > 1, details)
 
 
 def _default(flag: Flag) -> Outcome:

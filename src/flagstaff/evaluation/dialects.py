@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 from flagstaff.evaluation.evaluator import NO_ATTRIBUTES, evaluate
 from flagstaff.evaluation.fragments import SEPARATOR, make_fragment
-from flagstaff.evaluation.history.layout import NO_BUCKET, NO_OUTCOME, Decision, LayoutFlag
+from flagstaff.evaluation.history.layout import NO_BUCKET, NO_OUTCOME, LayoutFlag
 from flagstaff.evaluation.loops import Answers, Fragment
 from flagstaff.evaluation.outcomes import Outcome
 from flagstaff.evaluation.snapshot import Dialect, EnvironmentSnapshot, Translation
+from flagstaff.evaluation.targets import NO_CONTENTS
 
 _DIGEST_BYTES = 16
 _WRITTEN_BYTES = 32  # of decisions, at most, that a tag has as they are: hashing takes ten times as long
@@ -43,11 +44,6 @@ def evaluate_in(
         return Rendered(body, translation.content_in_hex + recorded.hex(), recorded)
     tag = blake2b(translation.content + recorded, digest_size=_DIGEST_BYTES).hexdigest()
     return Rendered(body, tag, recorded)
-
-
-def write_alone(dialect: Dialect, snapshot: EnvironmentSnapshot, decision: Decision) -> bytes:
-    """The fragment of one flag that was decided alone."""
-    return dialect.write(decision, snapshot.values.get(decision.flag.key, {})).removesuffix(SEPARATOR)
 
 
 def translate(snapshot: EnvironmentSnapshot, dialect: Dialect) -> Generator[None, None, Translation]:
@@ -117,11 +113,11 @@ def _used_bytes(snapshot: EnvironmentSnapshot) -> Iterator[Iterable[int]]:
 
 
 def _tabulate(snapshot: EnvironmentSnapshot, dialect: Dialect, flag: LayoutFlag, used: Iterable[int]) -> _Table:
-    values = snapshot.values.get(flag.key, {})
+    contents = snapshot.contents.get(flag.key, NO_CONTENTS)
     outcomes = flag.outcomes_by_byte
     possible = {outcomes[byte] for byte in (NO_BUCKET, *used)} - {NO_OUTCOME}
     fragments: dict[int, Fragment] = {
-        each: make_fragment(dialect.write, flag, values, Outcome(each)) for each in sorted(possible)
+        each: make_fragment(dialect.write, flag, contents, Outcome(each)) for each in sorted(possible)
     }
     return _Table(outcomes, {**fragments, NO_OUTCOME: fragments[outcomes[NO_BUCKET]]})
 

@@ -9,23 +9,23 @@ import json
 from flagstaff.evaluation.fragments import SEPARATOR
 from flagstaff.evaluation.history.layout import Decision
 from flagstaff.evaluation.snapshot import Dialect
-from flagstaff.evaluation.targets import Values
+from flagstaff.evaluation.targets import Contents
 
 _NO_VARIANT = '{"name":"disabled","enabled":false,"feature_enabled":true}'
 
 
-def _write(decision: Decision, values: Values) -> bytes:
+def _write(decision: Decision, contents: Contents) -> bytes:
     if not decision.outcome.enabled:
         return b""
     # JSON escapes no character of a flag's key.
     start = f'{{"name":"{decision.flag.key}","enabled":true,"impressionData":false,"variant":'
-    return f"{start}{_variant(decision.variant, values)}}}".encode() + SEPARATOR
+    return f"{start}{_variant(decision.variant, contents)}}}".encode() + SEPARATOR
 
 
-def _variant(key: str | None, values: Values) -> str:
+def _variant(key: str | None, contents: Contents) -> str:
     if key is None:
         return _NO_VARIANT
-    kind, text = _payload(values[key])
+    kind, text = _payload(contents.values[key])
     payload = f'{{"type":"{kind}","value":{json.dumps(text, ensure_ascii=False)}}}'
     return f'{{"name":{json.dumps(key)},"enabled":true,"feature_enabled":true,"payload":{payload}}}'
 

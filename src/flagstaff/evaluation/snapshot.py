@@ -8,7 +8,7 @@ from uuid import UUID
 from flagstaff.evaluation.history.layout import Layout
 from flagstaff.evaluation.loops import Answers, Prefixes
 from flagstaff.evaluation.matches import RuleMatch
-from flagstaff.evaluation.targets import Buckets, Targeting, Values, Write
+from flagstaff.evaluation.targets import Buckets, Contents, Targeting, Write
 from flagstaff.metrics.metrics import Kind
 from flagstaff.projects.sdk_keys import KeyInForce
 
@@ -86,7 +86,8 @@ class EnvironmentSnapshot:
     byte, and `rollout_answers` those of the rollouts; with it, they are in `targeting`.
 
     `revision` tells its states apart, and rises with each change. `read_at` is the project's revision when the state
-    was read: no change up to that one is missing.
+    was read: no change up to that one is missing. `metadata` names the environment and the revision to OpenFeature's
+    SDKs, as a set of flags and its version.
     """
 
     project_id: UUID
@@ -107,7 +108,7 @@ class EnvironmentSnapshot:
     head: bytes  # of every response
     constant_tail: bytes  # the constant flags' fragments and the closing braces
     default_tail: bytes  # the fragments of flags with rules but no rollout if none matches, and constant_tail
-    values: Mapping[str, Values]  # of flags with variants, by key
+    contents: Mapping[str, Contents]  # of flags that have some, by key
     places: Mapping[str, int]  # of flags in the layout, by key: first the recorded ones, then the others
     single_flags: dict[str, SingleFlag] = field(default_factory=dict)  # those that were evaluated alone, by key
     known: dict[bytes, KnownAttributes] = field(default_factory=dict)  # by their JSON; requests repeat most of it
@@ -116,6 +117,11 @@ class EnvironmentSnapshot:
     translations: dict[Dialect, Translation] = field(default_factory=dict)  # those that were asked for
     sdk_keys: Mapping[bytes, KeyInForce] = field(default_factory=dict)  # the environment's own, by their hashes
     metrics: Mapping[str, Kind] = field(default_factory=dict)  # the project's, by key
+    metadata: str = field(init=False)  # members of a JSON object
+
+    def __post_init__(self) -> None:
+        made = f'"flagSetId":"{self.environment_id}","version":"{self.revision}"'
+        object.__setattr__(self, "metadata", made)
 
 
 def pieces_of(snapshot: EnvironmentSnapshot) -> Iterator[object]:

@@ -19,7 +19,7 @@ from flagstaff.evaluation.history.layout import NO_BUCKET, RULE_BASE, Layout
 from flagstaff.evaluation.loops import Answers
 from flagstaff.evaluation.matches import RuleMatch
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
-from flagstaff.evaluation.targets import Need, Targeting, VariedFlag
+from flagstaff.evaluation.targets import NO_CONTENTS, Need, Targeting, VariedFlag
 from flagstaff.flags.flags import RuleType
 from flagstaff.flags.prerequisites import Prerequisite, in_order
 from flagstaff.flags.targeting.segments import Segment
@@ -146,7 +146,12 @@ def assemble(
         by_email=look_ups[RuleType.USER_EMAIL],
         by_domain=look_ups[RuleType.EMAIL_DOMAIN],
         places=places,
-        values={each.layout.key: each.values for group in groups.in_order() for each in group if each.values},
+        contents={
+            each.layout.key: each.contents
+            for group in groups.in_order()
+            for each in group
+            if each.contents is not NO_CONTENTS
+        },
         **plain,
     )
 

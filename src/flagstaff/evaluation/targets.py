@@ -19,9 +19,24 @@ CURRENT_TIME = "current_time"
 RESERVED = BUILT_IN | {CURRENT_TIME}
 """The attributes that no custom attribute replaces."""
 
-Values = Mapping[str, str]
-"""The values of a flag's variants as JSON, by the variants' keys; empty for a flag without variants."""
-Write = Callable[[Decision, Values], bytes]
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What responses contain of a flag, besides decisions.
+
+    `values` are those of its variants as JSON, by the variants' keys; empty for a flag without variants. `is_divided`
+    says that several variants have a weight, so that users are divided among them. `details` are what servers may be
+    told about the flag, as members of a JSON object, each after a comma.
+    """
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    is_divided: bool = False
+    details: str = ""
+
+
+NO_CONTENTS = Contents()
+"""Those of a flag without variants or details."""
+Write = Callable[[Decision, Contents], bytes]
 """Writes a flag's part of a response, with a comma at its end; or nothing, if the response leaves the flag out."""
 
 

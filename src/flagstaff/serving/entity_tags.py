@@ -24,12 +24,14 @@ def has_answer(headers: Headers, tag: str) -> bool:
     return tag in given_tags(headers)
 
 
-async def send_tagged(body: bytes, tag: str, request_headers: Headers, send: Send, headers: Headers = ()) -> None:
-    """Send an answer with its tag, or a 304 to a client that has it."""
+async def send_tagged(
+    body: bytes, tag: str, request_headers: Headers, send: Send, headers: Headers = (), *, is_weak: bool = False
+) -> None:
+    """Send an answer with its tag, or a 304 to a client that has it. A weak tag leaves out some bytes of the answer."""
     if has_answer(request_headers, tag):
-        await send_unchanged(tag, send, headers)
+        await send_unchanged(tag, send, headers, is_weak=is_weak)
     else:
-        await send_json(body, send, [tag_header(tag), *headers])
+        await send_json(body, send, [tag_header(tag, is_weak=is_weak), *headers])
 
 
 async def send_chunks(chunks: Iterable[bytes], length: int, send: Send, headers: Headers = ()) -> None:
@@ -43,15 +45,16 @@ async def send_chunks(chunks: Iterable[bytes], length: int, send: Send, headers:
             await pause()
 
 
-async def send_unchanged(tag: str, send: Send, headers: Headers = ()) -> None:
+async def send_unchanged(tag: str, send: Send, headers: Headers = (), *, is_weak: bool = False) -> None:
     """Send a 304."""
-    await send({"type": "http.response.start", "status": 304, "headers": [tag_header(tag), *headers]})
+    own = tag_header(tag, is_weak=is_weak)
+    await send({"type": "http.response.start", "status": 304, "headers": [own, *headers]})
     await send({"type": "http.response.body", "body": b""})
 
 
-def tag_header(tag: str) -> tuple[bytes, bytes]:
+def tag_header(tag: str, *, is_weak: bool = False) -> tuple[bytes, bytes]:
     """The header with the tag of an answer."""
-    return (b"etag", b'"%b"' % tag.encode())
+    return (b"etag", (b'W/"%b"' if is_weak else b'"%b"') % tag.encode())
 
 
 async def send_json(body: bytes, send: Send, headers: Headers = ()) -> None:

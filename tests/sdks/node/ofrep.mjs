@@ -23,8 +23,9 @@ async function ask(questions, name) {
   };
   const answers = [];
   for (const [flag, type, fallback, context] of questions) {
-    const { value, variant, reason, errorCode } = await ways[type].call(client, flag, fallback, context);
-    answers.push({ value, variant: variant ?? null, reason: reason ?? null, error: errorCode ?? null });
+    const details = await ways[type].call(client, flag, fallback, context);
+    const { value, variant = null, reason = null, errorCode: error = null, flagMetadata: metadata } = details;
+    answers.push({ value, variant, reason, error, metadata });
   }
   return answers;
 }

@@ -28,7 +28,8 @@ def ask(questions: list[Any], name: str) -> Any:
         details = getattr(client, f"get_{kind}_details")(flag, default, given)
         error = details.error_code.value if details.error_code else None
         reason = details.reason.value if details.reason else None
-        answers.append({"value": details.value, "variant": details.variant, "reason": reason, "error": error})
+        answer = {"value": details.value, "variant": details.variant, "reason": reason, "error": error}
+        answers.append({**answer, "metadata": dict(details.flag_metadata)})
     return answers
 
 

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given, settings
 
 from flagstaff.evaluation.compiler import TargetedFlag
-from flagstaff.evaluation.dialects import evaluate_in, translate, write_alone
+from flagstaff.evaluation.dialects import evaluate_in, translate
 from flagstaff.evaluation.evaluator import evaluate
 from flagstaff.evaluation.frontend_dialect import FRONTEND
-from flagstaff.evaluation.ofrep_dialect import OFREP
+from flagstaff.evaluation.ofrep_dialect import OFREP, write_alone
 from flagstaff.evaluation.snapshot import Dialect, EnvironmentSnapshot, Translation
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.evaluation.subset import evaluate_flag, find_flag
 from flagstaff.flags.flags import Fallthrough, Flag, Rule
+from flagstaff.flags.prerequisites import Prerequisite
 from flagstaff.flags.targeting.conditions import Condition
 from flagstaff.flags.targeting.segments import Segment
 from flagstaff.flags.variants import Variant
@@ -52,9 +53,11 @@ def expected_reason(flag: Flag, reason: str) -> str:
     if reason.startswith("Matched "):
         return "TARGETING_MATCH"
     is_on = reason.startswith(("User in", "Flag enabled"))
+    if not is_on and any(each.value not in ("true", "false") for each in flag.variants):
+        return "DISABLED"
     if 0 < flag.rollout_percentage < 100 and reason.startswith("User "):
         return "SPLIT"
-    return "SPLIT" if is_on and len(flag.variants) > 1 else "STATIC"
+    return "SPLIT" if is_on and sum(each.weight > 0 for each in flag.variants) > 1 else "STATIC"
 
 
 @settings(max_examples=300)
@@ -107,7 +110,9 @@ def test_every_dialect_decides_as_evaluate_does(
             assert json.loads(toggle["variant"]["payload"]["value"]) == answers[key]["value"]
 
     for decision in snapshot.layout.decisions(recorded):
-        assert json.loads(write_alone(OFREP, snapshot, decision)) == given_flags[decision.flag.key]
+        alone = json.loads(write_alone(snapshot, decision, with_details=False))
+        assert alone.pop("metadata") == {"flagSetId": str(ENVIRONMENT.id), "version": "0"}
+        assert {**alone, "metadata": {}} == given_flags[decision.flag.key]
 
 
 @given(targeted_flags(), users, users, addresses, attributes, some_segments)
@@ -189,7 +194,24 @@ def test_a_flag_that_is_off_is_false_and_never_disabled() -> None:
 def test_a_flag_of_another_type_that_is_off_leaves_the_value_to_the_application(value: str) -> None:
     answer = off(variants=(Variant("a", 1, value),))
     assert "value" not in answer
-    assert (answer["reason"], answer["variant"]) == ("STATIC", "off")
+    assert (answer["reason"], answer["variant"]) == ("DISABLED", "off")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"fallthrough": Fallthrough.OFF},
+        {"rollout_percentage": 1, "stickiness": "user_id"},
+        {"prerequisites": (Prerequisite("missing"),)},
+    ],
+)
+def test_an_answer_without_a_value_is_disabled_whatever_turned_the_flag_off(values: dict[str, Any]) -> None:
+    for value, expected in (('"blue"', None), ("true", False)):
+        flag = make_flag(ENVIRONMENT, variants=(Variant("a", 1, value),), **values)
+        snapshot = compiled([(flag, [])])
+        (answer,) = json.loads(evaluate_in(translated(snapshot, OFREP), None, None).body)["flags"]
+        assert answer.get("value") is expected
+        assert (answer["reason"] == "DISABLED") == (expected is None)
 
 
 @pytest.mark.parametrize("value", ['"blue"', "7", "1.0", "1e3", "false", '{"a":[1,"ü"]}'])
@@ -222,6 +244,9 @@ def test_a_variant_is_text_of_a_type_in_the_frontend_api(value: str, payload: di
         ({"rollout_percentage": 100}, [], "STATIC"),
         ({"rollout_percentage": 50}, [], "SPLIT"),
         ({"variants": (Variant("a", 1, "1"), Variant("b", 1, "2"))}, [], "SPLIT"),
+        ({"variants": (Variant("a", 1, "1"), Variant("b", 0, "2"))}, [], "STATIC"),
+        ({"variants": (Variant("a", 0, "1"), Variant("b", 9, "2"))}, [], "STATIC"),
+        ({"variants": (Variant("a", 1, "1"), Variant("b", 0, "2")), "rollout_percentage": 99}, [], "SPLIT"),
         ({}, ["ada"], "TARGETING_MATCH"),
         ({"fallthrough": Fallthrough.OFF}, ["eve"], "STATIC"),
     ],

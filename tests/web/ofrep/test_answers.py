@@ -37,7 +37,49 @@ async def test_one_flag_is_answered(ada: Caller, environment: Json, ask: Ask) ->
     await ada.create_flag(environment, key="colour", variants=variants)
     answer = await ask({"targetingKey": "ada"}, flag="colour")
     assert answer.status_code == 200
-    assert answer.text == '{"key":"colour","value":{"shade":1.0},"variant":"blue","reason":"STATIC","metadata":{}}'
+    decided = '"key":"colour","value":{"shade":1.0},"variant":"blue","reason":"STATIC"'
+    version = answer.headers["flagstaff-revision"]
+    metadata = f'{{"flagSetId":"{environment["id"]}","version":"{version}"}}'
+    assert answer.text == f'{{{decided},"metadata":{metadata}}}'
+
+
+async def test_the_metadata_of_one_flag_changes_with_the_revision(ada: Caller, environment: Json, ask: Ask) -> None:
+    flag = await ada.create_flag(environment, key="checkout")
+    before = await ask(flag="checkout")
+    await ada.create_flag(environment, key="other")
+    changed = await ada.put(flag_path(flag), json={"name": "Checkout"})
+    after = await ask(flag="checkout")
+    assert before.json()["metadata"]["flagSetId"] == after.json()["metadata"]["flagSetId"] == environment["id"]
+    assert int(before.json()["metadata"]["version"]) < int(after.json()["metadata"]["version"])
+    assert after.json()["metadata"]["version"] == changed.headers["flagstaff-revision"]
+
+
+async def test_servers_are_told_the_owner_of_a_flag_and_whether_it_stays(
+    ada: Caller, keys: KeyMaker, environment: Json, client: Caller, ask: Ask
+) -> None:
+    await ada.create_flag(environment, key="cared-for", owner='Team "Pay" <pay@example.com>', keep=True)
+    await ada.create_flag(environment, key="plain", variants=[{"key": "blue", "weight": 1, "value": "#00f"}])
+    metadata = (await ask(flag="cared-for")).json()["metadata"]
+    assert (metadata.pop("owner"), metadata.pop("keep")) == ('Team "Pay" <pay@example.com>', True)
+    assert metadata == (await ask(flag="plain")).json()["metadata"]
+    assert metadata.keys() == {"flagSetId", "version"}
+    browser_key = await keys.create(environment, kind="browser")
+    for key in ("", "/cared-for"):
+        answer = await client.post(f"{PATH}{key}", json={}, headers={"x-api-key": browser_key})
+        assert answer.status_code == 200
+        assert "pay@example.com" not in answer.text
+
+
+async def test_a_changed_owner_is_told_and_changes_no_answer_about_all_flags(
+    ada: Caller, environment: Json, ask: Ask
+) -> None:
+    flag = await ada.create_flag(environment, key="checkout", owner="Team Pay")
+    tag = (await ask()).headers["etag"]
+    await ada.put(flag_path(flag), json={"owner": "Team Shop"})
+    assert (await ask(flag="checkout")).json()["metadata"]["owner"] == "Team Shop"
+    await ada.put(flag_path(flag), json={"owner": None})
+    assert "owner" not in (await ask(flag="checkout")).json()["metadata"]
+    assert (await ask(headers={"if-none-match": tag})).status_code == 304
 
 
 @pytest.mark.both_databases

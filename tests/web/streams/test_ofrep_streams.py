@@ -48,13 +48,41 @@ async def test_an_expired_token_is_refused(client: Caller, streamer: Streamer, s
 
 async def test_only_clients_that_ask_are_offered_a_stream(client: Caller, sdk_key: str) -> None:
     for query in ("", "?stream=", "?stream=ws", "?xstream=sse", "?stream=sse2"):
-        assert "eventStreams" not in (await ask(client, sdk_key, query)).json()
+        assert (await ask(client, sdk_key, query)).json().keys() == {"flags"}  # Kotlin's provider refuses other members
     answer = (await ask(client, sdk_key)).json()
     assert answer["flags"] == []
     (offer,) = answer["eventStreams"]
     assert offer["type"] == "sse"
     assert offer["inactivityDelaySec"] == 120
     assert list(offer["endpoint"]) == ["requestUri"]
+
+
+async def test_the_same_clients_are_told_the_environment_and_its_revision(
+    client: Caller, sdk_key: str, environment: Json, ada: Caller
+) -> None:
+    first = await ask(client, sdk_key)
+    assert first.json()["metadata"] == {
+        "flagSetId": environment["id"],
+        "version": first.headers["flagstaff-revision"],
+    }
+    await ada.create_flag(environment, key="checkout")
+    second = await ask(client, sdk_key)
+    assert int(second.json()["metadata"]["version"]) > int(first.json()["metadata"]["version"])
+
+
+async def test_a_change_of_what_the_user_does_not_get_keeps_the_tag(
+    client: Caller, sdk_key: str, environment: Json, ada: Caller
+) -> None:
+    flag = await ada.create_flag(environment, key="checkout")
+    first = await ask(client, sdk_key)
+    tag = first.headers["etag"]
+    assert tag.startswith('W/"')  # the revision in the answer may change
+    await ada.put(flag_path(flag), json={"description": "Only for people"})
+    unchanged = await ask(client, sdk_key, if_none_match=tag)
+    assert (unchanged.status_code, unchanged.headers["etag"]) == (304, tag)
+    assert int(unchanged.headers["flagstaff-revision"]) > int(first.headers["flagstaff-revision"])
+    await ada.post(f"{flag_path(flag)}/toggle")
+    assert (await ask(client, sdk_key, if_none_match=tag)).status_code == 200
 
 
 @pytest.mark.both_databases

@@ -5,6 +5,7 @@ from enum import StrEnum
 from flagstaff.evaluation.history.records import RecordedEvaluation
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.evaluation.subset import evaluate_flag, find_flag
+from flagstaff.evaluation.targets import NO_CONTENTS
 
 Answer = tuple[bool, str | None, str | None]
 """A result of a flag: True if it is on, and the key and the value of the variant."""
@@ -48,7 +49,7 @@ class _Version:
         flag = find_flag(snapshot, key)
         assert flag is not None
         self._snapshot, self._flag = snapshot, flag
-        self._values = snapshot.values.get(key, {})
+        self._values = snapshot.contents.get(key, NO_CONTENTS).values
 
     def answer(self, evaluation: RecordedEvaluation) -> Answer:
         """The result of an evaluation of the same user."""

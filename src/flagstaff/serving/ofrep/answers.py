@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from starlette.types import Scope
 
-from flagstaff.evaluation.dialects import Rendered, write_alone
-from flagstaff.evaluation.ofrep_dialect import OFREP
+from flagstaff.evaluation.dialects import Rendered
+from flagstaff.evaluation.ofrep_dialect import OFREP, write_alone
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, Translation
+from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.serving.access import KeyAccess, not_valid, open_access
 from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.entity_tags import Header, Headers, has_answer
@@ -60,10 +61,14 @@ class Ofrep:
         """The answer about all flags; raises Error INVALID."""
         return self._answer_in(await self._translations.find(environment, OFREP), environment, body)
 
-    def answer_one(self, environment: EnvironmentSnapshot, body: bytes, flag_key: str) -> bytes:
-        """The body of a 200 about one flag; raises Error INVALID, NOT_FOUND (the flag)."""
+    def answer_one(self, access: Access, environment: EnvironmentSnapshot, body: bytes, flag_key: str) -> bytes:
+        """The body of a 200 about one flag; raises Error INVALID, NOT_FOUND (the flag).
+
+        Its owner, who may be a person, is only for servers, because anyone can read a browser's key.
+        """
         context = self._evaluations.context(environment, read_request(body), IDENTIFIERS)
-        return write_alone(OFREP, environment, self._evaluations.one_flag(environment, context, flag_key))
+        decision = self._evaluations.one_flag(environment, context, flag_key)
+        return write_alone(environment, decision, with_details=access.kind is KeyKind.SERVER)
 
     def can_answer_at_once(self, access: Access) -> bool:
         """Return whether an answer about all flags has nothing to wait for."""

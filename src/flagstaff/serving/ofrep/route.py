@@ -2,6 +2,7 @@
 
 from starlette.types import Receive, Scope, Send
 
+from flagstaff.evaluation.ofrep_dialect import flag_set_member
 from flagstaff.http.bodies import read_body
 from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.revisions import revision_header
@@ -31,12 +32,14 @@ class OfrepRoute:
             return
         access, environment = await self._ofrep.open(scope)
         if path != PATH:
-            answer = self._ofrep.answer_one(environment, body, path.removeprefix(f"{PATH}/"))
+            answer = self._ofrep.answer_one(access, environment, body, path.removeprefix(f"{PATH}/"))
             await send_json(answer, send, [revision_header(environment.revision)])
             return
         whole = await self._ofrep.answer_all(environment, body)
         body, tag = whole.body, whole.tag
-        if wants_stream(scope["query_string"]):  # others do not know the member, and some refuse it
+        if asks := wants_stream(scope["query_string"]):  # others do not know these members, and some refuse them
             offered = offer(self._stream_tokens, access)
-            body, tag = body[:-1] + offered.member + body[-1:], tag + offered.tag
-        await send_tagged(body, tag, scope["headers"], send, [revision_header(environment.revision)])
+            body = body[:-1] + offered.member + flag_set_member(environment) + body[-1:]
+            tag += offered.tag
+        # The tag ignores the revision, so that a change of what this user does not get costs a 304.
+        await send_tagged(body, tag, scope["headers"], send, [revision_header(environment.revision)], is_weak=asks)

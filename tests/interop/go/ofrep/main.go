@@ -14,10 +14,11 @@ import (
 )
 
 type answer struct {
-	Value   any     `json:"value"`
-	Variant string  `json:"variant"`
-	Reason  string  `json:"reason"`
-	Error   *string `json:"error"`
+	Value    any            `json:"value"`
+	Variant  string         `json:"variant"`
+	Reason   string         `json:"reason"`
+	Error    *string        `json:"error"`
+	Metadata map[string]any `json:"metadata"`
 }
 
 func main() {
@@ -72,7 +73,7 @@ func contextOf(text json.RawMessage) openfeature.EvaluationContext {
 }
 
 func describe(value any, details openfeature.EvaluationDetails) answer {
-	found := answer{Value: value, Variant: details.Variant, Reason: string(details.Reason)}
+	found := answer{Value: value, Variant: details.Variant, Reason: string(details.Reason), Metadata: details.FlagMetadata}
 	if code := string(details.ErrorCode); code != "" {
 		found.Error = &code
 	}

@@ -67,6 +67,7 @@ record Ofrep(String url) implements Commands {
         answer.put("variant", found.getVariant());
         answer.put("reason", found.getReason());
         answer.put("error", found.getErrorCode() == null ? null : found.getErrorCode().name());
+        answer.put("metadata", found.getFlagMetadata().asUnmodifiableMap());
         return answer;
     }
 }
