@@ -21,7 +21,7 @@ from flagstaff.metrics.request_metrics import KEPT
 from flagstaff.projects import environments_store
 from flagstaff.projects.access import FlagPath, open_environment, open_flag
 from flagstaff.projects.permissions import Permission
-from flagstaff.serving.applications import Connection, FlagCounts, Report
+from flagstaff.serving.applications import Client, Connection, FlagCounts, Report
 from flagstaff.values.errors import invalid_field
 from flagstaff.values.keys import is_flag_key
 
@@ -119,6 +119,11 @@ class ApplicationReports:
         if dropped:
             log.warning("reported_counts_dropped", counts=dropped, most=self.bound.most)
         return dropped
+
+    async def is_stored(self, environment_id: UUID, client: Client) -> bool:
+        """Return whether an instance was heard of in the last day. For the server itself: nothing checks who asks."""
+        async with self.database.read_history() as connection:
+            return await connections.has_connection(connection, environment_id, client)
 
     async def list_connections(self, actor: Actor, project_id: UUID, environment_id: UUID) -> Connected:
         """List the instances with the revision that each has; raises Error NOT_FOUND, FORBIDDEN."""

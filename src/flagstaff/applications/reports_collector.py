@@ -48,15 +48,20 @@ class Applications:
     """Collects reports of applications until they are written, and knows the instances that were heard of lately."""
 
     def __init__(
-        self, write: Callable[[Noted], Awaitable[int]], supervisor: Supervisor, now: Callable[[], datetime]
+        self,
+        write: Callable[[Noted], Awaitable[int]],
+        is_stored: Callable[[UUID, Client], Awaitable[bool]],
+        supervisor: Supervisor,
+        now: Callable[[], datetime],
     ) -> None:
         """`write` stores what was collected, and returns how many counts it dropped because there were too many.
 
-        It gets the reports again if it raised an Error, which may pass.
+        It gets the reports again if it raised an Error, which may pass. `is_stored` tells whether an instance is.
         """
         self.dropped = 0
         """The number of reported counts that were not stored: there were too many, or the store did not accept them."""
         self._write = write
+        self._is_stored = is_stored
         self._supervisor = supervisor
         self._now = now
         self._known: defaultdict[UUID, OrderedDict[tuple[str, str], Connection]] = defaultdict(OrderedDict)
@@ -104,6 +109,16 @@ class Applications:
         key = claimed(flag_key, KEY_MAX_LENGTH)
         if exists or self._is_listed(environment_id, key):
             self._asked[environment_id, key] += 1
+
+    async def is_new(self, environment_id: UUID, client: Client) -> bool:
+        """Return whether nobody has heard of an instance before; never true of one that cannot be remembered."""
+        known = self._known[environment_id]
+        if (client.application, client.identity) in known or len(known) >= CONNECTIONS_MAX:
+            return False
+        try:
+            return not await self._is_stored(environment_id, client)
+        except Error:
+            return False
 
     def record_poll(self, environment_id: UUID, client: Client, revision: int) -> None:
         """Note that an instance asked for its flags and has this revision now."""

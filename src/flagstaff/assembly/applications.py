@@ -57,7 +57,7 @@ def build_applications(foundation: Foundation, limits: Limits) -> LocalApplicati
     async def store(noted: Noted) -> int:
         return await reports.store(noted.connections, noted.reports, noted.asked)
 
-    collector = Applications(store, supervisor, foundation.now)
+    collector = Applications(store, reports.is_stored, supervisor, foundation.now)
     callers, counts = Callers(database, foundation.now), CallerCounts(limits.client)
     foundation.services += [reports, callers, counts]
     collector.export_metrics(foundation.metrics)

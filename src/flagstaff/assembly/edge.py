@@ -44,6 +44,7 @@ from flagstaff.serving.translations import Translations
 from flagstaff.serving.unleash.client import PREFIX as UNLEASH_PREFIX
 from flagstaff.serving.unleash.client import ClientRoute
 from flagstaff.serving.unleash.frontend import FrontendRoute
+from flagstaff.serving.unleash.stream_clients import StreamClients
 from flagstaff.serving.unleash.streaming import DELTA, STREAMING, StreamingRoute
 
 
@@ -89,7 +90,9 @@ class Edge:
         callers = applications.caller_counts
         key_access = KeyAccess(sdk_keys.find, limits, callers)
         ofrep = Ofrep(sdk_keys, key_access, evaluations, translations, read_your_writes)
-        streaming = StreamingRoute(key_access, applications.local_flags, served.streams, applications.collector)
+        streaming = StreamingRoute(
+            key_access, applications.local_flags, served.streams, StreamClients(limits), applications.collector
+        )
         stream_tokens = StreamTokens(foundation.secret_key, foundation.now)
         events_route = EventsRoute(sdk_keys, limits, events, callers)
         protocols: Protocols = {  # longer ones come first
@@ -99,7 +102,12 @@ class Edge:
             "/unleash/api/frontend": FrontendRoute(key_access, evaluations, translations),
             STREAMING: streaming,
             DELTA: streaming,
-            UNLEASH_PREFIX: ClientRoute(key_access, applications.local_flags, applications.collector),
+            UNLEASH_PREFIX: ClientRoute(
+                key_access,
+                applications.local_flags,
+                applications.collector,
+                moves_to_stream=settings.unleash_fetch_mode == "streaming",
+            ),
         }
         request_ids, cross_origin, metrics = RequestIds(), CrossOrigin(settings.cors_origins), foundation.metrics
         refuses = settings.when_cut_off == "refuse"

@@ -11,7 +11,11 @@ from flagstaff.settings import RateLimit
 
 # The number of addresses that the limits remember; when all are full, they take about 80 MB.
 _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
-_SDK_KEYS = 20_000
+_SDK_KEYS, _CLIENTS = 20_000, 20_000
+# Unleash's clients open a stream again a few times in a minute if something cuts it off. Some would do so hundreds of
+# times in a second. Those that say no id of their connection are limited by key and address.
+_STREAMS = RateLimit(20, 60)
+_UNNAMED_STREAMS = RateLimit(1_000, 60)
 _TASK = "shared-limits"
 
 
@@ -43,6 +47,8 @@ def build_limits(foundation: Foundation) -> LimitsOfRequests:
         events=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),  # its own, so that events use up no evaluations
         browser=_window(settings.browser_rate_limit, _EVALUATE_KEYS),
         report=_window(settings.report_rate_limit, _SDK_KEYS),
+        streams=_window(_STREAMS, _CLIENTS),
+        unnamed_streams=_window(_UNNAMED_STREAMS, _CLIENTS),
         register=_network_windows(settings.register_rate_limit),
         login=_network_windows(settings.login_rate_limit),
         login_failures=_window(settings.login_failure_rate_limit, _ACCOUNT_KEYS),

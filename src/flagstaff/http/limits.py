@@ -52,6 +52,8 @@ class Limits:
     events: SlidingWindow | None
     browser: SlidingWindow | None
     report: SlidingWindow | None
+    streams: SlidingWindow | None
+    unnamed_streams: SlidingWindow | None
     register: NetworkWindows | None
     login: NetworkWindows | None
     login_failures: SlidingWindow | None

@@ -17,7 +17,7 @@ from flagstaff.values.errors import Error
 
 _HEADERS = (
     (b"content-type", b"text/event-stream"),
-    (b"cache-control", b"no-store"),
+    (b"cache-control", b"no-store, no-transform"),  # some proxies collect events to compress them
     (b"x-accel-buffering", b"no"),  # nginx would collect events until it has some kilobytes of them
 )
 # When the server stops, its clients connect again over this time instead of all at once.

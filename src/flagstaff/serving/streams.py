@@ -22,7 +22,7 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.serving.applications import Client
 from flagstaff.serving.callers import Caller
 from flagstaff.telemetry.metrics import Metrics
-from flagstaff.values.errors import Error, unavailable
+from flagstaff.values.errors import Code, Error, unavailable
 
 log = structlog.get_logger(__name__)
 
@@ -32,6 +32,7 @@ RETRY_SECONDS = 1.0
 STREAMS_MAX = 5_000
 UNREAD_MAX_BYTES = 64 * 1024  # what a client may leave unread before another event closes its connection
 EVENT_MAX_BYTES = 256 * 1024  # of what is told of a change
+_REFUSED_SECONDS = 5
 _COMMENT = b":\n\n"
 _LAST_CHUNK = b"0\r\n\r\n"
 
@@ -65,9 +66,9 @@ class Stream:
 
     It ends when the SDK key `key_id` is revoked, unless it was opened by something else, and at `expires_at`, unless
     that is None. `client` is the application that reads it, if it says which it is, and `caller` is who asked for it,
-    unless that was a person. `unread_max_bytes` may be left
-    unread when another event is sent. While the first event `is_beginning`, others are left out, and `has_missed` tells
-    that there was one.
+    unless that was a person. `unread_max_bytes` may be left unread when another event is sent. While the first event
+    `is_beginning`, others are left out, and `has_missed` tells that there was one. `sent` is the revision of the last
+    event that was written.
     """
 
     transport: Transport
@@ -78,6 +79,7 @@ class Stream:
     unread_max_bytes: int = UNREAD_MAX_BYTES
     is_beginning: bool = False
     has_missed: bool = False
+    sent: int = 0
 
     def send_first(self, event: bytes) -> None:
         """Send a short first event at once."""
@@ -175,11 +177,15 @@ class Streams:
             raise unavailable("The server is stopping. Connect again.")
 
     def require_room(self, key_id: UUID | None) -> None:
-        """Raise Error UNAVAILABLE if no stream can be opened now: while the process stops, or if too many are open."""
+        """Raise Error UNAVAILABLE while the process stops, and LIMITED if too many streams are open.
+
+        Some clients poll after a 429, and after other statuses only when they have tried again several times.
+        """
         self.require_open()
         if len(self._open) >= self._most or (key_id is not None and self._of_key[key_id] >= max(1, self._most // 2)):
             self.refused += 1
-            raise unavailable("Too many streams are open. Poll for the flags instead, or try again later.")
+            message = "Too many streams are open. Poll for the flags instead, or try again later."
+            raise Error(Code.LIMITED, message, retry_after_seconds=_REFUSED_SECONDS)
 
     def is_ahead(self, topic: Topic, revision: int) -> bool:
         """Return whether a topic's streams have been told of a later revision, which a new stream would miss."""
@@ -208,6 +214,7 @@ class Streams:
             self._open[stream] += 1
             if self._open[stream] == 1 and stream.key_id is not None:
                 self._of_key[stream.key_id] += 1
+        stream.sent = revision
         if stream.client is not None:
             self._record_told(topic.environment_id, stream.client, revision)
         if environment.revision > revision:
@@ -291,7 +298,7 @@ class Streams:
             await in_pieces(self._end(streams))
             return True
         if event is not None:
-            await in_pieces(self._write(streams, event))
+            await in_pieces(self._write(streams, event, environment.revision))
         await in_pieces(self._record_streams(streams, topic, environment.revision))
         return True
 
@@ -304,7 +311,7 @@ class Streams:
     def _all(self) -> set[Stream]:
         return set(self._open)
 
-    def _write(self, streams: Iterable[Stream], event: bytes) -> Generator[None, None, None]:
+    def _write(self, streams: Iterable[Stream], event: bytes, revision: int = 0) -> Generator[None, None, None]:
         data = chunk(event)
         for stream in streams:
             transport = stream.transport
@@ -315,6 +322,7 @@ class Streams:
                 transport.abort()
             elif not transport.is_closing():
                 transport.write(data)
+                stream.sent = max(stream.sent, revision)
             yield
 
     def _record_streams(self, streams: Iterable[Stream], topic: Topic, revision: int) -> Generator[None, None, None]:

@@ -14,6 +14,7 @@ from flagstaff.settings.providers import Provider, parse_providers
 from flagstaff.settings.valkey import parse_valkey_url
 from flagstaff.settings.values import (
     CommonPasswords,
+    FetchMode,
     HistoryAttributes,
     IPNetwork,
     LogFormat,
@@ -182,6 +183,15 @@ class Settings:
             values.parse_rate_limit,
             "1200/minute",
             "Reports of applications that evaluate flags themselves allowed with one SDK key.",
+        )
+    )
+    unleash_fetch_mode: FetchMode = field(
+        metadata=_read_by(
+            values.choice_parser(FetchMode),
+            "polling",
+            "How Unleash's SDK for Node.js learns of changes unless its options say so. polling: as it does by default; "
+            "streaming: the server tells each client once to follow the stream, with the header fetch-mode. Choose it "
+            "only if every proxy in between lets streams through.",
         )
     )
     register_rate_limit: RateLimit | None = field(

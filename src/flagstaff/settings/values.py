@@ -22,6 +22,7 @@ Registration = Literal["open", "closed"]
 CommonPasswords = Literal["auto", "accept", "refuse"]
 HistoryAttributes = Literal["all", "used", "none"]
 WhenCutOff = Literal["serve", "refuse"]
+FetchMode = Literal["polling", "streaming"]
 
 MAX_WORKERS = 128
 

@@ -33,6 +33,12 @@ class Store:
         self.written.append(noted)
         return 0
 
+    async def is_stored(self, environment_id: UUID, instance: Client) -> bool:
+        if self.is_away:
+            raise unavailable()
+        noted = [each for write in self.written for each in write.connections]
+        return any((each.environment_id, each.client) == (environment_id, instance) for each in noted)
+
 
 @pytest.fixture
 def clock() -> Clock:
@@ -46,7 +52,7 @@ def store() -> Store:
 
 @pytest.fixture
 def applications(store: Store, clock: Callable[[], object]) -> Applications:
-    return Applications(store.write, Supervisor(), clock)  # type: ignore[arg-type]
+    return Applications(store.write, store.is_stored, Supervisor(), clock)  # type: ignore[arg-type]
 
 
 def client(number: int = 1) -> Client:

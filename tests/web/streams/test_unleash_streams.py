@@ -2,6 +2,7 @@
 
 from random import Random
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -11,6 +12,7 @@ from tests.support.api import Caller, Json, environment_path, flag_path
 from tests.support.clock import Clock
 from tests.support.event_streams import EventStream
 from tests.support.sdk_keys import KeyMaker
+from tests.support.snapshots import until
 from tests.web.streams.conftest import Streamer
 
 STREAMING, DELTA = "/unleash/api/client/streaming", "/unleash/api/client/delta"
@@ -23,9 +25,9 @@ async def get(streamer: Streamer, path: str, sdk_key: str | None, **headers: str
     return await streamer.client.get(path, headers={**given, **headers})
 
 
-async def open_stream(streamer: Streamer, sdk_key: str) -> tuple[EventStream, Any]:
+async def open_stream(streamer: Streamer, sdk_key: str, **headers: str) -> tuple[EventStream, Any]:
     """Open a stream; return it with its first event."""
-    stream = await streamer.open(STREAMING, authorization=sdk_key, **NAMES)
+    stream = await streamer.open(STREAMING, authorization=sdk_key, **{**NAMES, **headers})
     first = await stream.next()
     assert first["event"] == "unleash-connected"
     (hydration,) = first["data"]["events"]
@@ -57,6 +59,60 @@ async def test_a_browser_key_is_refused(streamer: Streamer, environment: Json, k
 async def test_they_are_asked_by_get_only(streamer: Streamer, sdk_key: str, path: str) -> None:
     answer = await streamer.client.post(path, headers={"authorization": sdk_key})
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET")
+
+
+async def test_a_client_that_opens_its_stream_again_and_again_is_refused_for_a_while(
+    streamer: Streamer, environment: Json, keys: KeyMaker, sdk_key: str
+) -> None:
+    async def status(**headers: str) -> int:
+        given = {name.replace("_", "-"): value for name, value in {**NAMES, **headers}.items()}
+        async with streamer.client.stream("GET", STREAMING, headers={"authorization": sdk_key, **given}) as answer:
+            return answer.status_code
+
+    assert [await status() for _ in range(21)] == [200] * 20 + [429]
+    refused = await get(streamer, STREAMING, sdk_key, **{name.replace("_", "-"): each for name, each in NAMES.items()})
+    assert (refused.json()["name"], int(refused.headers["retry-after"]) > 0) == ("RateLimitError", True)
+    assert await status(unleash_connection_id="pod-2") == 200
+    sdk_key = await keys.create(environment)
+    assert await status() == 200
+
+
+async def test_clients_that_do_not_name_their_connections_are_limited_by_key_and_address(
+    streamer: Streamer, flagstaff: Flagstaff, ada: Caller, project: Json, sdk_key: str
+) -> None:
+    limit = flagstaff.limits.requests.unnamed_streams
+    (key,) = (await ada.get(f"/api/projects/{project['id']}/sdk-keys")).json()
+    assert limit is not None
+    assert not any(limit.hit((UUID(key["id"]), "127.0.0.1")) for _ in range(999))
+    await streamer.open(STREAMING, authorization=sdk_key)
+    assert (await get(streamer, STREAMING, sdk_key)).status_code == 429
+    await open_stream(streamer, sdk_key)
+
+
+async def test_a_client_that_has_missed_the_last_event_gets_a_stream_that_ends_with_its_first(
+    ada: Caller, streamer: Streamer, flagstaff: Flagstaff, environment: Json, sdk_key: str
+) -> None:
+    """It is behind a proxy that passes nothing on before the end of a response."""
+    flag = await ada.create_flag(environment)
+
+    async def hear(**headers: str) -> tuple[EventStream, str]:
+        await until(lambda: not len(flagstaff.serving.streams))
+        stream, hydration = await open_stream(streamer, sdk_key, **headers)
+        return stream, str(hydration["eventId"])
+
+    silent, first = await hear()
+    await ada.post(f"{flag_path(flag)}/toggle")
+    await silent.next()
+    await silent.response.aclose()
+    for heard in ({}, {"last_event_id": first}, {"last_event_id": "x"}):
+        short, second = await hear(**heard)
+        assert await short.is_over() is True
+    odd, third = await hear(last_event_id="9" * 5_000)
+    await odd.response.aclose()
+    stream, fourth = await hear(last_event_id=second)
+    assert second == third == fourth
+    await ada.post(f"{flag_path(flag)}/toggle")
+    assert int((await stream.next())["id"]) > int(fourth)
 
 
 async def test_a_stream_begins_with_all_features(

@@ -1,5 +1,6 @@
 """GET /unleash/api/client/features."""
 
+from collections import OrderedDict, defaultdict
 from datetime import timedelta
 from typing import Any
 
@@ -10,9 +11,11 @@ from tests.support.api import Caller, Json, environment_path, flag_path
 from tests.support.clock import Clock
 from tests.support.local_sdk import Engine
 from tests.support.sdk_keys import KeyMaker
-from tests.web.unleash.conftest import CLIENT, Ask
+from tests.web.unleash.conftest import CLIENT, HEADERS, Ask
 
 PATH = f"{CLIENT}/features"
+NODE = "unleash-node-sdk:6.12.1"
+STREAMING = {"FLAGSTAFF_UNLEASH_FETCH_MODE": "streaming"}
 
 
 async def test_a_wrong_key_is_refused_in_the_form_that_clients_read(client: Caller, environment: Json) -> None:
@@ -150,6 +153,45 @@ async def test_what_a_client_holds_is_noted(
     assert (client.sdk, client.interval_seconds) == ("unleash-client-python:6.9.1", 15.0)
     assert later.interval_seconds is None
     assert revision == same_revision == int(tag.strip('"').rpartition(":")[2])
+
+
+async def test_no_client_is_moved_to_the_stream(fetch: Ask) -> None:
+    for sdk in (HEADERS["unleash-sdk"], NODE):
+        answer = await fetch(unleash_sdk=sdk)
+        assert "fetch-mode" not in answer.headers
+        assert answer.headers["etag"]
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("environ", [STREAMING])
+async def test_with_the_setting_each_client_is_moved_once_by_an_answer_without_a_tag(
+    fetch: Ask, flagstaff: Flagstaff, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for connection in ("one", "two"):
+        answers = [await fetch(unleash_sdk=NODE, unleash_connection_id=connection) for _ in range(3)]
+        assert [each.headers.get("fetch-mode") for each in answers] == ["streaming", None, None]
+        assert ["etag" in each.headers for each in answers] == [False, True, True]
+        assert len({each.content for each in answers}) == 1
+    collector = flagstaff.applications.collector
+    await collector.write()
+    monkeypatch.setattr(collector, "_known", defaultdict(OrderedDict))  # as in another process
+    assert "fetch-mode" not in (await fetch(unleash_sdk=NODE, unleash_connection_id="one")).headers
+    assert "fetch-mode" in (await fetch(unleash_sdk=NODE, unleash_connection_id="three")).headers
+
+
+@pytest.mark.parametrize("environ", [STREAMING])
+async def test_with_the_setting_clients_that_cannot_be_moved_are_not(
+    fetch: Ask, flagstaff: Flagstaff, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unmoved = [
+        await fetch(),  # of another language
+        await fetch(unleash_sdk=NODE, unleash_connection_id=""),
+        await fetch(unleash_sdk=NODE, unleash_connection_id="", unleash_instanceid=""),
+    ]
+    monkeypatch.setattr("flagstaff.applications.reports_collector.CONNECTIONS_MAX", 2)
+    unmoved.append(await fetch(unleash_sdk=NODE, unleash_connection_id="one too many"))
+    assert ["fetch-mode" in each.headers for each in unmoved] == [False] * 4
+    assert all("etag" in each.headers for each in unmoved)
 
 
 async def test_the_current_state_is_served_while_the_database_is_away(

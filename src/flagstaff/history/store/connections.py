@@ -47,6 +47,13 @@ async def list_connections(
     return [_from_row(row) for row in await connection.execute(query)]
 
 
+async def has_connection(connection: AsyncConnection, environment_id: UUID, client: Client) -> bool:
+    """Return whether an instance is stored."""
+    of_client = (environment_id, client.application, client.identity)
+    query = sa.select(sa.exists().where(*(column == value for column, value in zip(_key, of_client, strict=True))))
+    return bool(await connection.scalar(query))
+
+
 async def delete_connections_before(connection: AsyncConnection, before: datetime) -> None:
     """Delete the instances that were last heard of before a moment."""
     await connection.execute(tables.connections.delete().where(_columns.seen_at < before))

@@ -20,7 +20,7 @@ from flagstaff.http.nesting import require_shallow
 from flagstaff.http.operations import CONTEXT_BODY, Endpoint
 from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.serving.access import SERVER_ONLY, KeyAccess
-from flagstaff.serving.applications import Report
+from flagstaff.serving.applications import Client, Report
 from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.context import UNREADABLE
 from flagstaff.serving.entity_tags import has_answer, send_chunks, send_json, send_unchanged, tag_header
@@ -43,8 +43,11 @@ ENDPOINT = Endpoint(
 _MAX_QUERY_FIELDS = 100
 _MAX_TOKENS = 100
 _COUNTS_PER_REPORT = 500  # a larger report counts as several
-# The second moves Unleash's client for Node from asking every 15 seconds to the stream.
-_HEADERS = ((b"cache-control", b"no-cache"), (b"fetch-mode", b"streaming"))
+_HEADERS = ((b"cache-control", b"no-cache"),)
+# Unleash's SDK for Node.js then leaves the answer unread and opens the stream. If that is refused, it asks again with
+# the tag that it has, so this answer has none. Other SDKs ignore it, and may need the tag.
+_MOVE_TO_STREAM = (b"fetch-mode", b"streaming")
+_NODE = "unleash-node-sdk:"
 _TYPES = {KeyKind.SERVER: "client", KeyKind.BROWSER: "frontend"}
 _encode = msgspec.json.Encoder().encode
 
@@ -65,10 +68,14 @@ class _Operation(NamedTuple):
 class ClientRoute:
     """Answers everything below `/unleash/` that has no route of its own."""
 
-    def __init__(self, key_access: KeyAccess, local_flags: LocalFlagsCache, applications: Applications) -> None:
+    def __init__(
+        self, key_access: KeyAccess, local_flags: LocalFlagsCache, applications: Applications, *, moves_to_stream: bool
+    ) -> None:
+        """`moves_to_stream` says whether to move clients that poll, and that can be moved, to the stream."""
         self._key_access = key_access
         self._local_flags = local_flags
         self._applications = applications
+        self._moves_to_stream = moves_to_stream
         self._operations = {
             _FEATURES: _Operation("GET", self._features),
             _REGISTER: _Operation("POST", self._register),
@@ -96,12 +103,18 @@ class ClientRoute:
         if payload is None:
             payload = await in_pieces(local.composing(prefix))
         client = reports.client_in(scope["headers"])
+        is_moved = self._moves_to_stream and await self._can_be_moved(environment, client)
         self._applications.record_poll(environment.environment_id, client, local.revision)
         if has_answer(scope["headers"], payload.tag):
             await send_unchanged(payload.tag, send, _HEADERS)
             return
-        document = payload.document
-        await send_chunks(document.chunks(), document.length, send, [tag_header(payload.tag), *_HEADERS])
+        document, header = payload.document, _MOVE_TO_STREAM if is_moved else tag_header(payload.tag)
+        await send_chunks(document.chunks(), document.length, send, [header, *_HEADERS])
+
+    async def _can_be_moved(self, environment: EnvironmentSnapshot, client: Client) -> bool:
+        """Return whether a client can be moved to the stream: at its first request, as a proxy may refuse the stream."""
+        is_able = client.connection and client.sdk.startswith(_NODE)
+        return bool(is_able) and await self._applications.is_new(environment.environment_id, client)
 
     async def _register(self, scope: Scope, body: bytes, send: Send) -> None:
         await self._open(scope)

@@ -25,6 +25,7 @@ from flagstaff.serving.event_stream import event, event_frame, serve_stream
 from flagstaff.serving.streams import EVENT_MAX_BYTES, Reconnect, Stream, Streams, Topic
 from flagstaff.serving.unleash.errors import credential_in
 from flagstaff.serving.unleash.reports import client_in
+from flagstaff.serving.unleash.stream_clients import StreamClients
 
 STREAMING = "/unleash/api/client/streaming"
 DELTA = "/unleash/api/client/delta"
@@ -72,11 +73,13 @@ class StreamingRoute:
         key_access: KeyAccess,
         flags: LocalFlagsCache,
         streams: Streams,
+        clients: StreamClients,
         applications: Applications,
     ) -> None:
         self._key_access = key_access
         self._flags = flags
         self._streams = streams
+        self._clients = clients
         self._applications = applications
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,21 +94,26 @@ class StreamingRoute:
             self._applications.record_poll(environment.environment_id, client, flags.revision)
             await _answer(flags, environment.project_id, scope["headers"], send)
             return
-        assert access.key_id is not None  # of an environment
-        self._streams.require_room(access.key_id)
+        key_id = access.key_id
+        assert key_id is not None  # of an environment
+        self._clients.admit(key_id, client, scope)
+        self._streams.require_room(key_id)
         topic = Topic(_KIND, environment.project_id, environment.environment_id)
 
         async def begin(stream: Stream) -> Iterable[bytes]:
             opened = await self._open(key, environment, topic, stream)
             document = await in_pieces(hydrating(opened))
+            # Then it ends after this event.
+            stream.has_missed |= self._clients.has_missed(key_id, client, scope["headers"])
             return document.between(*event_frame(_CONNECTED, opened.revision)).chunks()
 
         def end(stream: Stream) -> None:
             self._streams.close(topic, stream)
+            self._clients.record_end(key_id, client, stream.sent)
             self._applications.record_closed(topic.environment_id, client)
 
         caller = self._key_access.callers.identify(scope, protocol, access, environment)
-        make_stream = partial(Stream, key_id=access.key_id, expires_at=access.expires_at, client=client, caller=caller)
+        make_stream = partial(Stream, key_id=key_id, expires_at=access.expires_at, client=client, caller=caller)
         await serve_stream(scope, receive, send, make_stream=make_stream, begin=begin, end=end)
 
     async def _open(self, key: str, environment: EnvironmentSnapshot, topic: Topic, stream: Stream) -> LocalFlags:
