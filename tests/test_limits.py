@@ -96,6 +96,17 @@ TESTS: dict[str, list[str]] = {
         "web/evaluate/test_environment_keys.py::test_each_key_has_its_own_limit_besides_the_one_of_the_address"
     ],
     "streams": ["unit/runtime/test_streams.py::test_half_of_the_streams_may_have_one_key_and_all_together_are_bounded"],
+    "reopened-streams": [
+        (
+            "web/streams/test_unleash_streams.py"
+            "::test_a_client_that_opens_its_stream_again_and_again_is_refused_for_a_while"
+        ),
+        (
+            "web/streams/test_unleash_streams.py"
+            "::test_clients_that_do_not_name_their_connections_are_limited_by_key_and_address"
+        ),
+        "unit/runtime/test_stream_clients.py::test_the_clients_whose_streams_ended_last_are_remembered",
+    ],
     "unread-events": [
         "unit/runtime/test_streams.py::test_a_client_that_does_not_read_is_dropped_and_others_are_told",
         "unit/runtime/test_streams.py::test_the_streams_of_a_change_that_is_too_long_for_an_event_end",

@@ -1,64 +1,32 @@
-"""Applications with released SDKs, each in a separate process. tests/sdks has their programs."""
+"""Applications with released SDKs of Unleash, which evaluate flags themselves."""
 
 import asyncio
 import json
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from hatch_build import CLIENTS, find_node
-from tests.support.built import built
 from tests.support.local_sdk import Result, read_payload
+from tests.support.programs import Program, command_of
 
-PROGRAMS = Path(__file__).parents[1] / "sdks"
-_ANSWER_SECONDS = 60
 Question = tuple[str, Mapping[str, Any]]
 """A flag's key and a context."""
 
 
-def _python() -> list[str]:
-    return [sys.executable, str(PROGRAMS / "python" / "unleash.py")]
-
-
-def _node() -> list[str]:
-    node = find_node()
-    assert node is not None, "make test brings one"
-    assert (CLIENTS / "node_modules" / "unleash-client").is_dir(), "make test installs it"
-    return [str(node.binary), str(PROGRAMS / "node" / "unleash.mjs")]
-
-
-COMMANDS: Mapping[str, Callable[[], list[str]]] = {"python": _python, "node": _node, **built("unleash")}
 WITHOUT_STREAM = {"rust"}
 
 
-class Application:
-    """A program with an SDK of Unleash. The context manager starts it on entry, and ends it on exit."""
+class Application(Program):
+    """A program with an SDK of Unleash."""
+
+    path = "/unleash/api"
 
     def __init__(self, language: str, url: str, mode: str = "polling") -> None:
         """`mode` says how it learns of changes: `polling`, `streaming` or, in Node.js, polling for a `delta`."""
-        self._command = [*COMMANDS[language](), f"{url}/unleash/api", mode]
-        self._process: asyncio.subprocess.Process | None = None
-
-    async def __aenter__(self) -> Self:
-        pipe = asyncio.subprocess.PIPE
-        self._process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe, limit=2**24)
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        assert self._process is not None
-        if self._process.returncode is None:
-            self._process.kill()
-        await self._process.communicate()
-
-    async def connect(self, key: str, name: str = "shop") -> bool:
-        """Start a client with this key; return whether it has received any flags."""
-        answer = await self._command_for({"connect": key, "name": name})
-        return bool(answer["connected"])
+        super().__init__(command_of(language, "unleash"), url, mode)
 
     async def ask(self, questions: Sequence[Question], name: str = "shop") -> list[Result]:
         """Return the results of flags for users."""
-        answers = await self._command_for({"ask": questions, "name": name})
+        answers = await self.carry_out({"ask": questions, "name": name})
         return [Result(is_on, variant, read_payload(payload)) for is_on, variant, payload in answers]
 
     async def is_on(self, flag: str, user_id: str = "ada", name: str = "shop") -> bool:
@@ -68,17 +36,7 @@ class Application:
 
     async def measure(self, flag: str, name: str = "shop") -> None:
         """Count two orders, and measure a response time of half a second and a queue of seven, for a user of a flag."""
-        await self._command_for({"measure": flag, "name": name})
-
-    async def _command_for(self, command: Mapping[str, Any]) -> Any:
-        assert self._process is not None
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(command).encode() + b"\n")
-        async with asyncio.timeout(_ANSWER_SECONDS):
-            line = await self._process.stdout.readline()
-        assert line, "the application ended"
-        return json.loads(line)
+        await self.carry_out({"measure": flag, "name": name})
 
 
 async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 30) -> None:

@@ -30,9 +30,12 @@ class EventStream:
                     return fields
         raise EOFError
 
+    async def rest(self) -> list[str]:
+        """Return the lines that follow until the response ends completely."""
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            return [line async for line in self._lines]
+
     async def is_over(self) -> bool:
         """Return whether the response ends completely, after any number of events."""
-        async with asyncio.timeout(_PATIENCE_SECONDS):
-            async for _ in self._lines:
-                pass
+        await self.rest()
         return True

@@ -1,18 +1,12 @@
-"""Applications with released OFREP providers, each in a separate process. tests/sdks has their programs."""
+"""Applications with released clients that ask the server for results: OFREP providers, and Unleash for browsers."""
 
-import asyncio
 import json
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from flagstaff.serving.context import ATTRIBUTES_MAX_BYTES
-from hatch_build import CLIENTS, find_node
 from tests.support.built import built
-
-PROGRAMS = Path(__file__).parents[1] / "sdks"
-_ANSWER_SECONDS = 60
+from tests.support.programs import Program, command_of
 
 
 class Question(NamedTuple):
@@ -32,19 +26,6 @@ class Details(NamedTuple):
     reason: str | None
     error: str | None
 
-
-def _python() -> list[str]:
-    return [sys.executable, str(PROGRAMS / "python" / "ofrep.py")]
-
-
-def _node(program: str = "ofrep.mjs") -> list[str]:
-    node = find_node()
-    assert node is not None, "make test brings one"
-    assert (CLIENTS / "node_modules" / "@openfeature" / "ofrep-provider").is_dir(), "make test installs it"
-    return [str(node.binary), str(PROGRAMS / "node" / program)]
-
-
-COMMANDS: Mapping[str, Callable[[], list[str]]] = {"python": _python, "node": _node, **built("ofrep")}
 
 _WITHOUT_LISTS = ("rust",)
 _WITHOUT_NULL = ("java", "rust")
@@ -71,46 +52,11 @@ def _has(language: str, value: Any) -> bool:
     return value is not None or language not in _WITHOUT_NULL
 
 
-class _Program:
-    """A program that reads commands. The context manager starts it on entry, and ends it on exit."""
-
-    def __init__(self, *command: str) -> None:
-        self._command = command
-        self._process: asyncio.subprocess.Process | None = None
-
-    async def __aenter__(self) -> Self:
-        pipe = asyncio.subprocess.PIPE
-        self._process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe, limit=2**24)
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        assert self._process is not None
-        if self._process.returncode is None:
-            self._process.kill()
-        await self._process.communicate()
-
-    async def connect(self, key: str, name: str = "shop") -> bool:
-        """Create a client with this key; return whether it got an answer, if that is known."""
-        answer = await self.carry_out({"connect": key, "name": name})
-        return bool(answer["connected"])
-
-    async def carry_out(self, command: Mapping[str, Any]) -> Any:
-        """Execute a command; return the answer."""
-        assert self._process is not None
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(command).encode() + b"\n")
-        async with asyncio.timeout(_ANSWER_SECONDS):
-            line = await self._process.stdout.readline()
-        assert line, "the application ended"
-        return json.loads(line)
-
-
-class Provider(_Program):
+class Provider(Program):
     """A program with an OFREP provider."""
 
     def __init__(self, language: str, url: str) -> None:
-        super().__init__(*COMMANDS[language](), url)
+        super().__init__(command_of(language, "ofrep"), url)
 
     async def ask(self, questions: Sequence[Question], name: str = "shop") -> list[Details]:
         """The answers to questions."""
@@ -129,11 +75,13 @@ class Provider(_Program):
         return details
 
 
-class FrontendClient(_Program):
+class FrontendClient(Program):
     """A program with Unleash's client for browsers, which asks by GET or by POST."""
 
+    path = "/unleash/api/frontend"
+
     def __init__(self, method: str, url: str) -> None:
-        super().__init__(*_node("frontend.mjs"), f"{url}/unleash/api/frontend", method)
+        super().__init__(command_of("node", "frontend"), url, method)
 
     async def ask(self, questions: Sequence[tuple[str, Mapping[str, Any]]], name: str = "shop") -> list[Any]:
         """Return for each flag and context whether it is on, the variant and its payload."""

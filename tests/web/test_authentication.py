@@ -11,30 +11,14 @@ from flagstaff.api.operations import list_operations
 from flagstaff.assembly.api import create_api
 from flagstaff.assembly.bootstrap import Flagstaff
 from flagstaff.concurrency.supervisor import Supervisor
-from flagstaff.http.limits import Limits
 from flagstaff.http.operations import Operations
 from flagstaff.identity.second_factors.requirement import SecondFactorRequirement
 from flagstaff.values.errors import Code, Error
 from tests.support.api import Caller
 from tests.support.clock import Clock
+from tests.support.limits import NO_LIMITS
 from tests.support.sessions import PASSWORD
 from tests.support.two_factor import enrol
-
-_NO_LIMITS = Limits(
-    events=None,
-    evaluate=None,
-    browser=None,
-    report=None,
-    streams=None,
-    unnamed_streams=None,
-    register=None,
-    login=None,
-    login_failures=None,
-    account_failures=None,
-    reset=None,
-    api=None,
-    trusted_proxies=(),
-)
 
 
 @pytest.mark.parametrize("ending", ["logout", "new password"])
@@ -84,7 +68,7 @@ async def refusal_after(
         SecondFactorRequirement(application, flagstaff.identity.instance),
         flagstaff.identity.sessions,
         flagstaff.identity.access_tokens,
-        _NO_LIMITS,
+        NO_LIMITS,
         Supervisor(),
         clock=lambda: now,
     )

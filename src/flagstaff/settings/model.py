@@ -189,9 +189,9 @@ class Settings:
         metadata=_read_by(
             values.choice_parser(FetchMode),
             "polling",
-            "How Unleash's SDK for Node.js learns of changes unless its options say so. polling: as it does by default; "
-            "streaming: the server tells each client once to follow the stream, with the header fetch-mode. Choose it "
-            "only if every proxy in between lets streams through.",
+            "How Unleash's SDK for Node.js learns of changes unless its options say so. polling: it polls; streaming: "
+            "the server tells each client once to follow the stream, with the header fetch-mode. Choose it only if "
+            "every proxy in between lets streams through.",
         )
     )
     register_rate_limit: RateLimit | None = field(

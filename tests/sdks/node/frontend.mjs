@@ -1,12 +1,11 @@
 // An application with Unleash's client for browsers. It reads commands as lines of JSON and answers each with one line:
-// {"connect": key, "name"} makes a client; {"ask": [[flag, context]], "name"} fetches the flags of each context.
+// {"connect": key, "name", "url", "mode": "GET" or "POST"} makes a client; {"ask": [[flag, context]], "name"} fetches the flags of each context.
 import { createInterface } from "node:readline";
 import { InMemoryStorageProvider, UnleashClient } from "unleash-proxy-client";
 
-const [url, method] = process.argv.slice(2);
 const clients = {};
 
-async function connect(clientKey, name) {
+async function connect({ connect: clientKey, name, url, mode: method }) {
   const client = new UnleashClient({
     url,
     clientKey,
@@ -38,6 +37,6 @@ async function ask(questions, name) {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const command = JSON.parse(line);
-  const answer = command.connect ? connect(command.connect, command.name) : ask(command.ask, command.name);
+  const answer = command.connect ? connect(command) : ask(command.ask, command.name);
   console.log(JSON.stringify(await answer));
 }

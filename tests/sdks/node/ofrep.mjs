@@ -1,12 +1,10 @@
 // An application with OpenFeature's server SDK. It reads commands as lines of JSON and answers each with one line:
-// {"connect": key, "name"} makes a client; {"ask": [[flag, type, default, context]], "name"} asks it.
+// {"connect": key, "name", "url"} makes a client; {"ask": [[flag, type, default, context]], "name"} asks it.
 import { createInterface } from "node:readline";
 import { OFREPProvider } from "@openfeature/ofrep-provider";
 import { OpenFeature } from "@openfeature/server-sdk";
 
-const [baseUrl] = process.argv.slice(2);
-
-async function connect(key, name) {
+async function connect({ connect: key, name, url: baseUrl }) {
   const provider = new OFREPProvider({ baseUrl, headers: [["X-API-Key", key]] });
   await OpenFeature.setProviderAndWait(name, provider);
   return { connected: true };
@@ -32,6 +30,6 @@ async function ask(questions, name) {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const command = JSON.parse(line);
-  const answer = command.connect ? connect(command.connect, command.name) : ask(command.ask, command.name);
+  const answer = command.connect ? connect(command) : ask(command.ask, command.name);
   console.log(JSON.stringify(await answer));
 }

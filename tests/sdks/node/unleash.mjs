@@ -1,8 +1,9 @@
 // An application with Unleash's SDK for Node.js. Its commands and answers are those of ../python/unleash.py.
 import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
 import { Unleash } from 'unleash-client'
 
-const [url, mode] = process.argv.slice(2)
+const HYDRATION_MILLISECONDS = 20_000 // a stream that a proxy keeps back takes longer
 const modes = {
   polling: { type: 'polling', format: 'full' },
   delta: { type: 'polling', format: 'delta' },
@@ -10,12 +11,12 @@ const modes = {
 }
 const clients = new Map()
 
-async function connect(key, name) {
+async function connect({ connect: key, name, url, mode }) {
   const client = new Unleash({
     url,
     appName: name,
     instanceId: name,
-    refreshInterval: mode === 'streaming' ? 60_000 : 200,
+    refreshInterval: mode === 'streaming' ? 2_000 : 200, // with a stream, only where that is refused
     experimentalMode: modes[mode],
     metricsInterval: 200,
     customHeaders: { Authorization: key },
@@ -30,7 +31,8 @@ async function connect(key, name) {
   })
   client.on('warn', () => undefined)
   await client.start()
-  return { connected: await connected }
+  const waited = setTimeout(HYDRATION_MILLISECONDS, false, { ref: false })
+  return { connected: await Promise.race([connected, waited]) }
 }
 
 function ask(name, flag, context) {
@@ -55,7 +57,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const command = JSON.parse(line)
   const answer =
     'connect' in command
-      ? await connect(command.connect, command.name)
+      ? await connect(command)
       : 'measure' in command
         ? measure(command.name, command.measure)
         : command.ask.map((question) => ask(command.name, ...question))

@@ -1,6 +1,6 @@
 """An application with OpenFeature's SDK. It reads commands as lines of JSON and answers each with one line.
 
-{"connect": key, "name"} makes a client; {"ask": [[flag, type, default, context]], "name"} asks it.
+{"connect": key, "name", "url"} makes a client; {"ask": [[flag, type, default, context]], "name"} asks it.
 """
 
 import json
@@ -12,9 +12,9 @@ from openfeature.contrib.provider.ofrep import OFREPProvider
 from openfeature.evaluation_context import EvaluationContext
 
 
-def connect(key: str, name: str) -> Any:
+def connect(key: str, name: str, url: str) -> Any:
     """Make a client with this key."""
-    api.set_provider(OFREPProvider(sys.argv[1], headers_factory=lambda: {"Authorization": f"Bearer {key}"}), name)
+    api.set_provider(OFREPProvider(url, headers_factory=lambda: {"Authorization": f"Bearer {key}"}), name)
     return {"connected": True}
 
 
@@ -36,7 +36,9 @@ def ask(questions: list[Any], name: str) -> Any:
 for line in sys.stdin:
     command = json.loads(line)
     answer = (
-        connect(command["connect"], command["name"]) if "connect" in command else ask(command["ask"], command["name"])
+        connect(command["connect"], command["name"], command["url"])
+        if "connect" in command
+        else ask(command["ask"], command["name"])
     )
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()

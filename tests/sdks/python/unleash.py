@@ -1,6 +1,7 @@
 """An application with Unleash's SDK for Python. Reads commands and writes answers, a line of JSON each.
 
-{"connect": key, "name": name}          -> {"connected": whether it has got any features}
+{"connect": key, "name": name, "url": url, "mode": "polling" or "streaming"}
+                                        -> {"connected": whether it has got any features}
 {"ask": [[flag key, context], ...], "name": name} -> [[is on, variant or null, payload or null], ...]
 {"measure": flag key, "name": name}     -> {"measured": true}: two orders, a response time and a queue, of a user
 """
@@ -18,11 +19,10 @@ from UnleashClient.impact_metrics import MetricFlagContext
 HYDRATION_SECONDS = 20  # the client does not wait for its stream
 
 logging.disable(logging.CRITICAL)
-url, mode = sys.argv[1:]
 clients: dict[str, UnleashClient] = {}
 
 
-def connect(key: str, name: str, folder: str) -> dict[str, Any]:
+def connect(key: str, name: str, url: str, mode: str, folder: str) -> dict[str, Any]:
     """Start a client that asks every second, or that follows the stream."""
     client = UnleashClient(
         url,
@@ -66,7 +66,7 @@ with TemporaryDirectory() as cache:
     for line in sys.stdin:
         command = json.loads(line)
         if "connect" in command:
-            answer: Any = connect(command["connect"], command["name"], cache)
+            answer: Any = connect(command["connect"], command["name"], command["url"], command["mode"], cache)
         elif "measure" in command:
             answer = measure(command["name"], command["measure"])
         else:

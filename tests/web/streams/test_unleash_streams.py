@@ -104,9 +104,11 @@ async def test_a_client_that_has_missed_the_last_event_gets_a_stream_that_ends_w
     await ada.post(f"{flag_path(flag)}/toggle")
     await silent.next()
     await silent.response.aclose()
-    for heard in ({}, {"last_event_id": first}, {"last_event_id": "x"}):
-        short, second = await hear(**heard)
-        assert await short.is_over() is True
+    deaf, _ = await hear()
+    assert await deaf.rest() == ["event: fetch-mode", "data: polling", ""]
+    for heard in (first, "x"):
+        short, second = await hear(last_event_id=heard)
+        assert await short.rest() == []
     odd, third = await hear(last_event_id="9" * 5_000)
     await odd.response.aclose()
     stream, fourth = await hear(last_event_id=second)

@@ -112,7 +112,7 @@ class ClientRoute:
         await send_chunks(document.chunks(), document.length, send, [header, *_HEADERS])
 
     async def _can_be_moved(self, environment: EnvironmentSnapshot, client: Client) -> bool:
-        """Return whether a client can be moved to the stream: at its first request, as a proxy may refuse the stream."""
+        """Return whether a client can be moved to the stream: only by its first request, as a proxy may refuse that."""
         is_able = client.connection and client.sdk.startswith(_NODE)
         return bool(is_able) and await self._applications.is_new(environment.environment_id, client)
 

@@ -1,4 +1,8 @@
-"""Unleash's frontend API as a plain ASGI route: the flags that are on for one user, for browsers and phones."""
+"""Unleash's frontend API as a plain ASGI route: the flags that are on for one user, for browsers and phones.
+
+Its answers have no tag. The client for browsers stores a tag before it has read the answer: if the connection, or the
+client itself, cuts the answer off, it would get 304 from then on, with the flags that it had before.
+"""
 
 from starlette.types import Receive, Scope, Send
 
@@ -8,7 +12,7 @@ from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.operations import ATTRIBUTES_BODY, Endpoint
 from flagstaff.serving.access import KeyAccess
 from flagstaff.serving.callers import SdkProtocol
-from flagstaff.serving.entity_tags import send_tagged
+from flagstaff.serving.entity_tags import send_json
 from flagstaff.serving.evaluations import Evaluations
 from flagstaff.serving.translations import Translations
 from flagstaff.serving.unleash import contexts
@@ -54,4 +58,4 @@ class FrontendRoute:
         translation = await self._translations.find(environment, FRONTEND)
         context = self._evaluations.context(environment, request, _IDENTIFIERS)
         answer = self._evaluations.all_flags(translation, environment, context)
-        await send_tagged(answer.body, answer.tag, scope["headers"], send, _HEADERS)
+        await send_json(answer.body, send, _HEADERS)

@@ -25,12 +25,14 @@ from flagstaff.serving.event_stream import event, event_frame, serve_stream
 from flagstaff.serving.streams import EVENT_MAX_BYTES, Reconnect, Stream, Streams, Topic
 from flagstaff.serving.unleash.errors import credential_in
 from flagstaff.serving.unleash.reports import client_in
-from flagstaff.serving.unleash.stream_clients import StreamClients
+from flagstaff.serving.unleash.stream_clients import Missed, StreamClients
 
 STREAMING = "/unleash/api/client/streaming"
 DELTA = "/unleash/api/client/delta"
 _KIND = "unleash"
 _CONNECTED, _UPDATED = "unleash-connected", "unleash-updated"
+_POLL = b"event: fetch-mode\ndata: polling\n\n"
+"""An event after which some SDKs poll; others ignore it."""
 _HEADERS = ((b"cache-control", b"no-cache"),)
 
 
@@ -103,9 +105,10 @@ class StreamingRoute:
         async def begin(stream: Stream) -> Iterable[bytes]:
             opened = await self._open(key, environment, topic, stream)
             document = await in_pieces(hydrating(opened))
-            # Then it ends after this event.
-            stream.has_missed |= self._clients.has_missed(key_id, client, scope["headers"])
-            return document.between(*event_frame(_CONNECTED, opened.revision)).chunks()
+            missed = self._clients.find_missed(key_id, client, scope["headers"])
+            stream.has_missed |= missed is not Missed.NOTHING  # so that it ends after its first event
+            before, after = event_frame(_CONNECTED, opened.revision)
+            return document.between(before, after + (_POLL if missed is Missed.ALL else b"")).chunks()
 
         def end(stream: Stream) -> None:
             self._streams.close(topic, stream)

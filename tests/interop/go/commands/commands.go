@@ -1,7 +1,7 @@
 // Package commands reads commands as lines of JSON and answers each with one line.
 //
-//	{"connect": key, "name": name}          -> {"connected": whether it got any flags, if that is known}
-//	{"ask": [question, ...], "name": name}  -> [answer, ...]
+//	{"connect": key, "name": name, "url": url, "mode": mode}  -> {"connected": whether it got any flags, if that is known}
+//	{"ask": [question, ...], "name": name}                    -> [answer, ...]
 package commands
 
 import (
@@ -10,14 +10,21 @@ import (
 	"os"
 )
 
+// Client is how to connect a client: its key, its name, the server's address and how it learns of changes.
+type Client struct {
+	Key  string `json:"connect"`
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	Mode string `json:"mode"`
+}
+
 type command struct {
-	Connect string            `json:"connect"`
-	Ask     []json.RawMessage `json:"ask"`
-	Name    string            `json:"name"`
+	Client
+	Ask []json.RawMessage `json:"ask"`
 }
 
 // Serve answers commands until there are no more.
-func Serve(connect func(key, name string) bool, ask func(name string, question json.RawMessage) any) {
+func Serve(connect func(Client) bool, ask func(name string, question json.RawMessage) any) {
 	input, output := bufio.NewReader(os.Stdin), json.NewEncoder(os.Stdout)
 	for {
 		line, err := input.ReadBytes('\n')
@@ -26,8 +33,8 @@ func Serve(connect func(key, name string) bool, ask func(name string, question j
 		}
 		var given command
 		Read(line, &given)
-		if given.Connect != "" {
-			Check(output.Encode(map[string]bool{"connected": connect(given.Connect, given.Name)}))
+		if given.Key != "" {
+			Check(output.Encode(map[string]bool{"connected": connect(given.Client)}))
 			continue
 		}
 		answers := []any{}

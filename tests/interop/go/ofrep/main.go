@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
 
 	"github.com/open-feature/go-sdk-contrib/providers/ofrep"
 	"github.com/open-feature/go-sdk/openfeature"
@@ -25,9 +24,9 @@ func main() {
 	commands.Serve(connect, ask)
 }
 
-func connect(key, name string) bool {
-	provider := ofrep.NewProvider(os.Args[1], ofrep.WithBearerToken(key))
-	commands.Check(openfeature.SetNamedProviderAndWait(name, provider))
+func connect(client commands.Client) bool {
+	provider := ofrep.NewProvider(client.URL, ofrep.WithBearerToken(client.Key))
+	commands.Check(openfeature.SetNamedProviderAndWait(client.Name, provider))
 	return true
 }
 

@@ -33,32 +33,31 @@ func (l *listener) OnSent(unleash.MetricsData)      {}
 func (l *listener) OnRegistered(unleash.ClientData) {}
 
 func main() {
-	url, mode := os.Args[1], os.Args[2]
 	folder, err := os.MkdirTemp("", "unleash")
 	commands.Check(err)
 	defer os.RemoveAll(folder)
 	clients := map[string]*unleash.Client{}
-	connect := func(key, name string) bool {
+	connect := func(given commands.Client) bool {
 		interval := time.Minute
-		if mode == "polling" {
+		if given.Mode == "polling" {
 			interval = 200 * time.Millisecond
 		}
 		told := &listener{make(chan bool, 1)}
-		backup := filepath.Join(folder, name)
+		backup := filepath.Join(folder, given.Name)
 		commands.Check(os.Mkdir(backup, 0o700))
 		client, err := unleash.NewClient(
-			unleash.WithUrl(url),
-			unleash.WithAppName(name),
-			unleash.WithInstanceId(name),
+			unleash.WithUrl(given.URL),
+			unleash.WithAppName(given.Name),
+			unleash.WithInstanceId(given.Name),
 			unleash.WithRefreshInterval(interval),
 			unleash.WithMetricsInterval(200*time.Millisecond),
 			unleash.WithBackupPath(backup),
-			unleash.WithCustomHeaders(http.Header{"Authorization": {key}}),
-			unleash.WithExperimentalMode(map[string]string{"type": mode}),
+			unleash.WithCustomHeaders(http.Header{"Authorization": {given.Key}}),
+			unleash.WithExperimentalMode(map[string]string{"type": given.Mode}),
 			unleash.WithListener(told),
 		)
 		commands.Check(err)
-		clients[name] = client
+		clients[given.Name] = client
 		return <-told.connected
 	}
 	commands.Serve(connect, func(name string, question json.RawMessage) any {

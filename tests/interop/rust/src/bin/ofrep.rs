@@ -11,15 +11,14 @@ use serde_json::{Map, Value, json};
 use tokio::runtime::Runtime;
 
 struct Ofrep {
-    url: String,
     runtime: Runtime,
 }
 
 impl Application for Ofrep {
-    fn connect(&mut self, key: &str, name: &str) -> bool {
+    fn connect(&mut self, key: &str, name: &str, url: &str) -> bool {
         let authorization = HeaderValue::from_str(&format!("Bearer {key}")).unwrap();
         let options = OfrepOptions {
-            base_url: self.url.clone(),
+            base_url: url.to_owned(),
             headers: HeaderMap::from_iter([(AUTHORIZATION, authorization)]),
             ..OfrepOptions::default()
         };
@@ -94,6 +93,5 @@ fn json_of(value: Field) -> Value {
 }
 
 fn main() {
-    let url = std::env::args().nth(1).unwrap();
-    serve(Ofrep { url, runtime: Runtime::new().unwrap() });
+    serve(Ofrep { runtime: Runtime::new().unwrap() });
 }

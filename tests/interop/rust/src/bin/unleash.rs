@@ -25,15 +25,14 @@ impl FeatureKey for Known {
 }
 
 struct Unleash {
-    url: String,
     runtime: Runtime,
     clients: HashMap<String, Arc<Client<Known>>>,
 }
 
 impl Application for Unleash {
-    fn connect(&mut self, key: &str, name: &str) -> bool {
+    fn connect(&mut self, key: &str, name: &str, url: &str) -> bool {
         let builder = ClientBuilder::default().enable_string_features().interval(200);
-        let client = builder.into_client::<Known>(&self.url, name, name, Some(key.to_owned()));
+        let client = builder.into_client::<Known>(url, name, name, Some(key.to_owned()));
         let client = Arc::new(client.unwrap());
         let polling = client.clone();
         self.runtime.spawn(async move {
@@ -60,7 +59,5 @@ impl Application for Unleash {
 }
 
 fn main() {
-    let url = std::env::args().nth(1).unwrap();
-    let runtime = Runtime::new().unwrap();
-    serve(Unleash { url, runtime, clients: HashMap::new() });
+    serve(Unleash { runtime: Runtime::new().unwrap(), clients: HashMap::new() });
 }

@@ -14,13 +14,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 /**
  * Reads commands as lines of JSON and answers each with one line.
  *
- * <p>{"connect": key, "name": name} is answered with {"connected": whether it got any flags, if that is known}, and
- * {"ask": [question, ...], "name": name} with a list of answers.
+ * <p>{"connect": key, "name": name, "url": url, "mode": mode} is answered with {"connected": whether it got any flags,
+ * if that is known}, and {"ask": [question, ...], "name": name} with a list of answers.
  */
 interface Commands {
     ObjectMapper JSON = new ObjectMapper();
 
-    boolean connect(String key, String name) throws Exception;
+    boolean connect(String key, String name, String url, String mode) throws Exception;
 
     Object ask(String name, JsonNode question) throws Exception;
 
@@ -33,7 +33,9 @@ interface Commands {
             String name = command.get("name").textValue();
             Object answer;
             if (command.has("connect")) {
-                answer = Map.of("connected", application.connect(command.get("connect").textValue(), name));
+                String key = command.get("connect").textValue(), url = command.get("url").textValue();
+                String mode = command.path("mode").textValue();
+                answer = Map.of("connected", application.connect(key, name, url, mode));
             } else {
                 List<Object> answers = new ArrayList<>();
                 for (JsonNode question : command.get("ask")) {

@@ -14,14 +14,14 @@ import java.util.HashMap;
 import java.util.Map;
 
 /** An application with OpenFeature's SDK for Java and its OFREP provider. */
-record Ofrep(String url) implements Commands {
+record Ofrep() implements Commands {
 
     public static void main(String[] arguments) throws Exception {
-        Commands.serve(new Ofrep(arguments[0]));
+        Commands.serve(new Ofrep());
     }
 
     @Override
-    public boolean connect(String key, String name) throws Exception {
+    public boolean connect(String key, String name, String url, String mode) throws Exception {
         var options =
                 OfrepProviderOptions.builder()
                         .baseUrl(url)

@@ -17,15 +17,15 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /** An application with Unleash's SDK for Java. */
-record Unleash(String url, String mode, Path folder, Map<String, DefaultUnleash> clients) implements Commands {
+record Unleash(Path folder, Map<String, DefaultUnleash> clients) implements Commands {
 
     public static void main(String[] arguments) throws Exception {
         Path folder = Files.createTempDirectory("unleash");
-        Commands.serve(new Unleash(arguments[0], arguments[1], folder, new HashMap<>()));
+        Commands.serve(new Unleash(folder, new HashMap<>()));
     }
 
     @Override
-    public boolean connect(String key, String name) throws Exception {
+    public boolean connect(String key, String name, String url, String mode) throws Exception {
         var connected = new CompletableFuture<Boolean>();
         var subscriber =
                 new UnleashSubscriber() {

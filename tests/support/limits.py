@@ -1,0 +1,19 @@
+"""Limits for tests of single objects."""
+
+from flagstaff.http.limits import Limits
+
+NO_LIMITS = Limits(
+    events=None,
+    evaluate=None,
+    browser=None,
+    report=None,
+    streams=None,
+    unnamed_streams=None,
+    register=None,
+    login=None,
+    login_failures=None,
+    account_failures=None,
+    reset=None,
+    api=None,
+    trusted_proxies=(),
+)
