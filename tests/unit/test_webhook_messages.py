@@ -19,7 +19,14 @@ from flagstaff.hooks.deliveries import ATTEMPTS_MAX, RETRY_SECONDS, next_attempt
 from flagstaff.hooks.messages import BODY_MAX_BYTES, Event, NamedProject, compose
 from flagstaff.hooks.notices import PROJECT_NOTICES, Notice, NoticeType
 from flagstaff.hooks.signing import sign
-from flagstaff.hooks.webhooks import INSTANCE_EVENTS, PROJECT_EVENTS, Format, check_events
+from flagstaff.hooks.webhooks import (
+    INSTANCE_EVENTS,
+    INSTANCE_PATTERNS,
+    PROJECT_EVENTS,
+    PROJECT_PATTERNS,
+    Format,
+    check_events,
+)
 from flagstaff.projects.projects import Environment
 
 AT = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -175,13 +182,13 @@ def test_attempts_follow_the_schedule_and_end() -> None:
 @pytest.mark.parametrize("given", [["flag"], ["flag."], ["*.created"], ["flag.*.x"], [""], ["webhook.test"]])
 def test_what_is_no_type_of_event_is_refused(given: list[str]) -> None:
     with pytest.raises(ValueError, match="is not a type of event"):
-        check_events(given, PROJECT_EVENTS)
+        check_events(given, PROJECT_PATTERNS)
 
 
 def test_types_are_accepted_alone_by_resource_and_all() -> None:
     given = ["*", "flag.*", *PROJECT_EVENTS]
-    assert check_events(given, PROJECT_EVENTS) == tuple(given)
-    assert check_events(["account.*", "instance.updated"], INSTANCE_EVENTS) == ("account.*", "instance.updated")
+    assert check_events(given, PROJECT_PATTERNS) == tuple(given)
+    assert check_events(["account.*", "instance.updated"], INSTANCE_PATTERNS) == ("account.*", "instance.updated")
 
 
 def test_each_action_of_the_audit_trail_is_a_type_of_event() -> None:

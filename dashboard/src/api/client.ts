@@ -27,7 +27,11 @@ export type NewFlag = Schemas["NewFlag"];
 export type FlagUpdate = Schemas["FlagUpdate"];
 export type Segment = Schemas["SegmentOut"];
 export type NewSegment = Schemas["NewSegment"];
-export type NewRule = Schemas["NewRule"];
+/** The fields of a rule that people edit. Its value is null if it is one of the type `attributes`. */
+export type RuleFields = Pick<
+  Rule,
+  "rule_type" | "rule_value" | "priority" | "enabled" | "name" | "conditions" | "variant"
+>;
 
 export interface EnvironmentPath {
   readonly project_id: string;

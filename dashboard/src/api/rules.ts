@@ -1,7 +1,7 @@
 /** Targeting rules of a flag, in the order in which they are checked. */
 
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { client, type EnvironmentPath, type FlagPath, type NewRule, type Rule } from "./client";
+import { client, type EnvironmentPath, type FlagPath, type Rule, type RuleFields } from "./client";
 import { refreshChanges } from "./flagCache";
 import { ask } from "./problem";
 import { ifMatch, saveFields, type Tagged } from "./states";
@@ -25,14 +25,18 @@ export function rulesByFlagQuery(path: EnvironmentPath) {
 
 export function useCreateRule(path: FlagPath) {
   return useMutation({
-    mutationFn: (body: NewRule) => ask(client.POST(BASE, { params: { path }, body })),
+    mutationFn: ({ rule_type, rule_value, ...fields }: RuleFields) => {
+      const body =
+        rule_type === "attributes" ? { ...fields, rule_type } : { ...fields, rule_type, rule_value: rule_value ?? "" };
+      return ask(client.POST(BASE, { params: { path }, body }));
+    },
     onSettled: useRefresh(path),
   });
 }
 
 export function useUpdateRule(path: FlagPath) {
   return useMutation({
-    mutationFn: ({ id, tag, ...body }: Partial<NewRule> & Tagged & { id: string }) =>
+    mutationFn: ({ id, tag, ...body }: Partial<RuleFields> & Tagged & { id: string }) =>
       ask(client.PUT(`${BASE}/{rule_id}`, { params: { path: { ...path, rule_id: id } }, body, ...ifMatch(tag) })),
     meta: { done: "ruleChanged" },
     onSettled: useRefresh(path),

@@ -3668,524 +3668,268 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /**
-         * Acceptance
-         * @description The token in the link of the mail.
-         */
+        /** @description The token in the link of the mail. */
         Acceptance: {
-            /** Token */
             token: string;
         };
-        /**
-         * AccessTokenOut
-         * @description A token without its secret. It allows what both it and the present role of its account allow.
-         */
+        /** @description A token without its secret. It allows what both it and the present role of its account allow. */
         AccessTokenOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
-            /** Name */
             name: string;
-            /** Permissions */
             permissions: components["schemas"]["Permission"][];
-            /**
-             * Environments
-             * @description Null for all environments.
-             */
+            /** @description Null for all environments. */
             environments: string[] | null;
             /**
-             * Account Id
              * Format: uuid
              * @description The account for which the token acts: the one that created it.
              */
             account_id: string;
-            /** Email */
             email: string;
             /**
-             * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
-            /** Expires At */
             expires_at: string | null;
-            /**
-             * Last Used At
-             * @description When the token was last used, accurate to a few minutes.
-             */
+            /** @description When the token was last used, accurate to a few minutes. */
             last_used_at: string | null;
         };
-        /**
-         * AccountDetailsOut
-         * @description An account with its sessions, newest first.
-         */
+        /** @description An account with its sessions, newest first. */
         AccountDetailsOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
-            /** Email */
             email: string;
-            /** Administrator */
             administrator: boolean;
-            /** Active */
             active: boolean;
-            /** Deactivated At */
             deactivated_at: string | null;
-            /**
-             * Second Factor
-             * @description Whether it has an authenticator app or a passkey, or can be opened only at its identity provider.
-             */
+            /** @description Whether it has an authenticator app or a passkey, or can be opened only at its identity provider. */
             second_factor: boolean;
-            /**
-             * Last Seen At
-             * @description When one of its sessions was last used, accurate to a few minutes; null if it has none.
-             */
+            /** @description When one of its sessions was last used, accurate to a few minutes; null if it has none. */
             last_seen_at: string | null;
             /**
-             * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
-            /**
-             * Projects
-             * @description The number of projects that count towards its quota.
-             */
+            /** @description The number of projects that count towards its quota. */
             projects: number;
-            /**
-             * Tokens
-             * @description How many access tokens it has, personal and for projects.
-             */
+            /** @description How many access tokens it has, personal and for projects. */
             tokens: number;
-            /** Sessions */
             sessions: components["schemas"]["AccountSessionOut"][];
         };
-        /**
-         * AccountOut
-         * @description An account as its owner sees it.
-         */
+        /** @description An account as its owner sees it. */
         AccountOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
-            /** Email */
             email: string;
         };
-        /**
-         * AccountSessionOut
-         * @description An open session of an account.
-         */
+        /** @description An open session of an account. */
         AccountSessionOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
-            /**
-             * Device
-             * @description The user agent of the browser or program; at most 255 characters.
-             */
+            /** @description The user agent of the browser or program; at most 255 characters. */
             device: string | null;
-            /**
-             * Address
-             * @description The address from which the session was opened.
-             */
+            /** @description The address from which the session was opened. */
             address: string | null;
             /**
-             * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
             /**
-             * Last Seen At
              * Format: date-time
              * @description When the session was last used, accurate to a few minutes.
              * @example 2026-11-20T10:00:00.123456Z
              */
             last_seen_at: string;
             /**
-             * Expires At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             expires_at: string;
         };
-        /**
-         * AccountUpdate
-         * @description The fields to change.
-         */
+        /** @description The fields to change. */
         AccountUpdate: {
-            /** Active */
             active?: boolean;
-            /** Administrator */
             administrator?: boolean;
         };
-        /**
-         * ActorOut
-         * @description The author of a change; all fields are null for the command line.
-         */
+        /** @description The author of a change; all fields are null for the command line. */
         ActorOut: {
-            /** Id */
             id: string | null;
-            /** Email */
             email: string | null;
             /** @description The access token that the account used, if any. */
             token: components["schemas"]["TokenNameOut"] | null;
             /** @description The release that made the change for the account, if any. */
             release: components["schemas"]["ReleaseNameOut"] | null;
         };
-        /**
-         * ActualResult
-         * @description The result of another flag.
-         */
+        /** @description The result of another flag. */
         ActualResult: {
-            /** Enabled */
             enabled: boolean;
-            /** Variant */
             variant: string | null;
         };
-        /**
-         * AdministeredAccountOut
-         * @description An account as administrators see it.
-         */
+        /** @description An account as administrators see it. */
         AdministeredAccountOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
-            /** Email */
             email: string;
-            /** Administrator */
             administrator: boolean;
-            /** Active */
             active: boolean;
-            /** Deactivated At */
             deactivated_at: string | null;
-            /**
-             * Second Factor
-             * @description Whether it has an authenticator app or a passkey, or can be opened only at its identity provider.
-             */
+            /** @description Whether it has an authenticator app or a passkey, or can be opened only at its identity provider. */
             second_factor: boolean;
-            /**
-             * Last Seen At
-             * @description When one of its sessions was last used, accurate to a few minutes; null if it has none.
-             */
+            /** @description When one of its sessions was last used, accurate to a few minutes; null if it has none. */
             last_seen_at: string | null;
             /**
-             * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
         };
-        /**
-         * AdministeredProjectOut
-         * @description A project of any account. Its content is visible only to its members.
-         */
+        /** @description A project of any account. Its content is visible only to its members. */
         AdministeredProjectOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
-            /** Name */
             name: string;
-            /**
-             * Owner Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             owner_id: string;
-            /** Owner Email */
             owner_email: string;
+            /** @description Your role in the project; null if you are not a member. */
+            role: components["schemas"]["Role"] | null;
             /**
-             * Role
-             * @description Your role in the project; null if you are not a member.
-             */
-            role: ("owner" | "admin" | "editor" | "viewer") | null;
-            /**
-             * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
         };
-        /**
-         * AlarmOut
-         * @description A guard or a threshold that has acted, or without either, a split that is not as asked.
-         */
+        /** @description A guard or a threshold that has acted, or without either, a split that is not as asked. */
         AlarmOut: {
-            /**
-             * Metric
-             * @description The metric of a guard.
-             */
+            /** @description The metric of a guard. */
             metric: string | null;
-            /**
-             * Request Metric
-             * @description The request metric of a threshold, whose value is the evidence.
-             */
+            /** @description The request metric of a threshold, whose value is the evidence. */
             request_metric: string | null;
-            /**
-             * Place
-             * @description The place of the threshold, from 0 on.
-             */
+            /** @description The place of the threshold, from 0 on. */
             place: number | null;
-            /** Action */
-            action: ("turn_off" | "pause" | "notify") | null;
+            action: components["schemas"]["GuardAction"] | null;
             /**
-             * At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             at: string;
-            /** Evidence */
             evidence: number;
-            /** Threshold */
             threshold: number;
-            /** Words */
             words: string;
         };
-        /**
-         * AlterationOut
-         * @description A change that a restore makes to one resource.
-         */
+        /** @description A change that a restore makes to one resource. */
         AlterationOut: {
-            /**
-             * Action
-             * @example flag.updated
-             */
+            /** @example flag.updated */
             action: string;
-            /**
-             * Resource Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             resource_id: string;
-            /**
-             * Environment Id
-             * @description The environment of a flag or a rule; null for a segment.
-             */
+            /** @description The environment of a flag or a rule; null for a segment. */
             environment_id: string | null;
-            /** Flag Key */
             flag_key: string | null;
-            /**
-             * Turns On
-             * @description Whether this turns a flag on: it is on afterwards, and was off, archived or not there before.
-             */
+            /** @description Whether this turns a flag on: it is on afterwards, and was off, archived or not there before. */
             turns_on: boolean;
-            /** Fields */
             fields: components["schemas"]["FieldAlterationOut"][];
         };
-        /**
-         * AnswerChangeOut
-         * @description A flag's answer for the user in one evaluation, and the other answer in the next one that decided the flag.
-         */
+        /** @description A flag's answer for the user in one evaluation, and the other answer in the next one that decided the flag. */
         AnswerChangeOut: {
-            /** Flag Key */
             flag_key: string;
             before: components["schemas"]["EvaluationPoint"];
             after: components["schemas"]["EvaluationPoint"];
         };
-        /**
-         * AnswerChangesPageOut
-         * @description Some changes, newest first. A short or empty page is not necessarily the last.
-         */
+        /** @description Some changes, newest first. A short or empty page is not necessarily the last. */
         AnswerChangesPageOut: {
-            /** Items */
             items: components["schemas"]["AnswerChangeOut"][];
-            /**
-             * Since
-             * @description The time of the oldest evaluation that this page has compared; null if there is none.
-             */
+            /** @description The time of the oldest evaluation that this page has compared; null if there is none. */
             since: string | null;
-            /**
-             * Next Cursor
-             * @description The cursor of the next page; null if there is none.
-             */
+            /** @description The cursor of the next page; null if there is none. */
             next_cursor: string | null;
         };
-        /**
-         * AnswerOut
-         * @description The result that an evaluation would have, and what decides it.
-         */
+        /** @description The result that an evaluation would have, and what decides it. */
         AnswerOut: {
-            /** Flag Key */
             flag_key: string;
-            /**
-             * Flag Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             flag_id: string;
-            /** Enabled */
             enabled: boolean;
-            /** Reason */
             reason: string;
-            /**
-             * Variant
-             * @description Null if the flag has no variants, or is off.
-             */
+            /** @description Null if the flag has no variants, or is off. */
             variant: string | null;
             decided_by: components["schemas"]["DecidedBy"];
         };
-        /**
-         * AnswersOut
-         * @description The answers for a user, in the order of the flags' keys.
-         */
+        /** @description The answers for a user, in the order of the flags' keys. */
         AnswersOut: {
-            /** Environment Key */
             environment_key: string;
             /**
-             * Evaluated At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             evaluated_at: string;
-            /** Items */
             items: components["schemas"]["AnswerOut"][];
-            /**
-             * Next After
-             * @description The value of `after` for the next page; null if there is none.
-             */
+            /** @description The value of `after` for the next page; null if there is none. */
             next_after: string | null;
         };
-        /**
-         * AppliedOut
-         * @description A step that was applied, or skipped.
-         */
+        /** @description A step that was applied, or skipped. */
         AppliedOut: {
-            /** Step */
             step: number;
             /**
-             * At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             at: string;
             /**
-             * Due At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             due_at: string;
-            /** Late */
             late: boolean;
-            /** Skipped */
             skipped: boolean;
-            /**
-             * Folded
-             * @description The earlier steps whose times had passed as well.
-             */
+            /** @description The earlier steps whose times had passed as well. */
             folded: number[];
-            /** Arms */
             arms: components["schemas"]["ArmOut"][] | null;
         };
-        /**
-         * ArmOut
-         * @description A group that a step divides users into.
-         */
+        /** @description A group that a step divides users into. */
         ArmOut: {
-            /**
-             * Name
-             * @description `off` and `on` of a rollout, or a variant. The first one is the control.
-             */
+            /** @description `off` and `on` of a rollout, or a variant. The first one is the control. */
             name: string;
-            /** Share */
             share: number;
         };
-        /**
-         * ArmResultOut
-         * @description The users of an arm.
-         */
+        /** @description The users of an arm. */
         ArmResultOut: {
-            /** Name */
             name: string;
-            /** Users */
             users: number;
-            /** Users With Events */
             users_with_events: number;
-            /** Events */
             events: number;
-            /**
-             * Rate
-             * @description The share of the users with an event, of a binary metric.
-             */
+            /** @description The share of the users with an event, of a binary metric. */
             rate: number | null;
-            /**
-             * Mean
-             * @description The mean per user, of a count or a value.
-             */
+            /** @description The mean per user, of a count or a value. */
             mean: number | null;
             /** @description The rate divided by the control's, with all steps together. */
             ratio: components["schemas"]["IntervalOut"] | null;
             /** @description The mean minus the control's, with all steps together. */
             difference: components["schemas"]["IntervalOut"] | null;
         };
-        /**
-         * AskAnswers
-         * @description The user, and the flags to answer for.
-         */
+        /** @description The user, and the flags to answer for. */
         AskAnswers: {
-            /**
-             * Context
-             * @description As in an evaluation.
-             */
-            context?: {
-                /** @description A stable identifier, used for rollouts. */
-                user_id?: string | null;
-                /** @description For rules on emails and their domains. */
-                user_email?: string | null;
-                /** @description For conditions. */
-                custom_attributes?: Record<string, never>;
-            } | null;
-            /**
-             * Search
-             * @description Only flags whose keys contain this, ignoring case.
-             */
+            /** @description As in an evaluation. */
+            context?: components["schemas"]["Context"] | null;
+            /** @description Only flags whose keys contain this, ignoring case. */
             search?: string | null;
-            /**
-             * After
-             * @description The `next_after` of the previous page.
-             */
+            /** @description The `next_after` of the previous page. */
             after?: string | null;
-            /**
-             * Limit
-             * @default 50
-             */
+            /** @default 50 */
             limit?: number;
         };
-        /**
-         * AskPlayground
-         * @description The users, the flags and the environments to answer for.
-         */
+        /** @description The users, the flags and the environments to answer for. */
         AskPlayground: {
-            /** Environment Ids */
             environment_ids: string[];
-            /**
-             * Users
-             * @description Contexts as in an evaluation. The attributes of each have at most 8 KiB.
-             */
-            users: ({
-                /** @description A stable identifier, used for rollouts. */
-                user_id?: string | null;
-                /** @description For rules on emails and their domains. */
-                user_email?: string | null;
-                /** @description For conditions. */
-                custom_attributes?: Record<string, never>;
-            } | null)[];
-            /**
-             * Flag Keys
-             * @description Only these flags; by default the first ones of these environments, by key.
-             */
+            /** @description Contexts as in an evaluation. The attributes of each have at most 8 KiB. */
+            users: (components["schemas"]["Context"] | null)[];
+            /** @description Only these flags; by default the first ones of these environments, by key. */
             flag_keys?: string[] | null;
         };
         /**
-         * Aspect
          * @description An aspect in which the flags with one key can differ. Only what decides evaluations counts.
          *
          *     `environments`: not every environment has one. `state`: on, off or archived. `rollout`: the percentage, what decides
@@ -4193,535 +3937,300 @@ export interface components {
          * @enum {string}
          */
         Aspect: "environments" | "state" | "rules" | "rollout" | "variants" | "prerequisites";
-        /**
-         * AttemptOut
-         * @description An attempt at a delivery.
-         */
+        /** @description An attempt at a delivery. */
         AttemptOut: {
             /**
-             * At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             at: string;
-            /** Milliseconds */
             milliseconds: number;
-            /**
-             * Status
-             * @description The status of the response; null without one.
-             */
+            /** @description The status of the response; null without one. */
             status: number | null;
-            /**
-             * Error
-             * @description Why there was no response.
-             */
+            /** @description Why there was no response. */
             error: string | null;
-            /**
-             * Answer
-             * @description The first kilobyte of the response.
-             */
+            /** @description The first kilobyte of the response. */
             answer: string | null;
         };
-        /**
-         * AttributeDifferenceOut
-         * @description An attribute in which the users of two evaluations differ; null where it was not given.
-         */
+        /** @description An attribute in which the users of two evaluations differ; null where it was not given. */
         AttributeDifferenceOut: {
-            /**
-             * Name
-             * @description `user_id`, `user_email`, `current_time`, or a custom attribute.
-             */
+            /** @description `user_id`, `user_email`, `current_time`, or a custom attribute. */
             name: string;
-            /** Before */
             before: unknown;
-            /** After */
             after: unknown;
         };
-        /**
-         * AuthorOut
-         * @description The account that has written a comment.
-         */
+        /** @description The account that has written a comment. */
         AuthorOut: {
-            /** Id */
             id: string | null;
-            /** Email */
             email: string;
         };
-        /**
-         * BatchOut
-         * @description An operation that made several changes in one step; they follow one another in every list.
-         */
+        /** @description An operation that made several changes in one step; they follow one another in every list. */
         BatchOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
+            /** @enum {string} */
             kind: "bulk_action" | "copy" | "clone" | "restore";
-            /**
-             * Changes
-             * @description How many changes it made.
-             */
+            /** @description How many changes it made. */
             changes: number;
-            /**
-             * Flags
-             * @description How many flags they concern.
-             */
+            /** @description How many flags they concern. */
             flags: number;
-            /**
-             * Origin Id
-             * @description The environment from which flags were copied; it may be deleted.
-             */
+            /** @description The environment from which flags were copied; it may be deleted. */
             origin_id: string | null;
         };
-        /**
-         * BegunOut
-         * @description The URL to send the browser to, and the values that the tab must keep for the provider's response.
-         */
+        /** @description The URL to send the browser to, and the values that the tab must keep for the provider's response. */
         BegunOut: {
-            /** Authorization Url */
             authorization_url: string;
-            /** Binding */
             binding: string;
         };
-        /**
-         * BulkBody
-         * @description The action, and the flags.
-         */
+        /** @description The action, and the flags. */
         BulkBody: {
-            /**
-             * Flags
-             * @description The ids of flags of the environment.
-             */
+            /** @description The ids of flags of the environment. */
             flags: string[];
-            /**
-             * Action
-             * @enum {string}
-             */
+            /** @enum {string} */
             action: "enable" | "disable" | "archive" | "add_tags" | "remove_tags";
             /**
-             * Tags
              * @description The tags to add or to remove; only for these two actions.
              * @default []
              */
             tags?: string[];
         };
-        /**
-         * BulkOut
-         * @description The flags after the action, in the order of the request.
-         */
+        /** @description The flags after the action, in the order of the request. */
         BulkOut: {
-            /** Flags */
             flags: components["schemas"]["FlagOut"][];
-            /**
-             * Changes
-             * @description The ids of the changes, one for each flag that was changed. The other flags already had the state.
-             */
+            /** @description The ids of the changes, one for each flag that was changed. The other flags already had the state. */
             changes: string[];
         };
-        /**
-         * CallerOut
-         * @description A protocol, an SDK key, a user agent and a network from which requests come.
-         */
+        /** @description A protocol, an SDK key, a user agent and a network from which requests come. */
         CallerOut: {
             /** @description `evaluate`, `ofrep` or `unleash` for evaluations on the server, by OFREP and in Unleash's SDKs, `unleash_frontend` for Unleash's frontend API, `stream` for open streams, `events` for events of metrics. */
             protocol: components["schemas"]["SdkProtocol"];
-            /**
-             * Sdk Key Id
-             * @description Null for the project's own key. The key may have been revoked.
-             */
+            /** @description Null for the project's own key. The key may have been revoked. */
             sdk_key_id: string | null;
-            /**
-             * User Agent
-             * @description The first 200 characters of the caller's user agent; may be empty.
-             */
+            /** @description The first 200 characters of the caller's user agent; may be empty. */
             user_agent: string;
-            /**
-             * Network
-             * @description The /24 or, with IPv6, the /48 of its address; null if it has none. Addresses are not stored.
-             */
+            /** @description The /24 or, with IPv6, the /48 of its address; null if it has none. Addresses are not stored. */
             network: string | null;
-            /**
-             * Is Others
-             * @description Whether it counts all further callers with this protocol and key together: at most 200 callers per key and 1,000 per environment are counted separately.
-             */
+            /** @description Whether it counts all further callers with this protocol and key together: at most 200 callers per key and 1,000 per environment are counted separately. */
             is_others: boolean;
-            /**
-             * Requests Per Minute
-             * @description In about the last five minutes.
-             */
+            /** @description In about the last five minutes. */
             requests_per_minute: number;
-            /**
-             * Requests Last 24 Hours
-             * @description In the current hour and the 23 hours before.
-             */
+            /** @description In the current hour and the 23 hours before. */
             requests_last_24_hours: number;
             /**
-             * First Used At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             first_used_at: string;
             /**
-             * Last Used At
              * Format: date-time
              * @description Accurate to a few seconds. An open stream counts as in use, accurate to a minute.
              * @example 2026-11-20T10:00:00.123456Z
              */
             last_used_at: string;
         };
-        /**
-         * CandidateOut
-         * @description A flag that may be removed, with the evidence and with what that would alter.
-         */
+        /** @description A flag that may be removed, with the evidence and with what that would alter. */
         CandidateOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
-            /** Key */
             key: string;
-            /** Name */
             name: string;
-            /** Enabled */
             enabled: boolean;
-            /** Owner */
             owner: string | null;
-            /** Tags */
             tags: string[];
-            /** Keep */
             keep: boolean;
             /**
-             * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
             /**
-             * Changed At
              * Format: date-time
              * @description When the flag or its rules were changed last. Recent changes only of `owner`, `tags` and `keep` do not count.
              * @example 2026-11-20T10:00:00.123456Z
              */
             changed_at: string;
-            /** Reasons */
             reasons: components["schemas"]["Reason"][];
             evaluations: components["schemas"]["EvaluationCountsOut"];
-            /**
-             * Needed By
-             * @description The flags of the environment that have it as a prerequisite.
-             */
+            /** @description The flags of the environment that have it as a prerequisite. */
             needed_by: string[];
-            /**
-             * Elsewhere
-             * @description The flags with this key in the other environments that you may see, archived ones too.
-             */
+            /** @description The flags with this key in the other environments that you may see, archived ones too. */
             elsewhere: components["schemas"]["FlagInBriefOut"][];
         };
-        /**
-         * CauseOut
-         * @description The cause of a flag's changed result.
-         */
+        /** @description The cause of a flag's changed result. */
         CauseOut: {
-            /** Flag Key */
             flag_key: string;
-            /**
-             * Before Evaluation Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             before_evaluation_id: string;
-            /**
-             * After Evaluation Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             after_evaluation_id: string;
             /**
-             * Kind
              * @description `change`: of a flag, rule or segment. `user`: another id, email or attribute, or the time. `change_and_user`: either both together, or each would have sufficed. `possible`: the recorded results could not be repeated, so these are only what has changed in the meantime. `unrecorded`: nothing recorded explains it. `unavailable`: an evaluation has been deleted, or what has changed since takes too long to replay. `not_examined`: the time for the request ran out; send it again.
              * @enum {string}
              */
             kind: "change" | "user" | "change_and_user" | "possible" | "unrecorded" | "unavailable" | "not_examined";
-            /**
-             * Change Ids
-             * @description The change that made the difference; for `possible`, up to five that may have, newest first.
-             */
+            /** @description The change that made the difference; for `possible`, up to five that may have, newest first. */
             change_ids: string[];
-            /**
-             * Hidden Changes
-             * @description The number of further changes of segments, which you may not see: they require `audit:read` in the whole project.
-             */
+            /** @description The number of further changes of segments, which you may not see: they require `audit:read` in the whole project. */
             hidden_changes: number;
-            /** Attributes */
             attributes: components["schemas"]["AttributeDifferenceOut"][];
-            /**
-             * Unknown Attributes
-             * @description Attributes that the flag used and the history has not stored. If there are any, the cause is likely but not certain.
-             */
+            /** @description Attributes that the flag used and the history has not stored. If there are any, the cause is likely but not certain. */
             unknown_attributes: string[];
         };
-        /**
-         * CausesOut
-         * @description The causes, in the order of the request.
-         */
+        /** @description The causes, in the order of the request. */
         CausesOut: {
-            /** Items */
             items: components["schemas"]["CauseOut"][];
-            /**
-             * Changes
-             * @description All changes that `change_ids` name, each once.
-             */
+            /** @description All changes that `change_ids` name, each once. */
             changes: components["schemas"]["ChangeOut"][];
         };
-        /**
-         * ChangeOut
-         * @description One change: `before` is null for a creation, `after` for a deletion.
-         */
+        /** @enum {string} */
+        ChangeAction: "project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted";
+        /** @description One change: `before` is null for a creation, `after` for a deletion. */
         ChangeOut: {
-            /** Id */
             id: string;
             /**
-             * At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             at: string;
             actor: components["schemas"]["ActorOut"];
-            /**
-             * Action
-             * @example flag.toggled
-             */
+            /** @example flag.toggled */
             action: string;
-            /**
-             * Resource Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             resource_id: string;
-            /** Environment Id */
             environment_id: string | null;
-            /** Flag Id */
             flag_id: string | null;
-            /** Flag Key */
             flag_key: string | null;
-            /** Before */
             before: {
                 [key: string]: unknown;
             } | null;
-            /** After */
             after: {
                 [key: string]: unknown;
             } | null;
-            /**
-             * Restores
-             * @description The change that this one has restored, if any.
-             */
+            /** @description The change that this one has restored, if any. */
             restores: string | null;
             /** @description The operation that made this change together with others, if any. */
             batch: components["schemas"]["BatchOut"] | null;
-            /**
-             * Comments
-             * @description The number of comments on it; 0 for changes outside projects.
-             */
+            /** @description The number of comments on it; 0 for changes outside projects. */
             comments: number;
         };
-        /**
-         * ChangeSummaryOut
-         * @description The intervals, oldest first. Intervals without a change are left out.
-         */
+        /** @description The intervals, oldest first. Intervals without a change are left out. */
         ChangeSummaryOut: {
             /**
-             * Since
              * Format: date-time
              * @description Rounded down to a whole interval.
              * @example 2026-11-20T10:00:00.123456Z
              */
             since: string;
             /**
-             * Until
              * Format: date-time
              * @description Rounded up to a whole interval.
              * @example 2026-11-20T10:00:00.123456Z
              */
             until: string;
-            /** Interval */
             interval: string;
-            /** Intervals */
             intervals: components["schemas"]["ChangesIntervalOut"][];
         };
-        /**
-         * ChangedResult
-         * @description A flag whose result changed, as a list of a user's changes has it.
-         */
+        /** @description A flag whose result changed, as a list of a user's changes has it. */
         ChangedResult: {
-            /** Flag Key */
             flag_key: string;
             /**
-             * Before Evaluation Id
              * Format: uuid
              * @description An evaluation of the user.
              */
             before_evaluation_id: string;
             /**
-             * After Evaluation Id
              * Format: uuid
              * @description A later one, in which the flag has another result.
              */
             after_evaluation_id: string;
         };
-        /**
-         * Changes
-         * @description Fields of the flag to change, and rules.
-         */
+        /** @description Fields of the flag to change, and rules. */
         Changes: {
-            /** Name */
             name?: string;
-            /** Description */
             description?: string | null;
-            /** Enabled */
             enabled?: boolean;
-            /**
-             * Rollout Percentage
-             * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
-             */
+            /** @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect. */
             rollout_percentage?: number;
-            /**
-             * Fallthrough
-             * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
-             * @enum {string}
-             */
-            fallthrough?: "rollout" | "off";
-            /** Bucketing Key */
+            /** @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches. */
+            fallthrough?: components["schemas"]["Fallthrough"];
             bucketing_key?: string | null;
-            /** Stickiness */
             stickiness?: string;
-            /** Tags */
             tags?: string[];
-            /** Variants */
             variants?: components["schemas"]["VariantBody"][];
-            /** Prerequisites */
             prerequisites?: components["schemas"]["PrerequisiteBody"][];
-            /** Owner */
             owner?: string | null;
-            /** Keep */
             keep?: boolean;
-            /** Rules */
             rules?: components["schemas"]["RuleEdit"][];
         };
-        /**
-         * ChangesIntervalOut
-         * @description The number of changes in an interval.
-         */
+        /** @description The number of changes in an interval. */
         ChangesIntervalOut: {
             /**
-             * Start
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             start: string;
-            /** Changes */
             changes: number;
-            /**
-             * Segment Changes
-             * @description How many of them were made to segments.
-             */
+            /** @description How many of them were made to segments. */
             segment_changes: number;
             newest: components["schemas"]["NewestChange"];
         };
-        /**
-         * ChangesPageOut
-         * @description Some changes, newest first.
-         */
+        /** @description Some changes, newest first. */
         ChangesPageOut: {
-            /** Items */
             items: components["schemas"]["ChangeOut"][];
-            /**
-             * Next Cursor
-             * @description The cursor of the next page; null if there is none.
-             */
+            /** @description The cursor of the next page; null if there is none. */
             next_cursor: string | null;
         };
+        /** @enum {string} */
+        ChartPeriod: "hour" | "day" | "week" | "month";
+        /** @enum {string} */
+        ChartScale: "count" | "percent";
+        /** @enum {string} */
+        ChartSplit: "result" | "variant" | "reason";
         /**
-         * ChosenBy
          * @description The cause of a variant's choice.
          * @enum {string}
          */
         ChosenBy: "rule" | "weight" | "no_identifier";
-        /**
-         * CleanupOut
-         * @description The flags that may be removed, in the order of their keys.
-         */
+        /** @description The flags that may be removed, in the order of their keys. */
         CleanupOut: {
             /**
-             * Since
              * Format: date-time
              * @description The start of the period, rounded down to a whole hour.
              * @example 2026-11-20T10:00:00.123456Z
              */
             since: string;
-            /**
-             * History Since
-             * @description When the history begins, if it is shorter than the period: the evaluations are since then.
-             */
+            /** @description When the history begins, if it is shorter than the period: the evaluations are since then. */
             history_since: string | null;
-            /**
-             * Hidden Environments
-             * @description The number of other environments whose flags you may not see.
-             */
+            /** @description The number of other environments whose flags you may not see. */
             hidden_environments: number;
-            /** Candidates */
             candidates: components["schemas"]["CandidateOut"][];
-            /**
-             * Next After
-             * @description Pass it as `after` to get the next part; null if this is the last. A part of the flags is examined at a time, so any part may be short or empty.
-             */
+            /** @description Pass it as `after` to get the next part; null if this is the last. A part of the flags is examined at a time, so any part may be short or empty. */
             next_after: string | null;
         };
-        /**
-         * CommentOut
-         * @description A comment. Its text is plain text: show it as such.
-         */
+        /** @description A comment. Its text is plain text: show it as such. */
         CommentOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
-            /**
-             * Project Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             project_id: string;
             subject: components["schemas"]["SubjectOut"];
             author: components["schemas"]["AuthorOut"];
-            /** Text */
             text: string;
             /**
-             * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
             /**
-             * Updated At
              * Format: date-time
              * @description The time of its last edit, or of its creation.
              * @example 2026-11-20T10:00:00.123456Z
              */
             updated_at: string;
         };
-        /**
-         * CommentUpdate
-         * @description The new text of a comment.
-         */
+        /** @description The new text of a comment. */
         CommentUpdate: {
-            /**
-             * Text
-             * @description The text. `@` followed by a member's address mentions the member.
-             */
+            /** @description The text. `@` followed by a member's address mentions the member. */
             text?: string;
             /** @description Accepted and ignored. */
             readonly author?: unknown;
@@ -4736,241 +4245,135 @@ export interface components {
             /** @description Accepted and ignored. */
             readonly updated_at?: unknown;
         };
-        /**
-         * ComparisonOut
-         * @description A flag that only one of the environments has, or in which they differ.
-         */
+        /** @description A flag that only one of the environments has, or in which they differ. */
         ComparisonOut: {
-            /** Flag Key */
             flag_key: string;
-            /**
-             * Place
-             * @enum {string}
-             */
+            /** @enum {string} */
             place: "only_from" | "only_to" | "both";
             from: components["schemas"]["SideOut"] | null;
             to: components["schemas"]["SideOut"] | null;
-            /**
-             * Archived In Other
-             * @description Whether the environment that does not have the flag has an archived one with the same key.
-             */
+            /** @description Whether the environment that does not have the flag has an archived one with the same key. */
             archived_in_other: boolean;
-            /**
-             * Fields
-             * @description What differs, if both environments have the flag.
-             */
+            /** @description What differs, if both environments have the flag. */
             fields: components["schemas"]["FieldDifferenceOut"][];
         };
-        /**
-         * ConditionBody
-         * @description A condition on an attribute of the user.
-         */
+        /** @description A condition on an attribute of the user. */
         ConditionBody: {
-            /**
-             * Attribute
-             * @description `user_id`, `user_email`, `email_domain`, `environment`, `current_time` or a key of `context.custom_attributes`.
-             */
+            /** @description `user_id`, `user_email`, `email_domain`, `environment`, `current_time` or a key of `context.custom_attributes`. */
             attribute: string;
             operator: components["schemas"]["Operator"];
-            /**
-             * Values
-             * @description Several for `in`, `not_in`, `starts_with`, `ends_with`, `contains` and `in_network`, else one.
-             */
+            /** @description Several for `in`, `not_in`, `starts_with`, `ends_with`, `contains` and `in_network`, else one. */
             values: string[];
-            /**
-             * Case Insensitive
-             * @default false
-             */
+            /** @default false */
             case_insensitive?: boolean;
             /**
-             * Negate
              * @description Whether the condition is met if the values do not match. A missing attribute never meets it.
              * @default false
              */
             negate?: boolean;
         };
-        /**
-         * ConditionTraceOut
-         * @description A condition and the user's attribute.
-         */
+        /** @description A condition and the user's attribute. */
         ConditionTraceOut: {
-            /** Attribute */
             attribute: string;
             operator: components["schemas"]["Operator"];
-            /**
-             * Values
-             * @description The first 20 values.
-             */
+            /** @description The first 20 values. */
             values: string[];
-            /**
-             * Values Total
-             * @description How many values the condition has.
-             */
+            /** @description How many values the condition has. */
             values_total: number;
-            /** Case Insensitive */
             case_insensitive: boolean;
-            /** Negate */
             negate: boolean;
             /**
-             * Actual
              * @description The attribute: a string, number, boolean or list, of which long ones are cut; null if it is missing. An object, which no condition can compare, is shown as `{}`.
              * @example PT
              */
             actual: unknown;
-            /** Holds */
             holds: boolean;
         };
-        /**
-         * ConditionWorkOut
-         * @description The highest cost of an environment's conditions for an evaluation, in microseconds, and the budget.
-         */
+        /** @description The highest cost of an environment's conditions for an evaluation, in microseconds, and the budget. */
         ConditionWorkOut: {
-            /** Budget */
             budget: number;
-            /**
-             * Work
-             * @description Above the budget only if the conditions are older than the budget.
-             */
+            /** @description Above the budget only if the conditions are older than the budget. */
             work: number;
-            /**
-             * Setting
-             * @description The setting of the budget, which the operator can raise.
-             */
+            /** @description The setting of the budget, which the operator can raise. */
             setting: string;
-            /**
-             * Flags
-             * @description The 20 flags whose rules cost most, without their segments.
-             */
+            /** @description The 20 flags whose rules cost most, without their segments. */
             flags: components["schemas"]["PartOut"][];
-            /**
-             * Segments
-             * @description The 20 segments that cost most, of those that rules name.
-             */
+            /** @description The 20 segments that cost most, of those that rules name. */
             segments: components["schemas"]["PartOut"][];
         };
-        /**
-         * ConnectionOut
-         * @description An instance of an application. The names are what it says of itself.
-         */
+        /** @description An instance of an application. The names are what it says of itself. */
         ConnectionOut: {
-            /** Application */
             application: string;
-            /** Instance */
             instance: string;
-            /** Connection */
             connection: string;
-            /** Sdk */
             sdk: string;
-            /**
-             * Streams
-             * @description Whether it has an open stream, on which it receives changes at once.
-             */
+            /** @description Whether it has an open stream, on which it receives changes at once. */
             streams: boolean;
-            /**
-             * Revision
-             * @description The last revision that was sent to it.
-             */
+            /** @description The last revision that was sent to it. */
             revision: number;
-            /**
-             * Is Current
-             * @description Whether that is the environment's revision.
-             */
+            /** @description Whether that is the environment's revision. */
             is_current: boolean;
             /**
-             * Seen At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             seen_at: string;
-            /**
-             * Due At
-             * @description The time of its next request, if it reports its interval; null for a stream.
-             */
+            /** @description The time of its next request, if it reports its interval; null for a stream. */
             due_at: string | null;
         };
-        /**
-         * ConnectionsOut
-         * @description The instances that were heard of in the last hour, at most 1,000.
-         */
+        /** @description The instances that were heard of in the last hour, at most 1,000. */
         ConnectionsOut: {
-            /** Revision */
             revision: number;
-            /**
-             * Current
-             * @description The number of instances that have the environment's revision.
-             */
+            /** @description The number of instances that have the environment's revision. */
             current: number;
-            /** Total */
             total: number;
-            /** Connections */
             connections: components["schemas"]["ConnectionOut"][];
         };
-        /**
-         * CopiedFieldOut
-         * @description A field that is altered in the environment that is copied to. `rules` are altered one by one.
-         */
+        /** @description The user. Unknown members are ignored. */
+        Context: {
+            /** @description A stable identifier, used for rollouts. */
+            user_id?: string | null;
+            /** @description For rules on emails and their domains. */
+            user_email?: string | null;
+            /** @description For conditions. */
+            custom_attributes?: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description A field that is altered in the environment that is copied to. `rules` are altered one by one. */
         CopiedFieldOut: {
-            /**
-             * Field
-             * @example rollout_percentage
-             */
+            /** @example rollout_percentage */
             field: string;
-            /** Before */
             before: unknown;
-            /** After */
             after: unknown;
         };
-        /**
-         * CopyAlterationOut
-         * @description A change that a copy makes to a flag or to one of its rules.
-         */
+        /** @description A change that a copy makes to a flag or to one of its rules. */
         CopyAlterationOut: {
-            /**
-             * Change Id
-             * @description The change that this made; null for a dry run.
-             */
+            /** @description The change that this made; null for a dry run. */
             change_id: string | null;
-            /**
-             * Action
-             * @example flag.updated
-             */
+            /** @example flag.updated */
             action: string;
-            /**
-             * Resource Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             resource_id: string;
-            /**
-             * Flag Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             flag_id: string;
-            /** Flag Key */
             flag_key: string;
-            /** Fields */
             fields: components["schemas"]["CopiedFieldOut"][];
         };
-        /**
-         * CopyBody
-         * @description The flags to copy, and the parts of them.
-         */
+        /** @description The flags to copy, and the parts of them. */
         CopyBody: {
             /**
-             * From
              * Format: uuid
              * @description The id of the environment to copy from.
              */
             from: string;
             /**
-             * To
              * Format: uuid
              * @description The id of the environment to copy to.
              */
             to: string;
-            /** Flag Keys */
             flag_keys: string[];
             /**
-             * Parts
              * @description The parts to copy, by default all: `details` are name, description and tags; `rollout` is `rollout_percentage`, of which 0 means everyone, and `fallthrough`.
              * @default [
              *       "details",
@@ -4981,388 +4384,206 @@ export interface components {
              *       "prerequisites"
              *     ]
              */
-            parts?: ("details" | "state" | "rollout" | "rules" | "variants" | "prerequisites")[];
+            parts?: components["schemas"]["Part"][];
             /**
-             * Dry Run
              * @description Only return the changes that it would make.
              * @default false
              */
             dry_run?: boolean;
-            /**
-             * If Unchanged
-             * @description The `fingerprint` of a dry run: the copy is refused (409) if it would now change anything else.
-             */
+            /** @description The `fingerprint` of a dry run: the copy is refused (409) if it would now change anything else. */
             if_unchanged?: string | null;
         };
-        /**
-         * CopyOut
-         * @description The flags that were copied, or with `dry_run` would be. Flags that are already the same are left out.
-         */
+        /** @description The flags that were copied, or with `dry_run` would be. Flags that are already the same are left out. */
         CopyOut: {
-            /**
-             * Fingerprint
-             * @description Identifies the changes, for `if_unchanged`.
-             */
+            /** @description Identifies the changes, for `if_unchanged`. */
             fingerprint: string;
-            /** Alterations */
             alterations: components["schemas"]["CopyAlterationOut"][];
         };
-        /**
-         * CreatedSdkKeyOut
-         * @description A new key, with its text, which is shown only here.
-         */
+        /** @description A new key, with its text, which is shown only here. */
         CreatedSdkKeyOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
-            /** Environment */
             environment: string;
-            /** Name */
             name: string;
-            /**
-             * Kind
-             * @description `browser` for keys that end users can read: it only returns the results of flags for one user. `server` for all other keys.
-             * @enum {string}
-             */
-            kind: "server" | "browser";
-            /**
-             * Hint
-             * @description The last characters of the key.
-             */
+            /** @description `browser` for keys that end users can read: it only returns the results of flags for one user. `server` for all other keys. */
+            kind: components["schemas"]["SdkKeyKind"];
+            /** @description The last characters of the key. */
             hint: string;
-            /**
-             * Created By
-             * @description The email of the account that created the key, if it still exists.
-             */
+            /** @description The email of the account that created the key, if it still exists. */
             created_by: string | null;
             /**
-             * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
-            /** Expires At */
             expires_at: string | null;
-            /**
-             * Last Used At
-             * @description When the key was last used, accurate to a few minutes.
-             */
+            /** @description When the key was last used, accurate to a few minutes. */
             last_used_at: string | null;
-            /**
-             * Replaces
-             * @description The id of the key that it replaces, which may have been revoked since.
-             */
+            /** @description The id of the key that it replaces, which may have been revoked since. */
             replaces: string | null;
-            /** Key */
             key: string;
         };
-        /**
-         * CreatedTokenOut
-         * @description A new token, with its secret, which is shown only here.
-         */
+        /** @description A new token, with its secret, which is shown only here. */
         CreatedTokenOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
-            /** Name */
             name: string;
-            /** Permissions */
             permissions: components["schemas"]["Permission"][];
-            /**
-             * Environments
-             * @description Null for all environments.
-             */
+            /** @description Null for all environments. */
             environments: string[] | null;
             /**
-             * Account Id
              * Format: uuid
              * @description The account for which the token acts: the one that created it.
              */
             account_id: string;
-            /** Email */
             email: string;
             /**
-             * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
-            /** Expires At */
             expires_at: string | null;
-            /**
-             * Last Used At
-             * @description When the token was last used, accurate to a few minutes.
-             */
+            /** @description When the token was last used, accurate to a few minutes. */
             last_used_at: string | null;
-            /** Token */
             token: string;
         };
-        /**
-         * CreationOptionsOut
-         * @description For `navigator.credentials.create`, in the form that `PublicKeyCredential.parseCreationOptionsFromJSON` reads.
-         */
+        /** @description For `navigator.credentials.create`, in the form that `PublicKeyCredential.parseCreationOptionsFromJSON` reads. */
         CreationOptionsOut: {
-            /** Public Key */
             public_key: {
                 [key: string]: unknown;
             };
         };
-        /**
-         * DecidedBy
-         * @description The cause of a decision.
-         */
+        /** @description The cause of a decision. */
         DecidedBy: {
             /** @description `everyone` if no rule matched and the flag has no rollout: its `rollout_percentage` is 0. `fallthrough` if no rule matched and its `fallthrough` is `off`. */
             step: components["schemas"]["Step"];
-            /**
-             * Prerequisite
-             * @description The flag that does not have the required result.
-             */
+            /** @description The flag that does not have the required result. */
             prerequisite: string | null;
-            /**
-             * Rule Id
-             * @description The rule that matched; null for one that is not saved.
-             */
+            /** @description The rule that matched; null for one that is not saved. */
             rule_id: string | null;
-            /** Rule Name */
             rule_name: string | null;
         };
-        /**
-         * DeliveriesPageOut
-         * @description Some deliveries, newest first.
-         */
+        /** @description Some deliveries, newest first. */
         DeliveriesPageOut: {
-            /** Items */
             items: components["schemas"]["DeliveryOut"][];
-            /**
-             * Next Cursor
-             * @description The cursor of the next page; null if there is none.
-             */
+            /** @description The cursor of the next page; null if there is none. */
             next_cursor: string | null;
         };
-        /**
-         * DeliveryOut
-         * @description A message to a webhook. `message_id` is the `webhook-id` of all attempts at it.
-         */
+        /** @description A message to a webhook. `message_id` is the `webhook-id` of all attempts at it. */
         DeliveryOut: {
-            /** Id */
             id: string;
-            /** Message Id */
             message_id: string;
-            /**
-             * Type
-             * @description The type of event; null until the first attempt.
-             */
+            /** @description The type of event; null until the first attempt. */
             type: string | null;
+            state: components["schemas"]["DeliveryState"];
             /**
-             * State
-             * @enum {string}
-             */
-            state: "waiting" | "delivered" | "failed";
-            /**
-             * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
-            /** Next Attempt At */
             next_attempt_at: string | null;
-            /**
-             * Attempts
-             * @description Oldest first.
-             */
+            /** @description Oldest first. */
             attempts: components["schemas"]["AttemptOut"][];
         };
         /**
-         * DeliveryWithBodyOut
-         * @description A message to a webhook, with its body.
+         * @description The state of a delivery.
+         * @enum {string}
          */
+        DeliveryState: "waiting" | "delivered" | "failed";
+        /** @description A message to a webhook, with its body. */
         DeliveryWithBodyOut: {
-            /** Id */
             id: string;
-            /** Message Id */
             message_id: string;
-            /**
-             * Type
-             * @description The type of event; null until the first attempt.
-             */
+            /** @description The type of event; null until the first attempt. */
             type: string | null;
+            state: components["schemas"]["DeliveryState"];
             /**
-             * State
-             * @enum {string}
-             */
-            state: "waiting" | "delivered" | "failed";
-            /**
-             * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
-            /** Next Attempt At */
             next_attempt_at: string | null;
-            /**
-             * Attempts
-             * @description Oldest first.
-             */
+            /** @description Oldest first. */
             attempts: components["schemas"]["AttemptOut"][];
-            /**
-             * Body
-             * @description The body of the message. Null if it cannot be sent any more, for example because the project was deleted.
-             */
+            /** @description The body of the message. Null if it cannot be sent any more, for example because the project was deleted. */
             body: string | null;
         };
-        /**
-         * DifferenceOut
-         * @description A difference of a flag in SDKs that evaluate it in the application.
-         */
+        /** @description A difference of a flag in SDKs that evaluate it in the application. */
         DifferenceOut: {
             /**
-             * Effect
              * @description `off` if the flag is off there for some users for whom it is on here; `unusual` if the results differ only for unusual values in some SDKs.
              * @enum {string}
              */
             effect: "off" | "unusual";
-            /** Message */
             message: string;
-            /**
-             * Rule Id
-             * @description The rule that causes it, if one does.
-             */
+            /** @description The rule that causes it, if one does. */
             rule_id: string | null;
         };
-        /**
-         * DistinctUsersOut
-         * @description The number of users with the flag on, and with it off. A user can be among both.
-         */
+        /** @description The number of users with the flag on, and with it off. A user can be among both. */
         DistinctUsersOut: {
-            /** On */
             on: number;
-            /** Off */
             off: number;
-            /**
-             * Error
-             * @description The relative standard error of both numbers; 0 if they are exact.
-             */
+            /** @description The relative standard error of both numbers; 0 if they are exact. */
             error: number;
         };
-        /**
-         * EnrolmentOut
-         * @description The secret for the app, in base32 and as the URI for a QR code. It cannot be read again.
-         */
+        /** @description The secret for the app, in base32 and as the URI for a QR code. It cannot be read again. */
         EnrolmentOut: {
-            /** Secret */
             secret: string;
-            /**
-             * Uri
-             * @example otpauth://totp/Flagstaff:ada%40example.com?secret=…&issuer=Flagstaff
-             */
+            /** @example otpauth://totp/Flagstaff:ada%40example.com?secret=…&issuer=Flagstaff */
             uri: string;
         };
-        /**
-         * EnvironmentCountOut
-         * @description The number of times that the flag was on and off in an environment.
-         */
+        /** @description The number of times that the flag was on and off in an environment. */
         EnvironmentCountOut: {
-            /**
-             * Environment Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             environment_id: string;
-            /** On */
             on: number;
-            /** Off */
             off: number;
         };
-        /**
-         * EnvironmentItem
-         * @description An environment in a list.
-         */
+        /** @description An environment in a list. */
         EnvironmentItem: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
-            /** Name */
             name: string;
-            /** Key */
             key: string;
             /**
-             * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
-            /**
-             * Critical
-             * @description Whether the dashboard warns before changes. Unless it is set, environments with the key production or prod are critical.
-             */
+            /** @description Whether the dashboard warns before changes. Unless it is set, environments with the key production or prod are critical. */
             critical: boolean;
         };
-        /**
-         * EnvironmentOrder
-         * @description The environments of a project in an order.
-         */
+        /** @description The environments of a project in an order. */
         EnvironmentOrder: {
-            /**
-             * Environment Ids
-             * @description The ids of all environments of the project, each once.
-             */
+            /** @description The ids of all environments of the project, each once. */
             environment_ids: string[];
         };
-        /**
-         * EnvironmentOrderOut
-         * @description The order of a project's environments, in which all lists have them. New environments come last.
-         */
+        /** @description The order of a project's environments, in which all lists have them. New environments come last. */
         EnvironmentOrderOut: {
-            /** Environment Ids */
             environment_ids: string[];
         };
-        /**
-         * EnvironmentOut
-         * @description An environment.
-         */
+        /** @description An environment. */
         EnvironmentOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
-            /** Name */
             name: string;
-            /** Key */
             key: string;
             /**
-             * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
-            /**
-             * Critical
-             * @description Whether the dashboard warns before changes. Unless it is set, environments with the key production or prod are critical.
-             */
+            /** @description Whether the dashboard warns before changes. Unless it is set, environments with the key production or prod are critical. */
             critical: boolean;
-            /**
-             * Project Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             project_id: string;
         };
-        /**
-         * EnvironmentUpdate
-         * @description The fields to change. `key` is accepted only if it equals the current key.
-         */
+        /** @enum {string} */
+        EnvironmentRole: "admin" | "editor" | "viewer";
+        /** @description The fields to change. `key` is accepted only if it equals the current key. */
         EnvironmentUpdate: {
-            /** Name */
             name?: string;
-            /** Key */
             key?: string;
-            /** Critical */
             critical?: boolean;
             /** @description Accepted and ignored. */
             readonly created_at?: unknown;
@@ -5371,11 +4592,19 @@ export interface components {
             /** @description Accepted and ignored. */
             readonly project_id?: unknown;
         };
+        /** @description The environment whose flags are evaluated, and the user. */
+        EvaluateBody: {
+            /** @description The key of an environment of the project. */
+            environment: string;
+            context?: components["schemas"]["Context"] | null;
+        };
+        /** @description Every flag of the environment, by its key. */
         EvaluateOut: {
             flags: {
                 [key: string]: components["schemas"]["EvaluatedFlag"];
             };
         };
+        /** @description A flag as it is for the user. */
         EvaluatedFlag: {
             enabled: boolean;
             /** @description For debugging; branch on `enabled`. */
@@ -5383,50 +4612,31 @@ export interface components {
             /** @description Only of a flag with variants: the key of the user's, or null if the flag is off. */
             variant?: string | null;
             /** @description The variant's value. */
-            value?: string | number | boolean | Record<string, never> | null;
+            value?: string | number | boolean | {
+                [key: string]: unknown;
+            } | null;
         };
-        /**
-         * EvaluationCountsOut
-         * @description The evaluations of a flag in the period: those in the history and those that applications reported.
-         */
+        /** @description The evaluations of a flag in the period: those in the history and those that applications reported. */
         EvaluationCountsOut: {
-            /** On */
             on: number;
-            /** Off */
             off: number;
-            /**
-             * Reported
-             * @description How many of them applications that evaluate flags themselves reported.
-             */
+            /** @description How many of them applications that evaluate flags themselves reported. */
             reported: number;
-            /**
-             * Variant
-             * @description The variant that all of them got; null if there is no such variant.
-             */
+            /** @description The variant that all of them got; null if there is no such variant. */
             variant: string | null;
         };
-        /**
-         * EvaluationOut
-         * @description One evaluate call with the result of each flag, by key.
-         */
+        /** @description One evaluate call with the result of each flag, by key. */
         EvaluationOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
             /**
-             * Evaluated At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             evaluated_at: string;
-            /** User Id */
             user_id: string | null;
-            /** User Email */
             user_email: string | null;
             /**
-             * Attributes
              * @description The custom attributes that were kept. Only if a rule, segment or stickiness used any.
              * @example {
              *       "plan": "gold",
@@ -5436,246 +4646,162 @@ export interface components {
             attributes?: {
                 [key: string]: unknown;
             } | null;
-            /** Flags */
             flags: {
                 [key: string]: components["schemas"]["FlagOutcome"];
             };
-            /**
-             * On
-             * @description How many flags were on. Only with `answers=false`.
-             */
+            /** @description How many flags were on. Only with `answers=false`. */
             on?: number | null;
-            /**
-             * Off
-             * @description How many flags were off. Only with `answers=false`.
-             */
+            /** @description How many flags were off. Only with `answers=false`. */
             off?: number | null;
         };
-        /**
-         * EvaluationPoint
-         * @description An evaluation in which a flag had an answer.
-         */
+        /** @description An evaluation in which a flag had an answer. */
         EvaluationPoint: {
-            /**
-             * Evaluation Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             evaluation_id: string;
             /**
-             * Evaluated At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             evaluated_at: string;
             outcome: components["schemas"]["FlagOutcome"];
         };
-        /**
-         * EvaluationsPageOut
-         * @description Some evaluations, newest first. A short or empty page is not necessarily the last.
-         */
+        /** @description Some evaluations, newest first. A short or empty page is not necessarily the last. */
         EvaluationsPageOut: {
-            /** Items */
             items: components["schemas"]["EvaluationOut"][];
-            /**
-             * Next Cursor
-             * @description The cursor of the next page; null if there is none.
-             */
+            /** @description The cursor of the next page; null if there is none. */
             next_cursor: string | null;
         };
-        /**
-         * Explain
-         * @description The user, and the flags to explain.
-         */
-        Explain: {
-            /**
-             * Context
-             * @description As in an evaluation.
-             */
-            context?: {
-                /** @description A stable identifier, used for rollouts. */
-                user_id?: string | null;
-                /** @description For rules on emails and their domains. */
-                user_email?: string | null;
-                /** @description For conditions. */
-                custom_attributes?: Record<string, never>;
+        /** @description Something that a user did, or that happened to a user. */
+        Event: {
+            /** @description The key of a metric of the project. */
+            metric: string;
+            user_id?: string | null;
+            /** @description Stands for the user without a `user_id`. */
+            user_email?: string | null;
+            /** @description Only of counts and values. */
+            value?: number | null;
+            /** @description At most a day ago and a minute ahead; now if it is left out. */
+            at?: string | null;
+            /** @description A repetition with the same id counts once. */
+            id?: string | null;
+            /** @description For flags whose stickiness is an attribute. */
+            attributes?: {
+                [key: string]: string | number | boolean | null;
             } | null;
-            /**
-             * Flag Keys
-             * @description Only these flags; by default all.
-             */
+        };
+        /** @enum {string} */
+        EventPattern: "project.created" | "project.updated" | "project.deleted" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "flag.stale" | "flag.missing" | "project.*" | "environment.*" | "flag.*" | "rule.*" | "segment.*" | "metric.*" | "release.*" | "comment.*" | "view.*" | "pinned_chart.*" | "sdk_key.*" | "member.*" | "invitation.*" | "token.*" | "webhook.*" | "*";
+        /** @description Events of an environment. */
+        EventsBody: {
+            /** @description The key of an environment of the project. */
+            environment: string;
+            events: components["schemas"]["Event"][];
+        };
+        /** @description What came of the events. */
+        EventsOut: {
+            /** @description How many events count. */
+            accepted: number;
+            ignored: components["schemas"]["IgnoredEvent"][];
+        };
+        /** @description The user, and the flags to explain. */
+        Explain: {
+            /** @description As in an evaluation. */
+            context?: components["schemas"]["Context"] | null;
+            /** @description Only these flags; by default all. */
             flag_keys?: string[] | null;
             /** @description A flag that is not saved: it is explained as if it were, and nothing is stored. */
             flag?: components["schemas"]["FlagDraft"] | null;
         };
-        /**
-         * ExplanationOut
-         * @description The explanation of flags for a user.
-         */
+        /** @description The explanation of flags for a user. */
         ExplanationOut: {
-            /** Environment Key */
             environment_key: string;
             /**
-             * Evaluated At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             evaluated_at: string;
-            /** Flags */
             flags: components["schemas"]["FlagTraceOut"][];
-            /**
-             * Segments
-             * @description The segments that the rules name, each once.
-             */
+            /** @description The segments that the rules name, each once. */
             segments: components["schemas"]["SegmentTraceOut"][];
-            /**
-             * More Flags
-             * @description Whether flags were left out because the response has reached 4 MiB. Request them with `flag_keys`.
-             */
+            /** @description Whether flags were left out because the response has reached 4 MiB. Request them with `flag_keys`. */
             more_flags: boolean;
         };
-        /**
-         * ExposedArmOut
-         * @description The users of an arm in a step.
-         */
+        /** @description The users of an arm in a step. */
         ExposedArmOut: {
-            /** Name */
             name: string;
-            /** Share */
             share: number;
-            /** Users */
             users: number;
-            /** New Users */
             new_users: number;
         };
-        /**
-         * ExposedStepOut
-         * @description The users of a step.
-         */
+        /** @description The users of a step. */
         ExposedStepOut: {
-            /** Step */
             step: number;
             /**
-             * Began At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             began_at: string;
-            /** Arms */
             arms: components["schemas"]["ExposedArmOut"][];
         };
         /**
-         * FieldAlterationOut
-         * @description A field that is altered. `present` is null for a resource that comes back.
+         * @description The decision when no rule matches: by the rollout, or always off.
+         * @enum {string}
          */
+        Fallthrough: "rollout" | "off";
+        /** @description A field that is altered. `present` is null for a resource that comes back. */
         FieldAlterationOut: {
-            /** Field */
             field: string;
-            /** Present */
             present: unknown;
-            /** Restored */
             restored: unknown;
         };
-        /**
-         * FieldDifferenceOut
-         * @description A field in which the flags differ. The values of `rules` are all rules in the order in which they are tried.
-         */
+        /** @description A field in which the flags differ. The values of `rules` are all rules in the order in which they are tried. */
         FieldDifferenceOut: {
-            /**
-             * Field
-             * @example rollout_percentage
-             */
+            /** @example rollout_percentage */
             field: string;
-            /** From */
             from: unknown;
-            /** To */
             to: unknown;
         };
-        /**
-         * FieldProblem
-         * @description One invalid field.
-         */
+        /** @description One invalid field. */
         FieldProblem: {
-            /**
-             * Field
-             * @example rollout_percentage
-             */
+            /** @example rollout_percentage */
             field: string;
-            /**
-             * Message
-             * @example must be a whole number from 0 to 100, where 0 means everyone
-             */
+            /** @example must be a whole number from 0 to 100, where 0 means everyone */
             message: string;
         };
-        /**
-         * FindCauses
-         * @description The results of which to find the causes.
-         */
+        /** @description The results of which to find the causes. */
         FindCauses: {
-            /** Results */
             results: components["schemas"]["ChangedResult"][];
         };
-        /**
-         * FlagDraft
-         * @description A flag that might be saved, with all of its rules. It stands in for the saved flag with the same key.
-         */
+        /** @description A flag that might be saved, with all of its rules. It stands in for the saved flag with the same key. */
         FlagDraft: {
-            /** Name */
             name: string;
-            /** Key */
             key: string;
-            /** Description */
             description?: string | null;
-            /**
-             * Enabled
-             * @default false
-             */
+            /** @default false */
             enabled?: boolean;
             /**
-             * Rollout Percentage
              * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
              * @default 0
              */
             rollout_percentage?: number;
             /**
-             * Fallthrough
              * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
              * @default rollout
-             * @enum {string}
              */
-            fallthrough?: "rollout" | "off";
-            /** Bucketing Key */
+            fallthrough?: components["schemas"]["Fallthrough"];
             bucketing_key?: string | null;
-            /**
-             * Stickiness
-             * @default default
-             */
+            /** @default default */
             stickiness?: string;
-            /**
-             * Tags
-             * @default []
-             */
+            /** @default [] */
             tags?: string[];
-            /**
-             * Variants
-             * @default []
-             */
+            /** @default [] */
             variants?: components["schemas"]["VariantBody"][];
-            /**
-             * Prerequisites
-             * @default []
-             */
+            /** @default [] */
             prerequisites?: components["schemas"]["PrerequisiteBody"][];
-            /** Owner */
             owner?: string | null;
-            /**
-             * Keep
-             * @default false
-             */
+            /** @default false */
             keep?: boolean;
-            /**
-             * Rules
-             * @default []
-             */
+            /** @default [] */
             rules?: components["schemas"]["RuleDraft"][];
             /** @description Accepted and ignored. */
             readonly archived_at?: unknown;
@@ -5690,47 +4816,26 @@ export interface components {
             /** @description Accepted and ignored. */
             readonly updated_at?: unknown;
         };
-        /**
-         * FlagEvaluationOut
-         * @description One evaluate call with the result of the flag.
-         */
+        /** @description One evaluate call with the result of the flag. */
         FlagEvaluationOut: {
-            /** Enabled */
             enabled: boolean;
-            /** Reason */
             reason: string;
-            /**
-             * Rule Id
-             * @description The rule that matched. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
-             */
+            /** @description The rule that matched. Only of a flag with variants, prerequisites, or conditions or percentages in its rules. */
             rule_id?: string | null;
-            /**
-             * Bucket
-             * @description The user's bucket, 0 to 99. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
-             */
+            /** @description The user's bucket, 0 to 99. Only of a flag with variants, prerequisites, or conditions or percentages in its rules. */
             bucket?: number | null;
-            /**
-             * Variant
-             * @description The key of the user's variant. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
-             */
+            /** @description The key of the user's variant. Only of a flag with variants, prerequisites, or conditions or percentages in its rules. */
             variant?: string | null;
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
             /**
-             * Evaluated At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             evaluated_at: string;
-            /** User Id */
             user_id: string | null;
-            /** User Email */
             user_email: string | null;
             /**
-             * Attributes
              * @description The custom attributes that were kept. Only if a rule, segment or stickiness used any.
              * @example {
              *       "plan": "gold",
@@ -5741,93 +4846,48 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /**
-         * FlagEvaluationsPageOut
-         * @description Some evaluations of a flag, newest first. A short or empty page is not necessarily the last.
-         */
+        /** @description Some evaluations of a flag, newest first. A short or empty page is not necessarily the last. */
         FlagEvaluationsPageOut: {
-            /** Items */
             items: components["schemas"]["FlagEvaluationOut"][];
-            /**
-             * Next Cursor
-             * @description The cursor of the next page; null if there is none.
-             */
+            /** @description The cursor of the next page; null if there is none. */
             next_cursor: string | null;
         };
-        /**
-         * FlagInBriefOut
-         * @description A flag of one environment, as far as its audience in a few words needs it.
-         */
+        /** @description A flag of one environment, as far as its audience in a few words needs it. */
         FlagInBriefOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
-            /**
-             * Environment Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             environment_id: string;
-            /** Name */
             name: string;
-            /** Enabled */
             enabled: boolean;
-            /**
-             * Archived At
-             * @description When the flag was archived; null if it is not.
-             */
+            /** @description When the flag was archived; null if it is not. */
             archived_at: string | null;
             /**
-             * Updated At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             updated_at: string;
-            /**
-             * Rollout Percentage
-             * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
-             */
+            /** @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect. */
             rollout_percentage: number;
-            /**
-             * Fallthrough
-             * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
-             * @enum {string}
-             */
-            fallthrough: "rollout" | "off";
-            /**
-             * Rules
-             * @description How many enabled rules it has.
-             */
+            /** @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches. */
+            fallthrough: components["schemas"]["Fallthrough"];
+            /** @description How many enabled rules it has. */
             rules: number;
-            /**
-             * Variants
-             * @description How many variants it has.
-             */
+            /** @description How many variants it has. */
             variants: number;
-            /**
-             * Prerequisites
-             * @description How many prerequisites it has.
-             */
+            /** @description How many prerequisites it has. */
             prerequisites: number;
         };
-        /**
-         * FlagIntervalOut
-         * @description The number of times that a flag was on and off in an interval, and of each reason.
-         */
+        /** @description The number of times that a flag was on and off in an interval, and of each reason. */
         FlagIntervalOut: {
             /**
-             * Start
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             start: string;
-            /** On */
             on: number;
-            /** Off */
             off: number;
             /**
-             * Reasons
              * @example {
              *       "User in 20% rollout": 40,
              *       "User not in 20% rollout": 160
@@ -5837,299 +4897,162 @@ export interface components {
                 [key: string]: number;
             };
             /**
-             * Off Reasons
              * @description Which of the `reasons` mean that the flag was off.
              * @example [
              *       "User not in 20% rollout"
              *     ]
              */
             off_reasons: string[];
-            /**
-             * Variants
-             * @description How often each variant was given, if any was.
-             */
+            /** @description How often each variant was given, if any was. */
             variants?: {
                 [key: string]: number;
             } | null;
             /** @description Only with `flag_key` and an interval of whole days; null if the number is not known yet. */
             distinct_users?: components["schemas"]["DistinctUsersOut"] | null;
         };
-        /**
-         * FlagOut
-         * @description A flag of one environment.
-         */
+        /** @description A flag of one environment. */
         FlagOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             id: string;
-            /**
-             * Project Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             project_id: string;
-            /**
-             * Environment Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             environment_id: string;
-            /** Name */
             name: string;
-            /** Key */
             key: string;
-            /** Description */
             description: string | null;
-            /** Enabled */
             enabled: boolean;
-            /**
-             * Rollout Percentage
-             * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
-             */
+            /** @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect. */
             rollout_percentage: number;
             /**
-             * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
             /**
-             * Updated At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             updated_at: string;
-            /**
-             * Fallthrough
-             * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
-             * @enum {string}
-             */
-            fallthrough: "rollout" | "off";
-            /** Bucketing Key */
+            /** @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches. */
+            fallthrough: components["schemas"]["Fallthrough"];
             bucketing_key: string | null;
-            /** Stickiness */
             stickiness: string;
-            /** Tags */
             tags: string[];
-            /** Variants */
             variants: components["schemas"]["VariantBody"][];
-            /** Prerequisites */
             prerequisites: components["schemas"]["PrerequisiteBody"][];
-            /**
-             * Archived At
-             * @description When the flag was archived; null if it is not.
-             */
+            /** @description When the flag was archived; null if it is not. */
             archived_at: string | null;
-            /** Owner */
             owner: string | null;
-            /**
-             * Keep
-             * @description Whether the flag is meant to stay, regardless of its age.
-             */
+            /** @description Whether the flag is meant to stay, regardless of its age. */
             keep: boolean;
         };
-        /**
-         * FlagOutcome
-         * @description The result of a flag.
-         */
+        /** @description The result of a flag. */
         FlagOutcome: {
-            /** Enabled */
             enabled: boolean;
-            /** Reason */
             reason: string;
-            /**
-             * Rule Id
-             * @description The rule that matched. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
-             */
+            /** @description The rule that matched. Only of a flag with variants, prerequisites, or conditions or percentages in its rules. */
             rule_id?: string | null;
-            /**
-             * Bucket
-             * @description The user's bucket, 0 to 99. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
-             */
+            /** @description The user's bucket, 0 to 99. Only of a flag with variants, prerequisites, or conditions or percentages in its rules. */
             bucket?: number | null;
-            /**
-             * Variant
-             * @description The key of the user's variant. Only of a flag with variants, prerequisites, or conditions or percentages in its rules.
-             */
+            /** @description The key of the user's variant. Only of a flag with variants, prerequisites, or conditions or percentages in its rules. */
             variant?: string | null;
         };
-        /**
-         * FlagReportsOut
-         * @description The counts that applications reported of a flag, by hour.
-         */
+        /** @description The counts that applications reported of a flag, by hour. */
         FlagReportsOut: {
             /**
-             * Since
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             since: string;
             /**
-             * Until
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             until: string;
-            /**
-             * Dropped
-             * @description The number of counts of the environment's flags that were dropped, because a report, or the environment in an hour, had too many.
-             */
+            /** @description The number of counts of the environment's flags that were dropped, because a report, or the environment in an hour, had too many. */
             dropped: number;
-            /** Hours */
             hours: components["schemas"]["ReportedHourOut"][];
         };
-        /**
-         * FlagSchedule
-         * @description The changes of one of several flags.
-         */
+        /** @description The changes of one of several flags. */
         FlagSchedule: {
-            /**
-             * Flag Id
-             * Format: uuid
-             */
+            /** Format: uuid */
             flag_id: string;
             changes: components["schemas"]["Changes"];
         };
         /**
-         * FlagSearch
          * @description A filter of the flag list. A field that is left out filters nothing.
          *
          *     `q` are words that the name, the key, the description or a tag must contain; `seen` is whether the flag was
          *     evaluated in the last 24 hours. `favourites` are those of whoever looks at the list.
          */
         FlagSearch: {
-            /** Q */
             q?: string;
-            /**
-             * State
-             * @enum {string}
-             */
+            /** @enum {string} */
             state?: "on" | "off";
-            /**
-             * Audience
-             * @enum {string}
-             */
+            /** @enum {string} */
             audience?: "everyone" | "rollout" | "rules" | "only";
-            /**
-             * Seen
-             * @enum {string}
-             */
+            /** @enum {string} */
             seen?: "day" | "quiet";
-            /** Tag */
             tag?: string;
-            /** Owner */
             owner?: string;
-            /**
-             * Favourites
-             * @constant
-             */
+            /** @constant */
             favourites?: true;
-            /**
-             * Sort
-             * @enum {string}
-             */
+            /** @enum {string} */
             sort?: "name" | "changed" | "evaluated";
         };
-        /**
-         * FlagSummaryOut
-         * @description The evaluations of the flags with a key, by environment.
-         */
+        /** @description The evaluations of the flags with a key, by environment. */
         FlagSummaryOut: {
             /**
-             * Since
              * Format: date-time
              * @description Rounded down to a whole hour.
              * @example 2026-11-20T10:00:00.123456Z
              */
             since: string;
             /**
-             * Until
              * Format: date-time
              * @description Rounded up to a whole hour.
              * @example 2026-11-20T10:00:00.123456Z
              */
             until: string;
-            /**
-             * Environments
-             * @description All environments, in their order.
-             */
+            /** @description All environments, in their order. */
             environments: components["schemas"]["EnvironmentCountOut"][];
         };
-        /**
-         * FlagTraceOut
-         * @description A flag, with the result that an evaluation would have, and why.
-         */
+        /** @description A flag, with the result that an evaluation would have, and why. */
         FlagTraceOut: {
-            /** Flag Key */
             flag_key: string;
-            /** Enabled */
             enabled: boolean;
-            /** Reason */
             reason: string;
-            /**
-             * Variant
-             * @description Only of a flag with variants.
-             */
+            /** @description Only of a flag with variants. */
             variant?: string | null;
-            /**
-             * Value
-             * @description The variant's value. Only of a flag with variants.
-             */
+            /** @description The variant's value. Only of a flag with variants. */
             value?: unknown;
             decided_by: components["schemas"]["DecidedBy"];
-            /** Prerequisites */
             prerequisites: components["schemas"]["PrerequisiteTraceOut"][];
             /** @description Null if the flag has no rollout, because its `rollout_percentage` is 0, which means everyone, or its `fallthrough` is `off`. */
             rollout: components["schemas"]["RolloutTraceOut"] | null;
             variants: components["schemas"]["VariantsTraceOut"] | null;
-            /**
-             * Rules
-             * @description In the order in which they are tried.
-             */
+            /** @description In the order in which they are tried. */
             rules: components["schemas"]["RuleTraceOut"][];
-            /**
-             * More Rules
-             * @description Whether further rules were left out, because the response would be too long.
-             */
+            /** @description Whether further rules were left out, because the response would be too long. */
             more_rules: boolean;
         };
-        /**
-         * FlagUpdate
-         * @description The fields to change. `key` is accepted only if it equals the current key.
-         */
+        /** @description The fields to change. `key` is accepted only if it equals the current key. */
         FlagUpdate: {
-            /** Name */
             name?: string;
-            /** Key */
             key?: string;
-            /** Description */
             description?: string | null;
-            /** Enabled */
             enabled?: boolean;
-            /**
-             * Rollout Percentage
-             * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
-             */
+            /** @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect. */
             rollout_percentage?: number;
-            /**
-             * Fallthrough
-             * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
-             * @enum {string}
-             */
-            fallthrough?: "rollout" | "off";
-            /** Bucketing Key */
+            /** @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches. */
+            fallthrough?: components["schemas"]["Fallthrough"];
             bucketing_key?: string | null;
-            /** Stickiness */
             stickiness?: string;
-            /** Tags */
             tags?: string[];
-            /** Variants */
             variants?: components["schemas"]["VariantBody"][];
-            /** Prerequisites */
             prerequisites?: components["schemas"]["PrerequisiteBody"][];
-            /** Owner */
             owner?: string | null;
-            /** Keep */
             keep?: boolean;
             /** @description Accepted and ignored. */
             readonly archived_at?: unknown;
@@ -6145,3596 +5068,128 @@ export interface components {
             readonly updated_at?: unknown;
         };
         /**
-         * GuardBody
-         * @description A metric that is watched, and what happens when it is worse for users with the flag.
+         * @description The action of a guard whose evidence reaches the threshold.
+         * @enum {string}
          */
+        GuardAction: "turn_off" | "pause" | "notify";
+        /** @description A metric that is watched, and what happens when it is worse for users with the flag. */
         GuardBody: {
-            /** Metric */
             metric: string;
+            action: components["schemas"]["GuardAction"];
             /**
-             * Action
-             * @enum {string}
-             */
-            action: "turn_off" | "pause" | "notify";
-            /**
-             * Tolerates
              * @description The share by which it may be worse: 0.1 tolerates a ratio of 1.1.
              * @default 0
              */
             tolerates?: number;
         };
-        /**
-         * GuardOut
-         * @description A guard.
-         */
+        /** @description A guard. */
         GuardOut: {
-            /** Metric */
             metric: string;
-            /**
-             * Action
-             * @enum {string}
-             */
-            action: "turn_off" | "pause" | "notify";
-            /** Tolerates */
+            action: components["schemas"]["GuardAction"];
             tolerates: number;
         };
-        /**
-         * ImpactOut
-         * @description For how many of the last day's users the result of a flag would change.
-         */
+        /** @description An event that does not count, and why. */
+        IgnoredEvent: {
+            /** @description The place of the event in the request, from 0 on. */
+            index: number;
+            reason: string;
+        };
+        /** @description For how many of the last day's users the result of a flag would change. */
         ImpactOut: {
             /**
-             * From
              * Format: date-time
              * @description A day ago, or later if it is not `complete`.
              * @example 2026-11-20T10:00:00.123456Z
              */
             from: string;
             /**
-             * To
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             to: string;
-            /**
-             * Users
-             * @description The different users of the recorded evaluations: by `user_id`, or else by email.
-             */
+            /** @description The different users of the recorded evaluations: by `user_id`, or else by email. */
             users: number;
-            /**
-             * Changed
-             * @description Those whose result would change, in one of the following ways.
-             */
+            /** @description Those whose result would change, in one of the following ways. */
             changed: number;
-            /** Turned On */
             turned_on: number;
-            /** Turned Off */
             turned_off: number;
-            /**
-             * Variant Changed
-             * @description Those for whom the flag stays on, with another variant or value.
-             */
+            /** @description Those for whom the flag stays on, with another variant or value. */
             variant_changed: number;
-            /**
-             * Without Attributes
-             * @description Those whose result is not known: the history has not stored an attribute that the flag uses before or after the change.
-             */
+            /** @description Those whose result is not known: the history has not stored an attribute that the flag uses before or after the change. */
             without_attributes: number;
-            /**
-             * Complete
-             * @description Whether the whole day was examined. Large histories are examined only in part.
-             */
+            /** @description Whether the whole day was examined. Large histories are examined only in part. */
             complete: boolean;
         };
-        /**
-         * InstanceOut
-         * @description The size of this instance, its quotas, and its health.
-         */
+        /** @enum {string} */
+        InstanceEventPattern: "project.created" | "project.updated" | "project.deleted" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted" | "flag.stale" | "flag.missing" | "account.registered" | "account.password_changed" | "account.password_reset" | "account.session_ended" | "account.totp_enabled" | "account.totp_disabled" | "account.passkey_added" | "account.passkey_removed" | "account.recovery_code_used" | "account.recovery_codes_renewed" | "account.two_factor_reset" | "account.token_created" | "account.token_deleted" | "account.taken_over" | "account.promoted" | "account.demoted" | "account.deactivated" | "account.reactivated" | "instance.updated" | "instance.lagging" | "instance.recovered" | "history.behind" | "history.recovered" | "project.*" | "environment.*" | "flag.*" | "rule.*" | "segment.*" | "metric.*" | "release.*" | "comment.*" | "view.*" | "pinned_chart.*" | "sdk_key.*" | "member.*" | "invitation.*" | "token.*" | "webhook.*" | "account.*" | "instance.*" | "history.*" | "*";
+        /** @description The size of this instance, its quotas, and its health. */
         InstanceOut: {
-            /** Version */
             version: string;
-            /**
-             * Database
-             * @enum {string}
-             */
+            /** @enum {string} */
             database: "sqlite" | "postgresql";
-            /** Accounts */
             accounts: number;
-            /** Active Accounts */
             active_accounts: number;
-            /** Projects */
             projects: number;
-            /**
-             * Sessions
-             * @description How many sessions are open.
-             */
+            /** @description How many sessions are open. */
             sessions: number;
-            /**
-             * Quotas
-             * @description The quotas by the names of their settings.
-             */
+            /** @description The quotas by the names of their settings. */
             quotas: {
                 [key: string]: number;
             };
-            /**
-             * Ready
-             * @description What `/ready` says.
-             */
+            /** @description What `/ready` says. */
             ready: boolean;
-            /**
-             * Problem
-             * @description Why it is not ready.
-             */
+            /** @description Why it is not ready. */
             problem: string | null;
-            /**
-             * Tasks
-             * @description Whether each background task works.
-             */
+            /** @description Whether each background task works. */
             tasks: {
                 [key: string]: boolean;
             };
         };
-        /**
-         * InstanceSettingsOut
-         * @description The settings that are changed while the instance runs.
-         */
+        /** @description The settings that are changed while the instance runs. */
         InstanceSettingsOut: {
-            /**
-             * Registration
-             * @enum {string}
-             */
-            registration: "open" | "closed";
-            /**
-             * Is Default
-             * @description Whether `registration` is the value of `FLAGSTAFF_REGISTRATION`.
-             */
+            registration: components["schemas"]["RegistrationMode"];
+            /** @description Whether `registration` is the value of `FLAGSTAFF_REGISTRATION`. */
             is_default: boolean;
-            /**
-             * Demands Second Factor
-             * @description Whether every account needs a second factor for everything except its own settings.
-             */
+            /** @description Whether every account needs a second factor for everything except its own settings. */
             demands_second_factor: boolean;
-            /**
-             * Demands Second Factor Is Default
-             * @description Whether `demands_second_factor` is the value of `FLAGSTAFF_DEMAND_SECOND_FACTOR`.
-             */
+            /** @description Whether `demands_second_factor` is the value of `FLAGSTAFF_DEMAND_SECOND_FACTOR`. */
             demands_second_factor_is_default: boolean;
         };
-        /**
-         * InstanceSettingsUpdate
-         * @description The settings to change. Null is the value of the environment variable.
-         */
+        /** @description The settings to change. Null is the value of the environment variable. */
         InstanceSettingsUpdate: {
-            /** Registration */
-            registration?: ("open" | "closed") | null;
-            /** Demands Second Factor */
+            registration?: components["schemas"]["RegistrationMode"] | null;
             demands_second_factor?: boolean | null;
             /** @description Accepted and ignored. */
             readonly demands_second_factor_is_default?: unknown;
             /** @description Accepted and ignored. */
             readonly is_default?: unknown;
         };
-        /**
-         * IntervalOut
-         * @description An estimate with the ends of its interval, which holds at all looks together.
-         */
-        IntervalOut: {
-            /** Estimate */
-            estimate: number;
-            /** Low */
-            low: number;
-            /** High */
-            high: number;
-        };
-        /**
-         * InvitationOut
-         * @description An invitation. `sent_at` is when it was last mailed, and null until then.
-         */
-        InvitationOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Email */
-            email: string;
-            /**
-             * Role
-             * @enum {string}
-             */
-            role: "owner" | "admin" | "editor" | "viewer";
-            /**
-             * Environments
-             * @description The roles in environments, by their keys, that replace the role in the project.
-             */
-            environments: {
-                [key: string]: "admin" | "editor" | "viewer";
-            };
-            /**
-             * Inviter Id
-             * Format: uuid
-             */
-            inviter_id: string;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-            /**
-             * Expires At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            expires_at: string;
-            /** Sent At */
-            sent_at: string | null;
-        };
-        /**
-         * LeaseOut
-         * @description The lease of an instance, which shows whether it is in touch with the others.
-         */
-        LeaseOut: {
-            /**
-             * State
-             * @description `live`: it serves every change whose response has been sent. `leaving`: it is being stopped. `lapsed`: it is cut off, or has ended without giving up its lease. `none`: it needs no lease: only one process can serve from its database.
-             * @enum {string}
-             */
-            state: "live" | "leaving" | "lapsed" | "none";
-            /**
-             * Expires In Seconds
-             * @description The seconds until the lease lapses unless it is renewed, by the database's clock; negative if it has lapsed. Null without PostgreSQL.
-             */
-            expires_in_seconds: number | null;
-        };
-        /**
-         * LineOut
-         * @description A line of a chart.
-         */
-        LineOut: {
-            /**
-             * Value
-             * @description The value of the label; null without `by`.
-             */
-            value: string | null;
-            /**
-             * Points
-             * @description A number for each span; null where nothing was reported.
-             */
-            points: (number | null)[];
-        };
-        /**
-         * ListedInstanceOut
-         * @description A process that serves: an instance, or one of the workers of an instance.
-         */
-        ListedInstanceOut: {
-            /** Id */
-            id: string;
-            /**
-             * Name
-             * @description `FLAGSTAFF_INSTANCE_NAME`, and the worker if there are several.
-             */
-            name: string;
-            /**
-             * Answered
-             * @description Whether this is the one that has answered the request.
-             */
-            answered: boolean;
-            /** Version */
-            version: string;
-            /** Started At */
-            started_at: string | null;
-            /**
-             * Workers
-             * @description How many processes its server has.
-             */
-            workers: number | null;
-            lease: components["schemas"]["LeaseOut"];
-            /**
-             * Change
-             * @description It has reported that it serves all changes up to the one with this number. Each entry of the audit trails of this server has a higher number than the ones before it.
-             */
-            change: number | null;
-            /**
-             * Changes Behind
-             * @description How many changes are newer, at most 1,000. An instance reports them within two seconds, so for a moment after a change all instances are behind.
-             */
-            changes_behind: number | null;
-            /**
-             * Seconds Behind
-             * @description How old the first of these changes is; 0 if there is none.
-             */
-            seconds_behind: number | null;
-            load: components["schemas"]["LoadOut"] | null;
-        };
-        /**
-         * LoadOut
-         * @description The load of the instance: the rates and the lag over three seconds, up to six seconds before its report.
-         */
-        LoadOut: {
-            /** Evaluations Per Second */
-            evaluations_per_second: number;
-            /**
-             * Cpu
-             * @description Processor time per second: 1 is one core all the time.
-             */
-            cpu: number;
-            /**
-             * Event Loop Lag Seconds
-             * @description The longest time for which requests had to wait for others.
-             */
-            event_loop_lag_seconds: number;
-            /** Connections */
-            connections: number;
-            /** Streams */
-            streams: number;
-            /** Memory Bytes */
-            memory_bytes: number;
-        };
-        /**
-         * Login
-         * @description Credentials. Any text is accepted, because anything but an account's email and password is simply wrong.
-         */
-        Login: {
-            /** Email */
-            email: string;
-            /** Password */
-            password: string;
-        };
-        /**
-         * MeOut
-         * @description The account of a token.
-         */
-        MeOut: {
-            /**
-             * User Id
-             * Format: uuid
-             */
-            user_id: string;
-        };
-        /**
-         * MemberOut
-         * @description A member: `role` holds in the whole project but for the environments whose keys have their own role.
-         */
-        MemberOut: {
-            /**
-             * Account Id
-             * Format: uuid
-             */
-            account_id: string;
-            /** Email */
-            email: string;
-            /**
-             * Role
-             * @enum {string}
-             */
-            role: "owner" | "admin" | "editor" | "viewer";
-            /**
-             * Environments
-             * @description The roles in environments, by their keys, that replace the role in the project.
-             */
-            environments: {
-                [key: string]: "admin" | "editor" | "viewer";
-            };
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-        };
-        /**
-         * MemberUpdate
-         * @description The fields to change. `environments` is replaced whole.
-         */
-        MemberUpdate: {
-            /**
-             * Role
-             * @enum {string}
-             */
-            role?: "owner" | "admin" | "editor" | "viewer";
-            /**
-             * Environments
-             * @description The roles in environments, by their keys, that replace the role in the project.
-             */
-            environments?: {
-                [key: string]: "admin" | "editor" | "viewer";
-            };
-            /** @description Accepted and ignored. */
-            readonly account_id?: unknown;
-            /** @description Accepted and ignored. */
-            readonly created_at?: unknown;
-            /** @description Accepted and ignored. */
-            readonly email?: unknown;
-        };
-        /**
-         * MembershipOut
-         * @description The project of which you are now a member, and your roles.
-         */
-        MembershipOut: {
-            /**
-             * Project Id
-             * Format: uuid
-             */
-            project_id: string;
-            /**
-             * Role
-             * @enum {string}
-             */
-            role: "owner" | "admin" | "editor" | "viewer";
-            /**
-             * Environments
-             * @description The roles in environments, by their keys, that replace the role in the project.
-             */
-            environments: {
-                [key: string]: "admin" | "editor" | "viewer";
-            };
-        };
-        /**
-         * MetricOut
-         * @description A metric: what applications report about users in events.
-         */
-        MetricOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /**
-             * Project Id
-             * Format: uuid
-             */
-            project_id: string;
-            /** Key */
-            key: string;
-            /** Name */
-            name: string;
-            /** Description */
-            description: string | null;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "binary" | "count" | "value";
-            /**
-             * Better
-             * @enum {string}
-             */
-            better: "up" | "down";
-            /** Unit */
-            unit: string | null;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            updated_at: string;
-        };
-        /**
-         * MetricResultOut
-         * @description The results of a guard's metric.
-         */
-        MetricResultOut: {
-            /** Metric */
-            metric: string;
-            /** Name */
-            name: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "binary" | "count" | "value";
-            /**
-             * Better
-             * @enum {string}
-             */
-            better: "up" | "down";
-            /** Unit */
-            unit: string | null;
-            /**
-             * Action
-             * @enum {string}
-             */
-            action: "turn_off" | "pause" | "notify";
-            /** Evidence */
-            evidence: number;
-            /** Threshold */
-            threshold: number;
-            /**
-             * Warning
-             * @description Whether further steps wait: the evidence is above half of the threshold's logarithm.
-             */
-            warning: boolean;
-            /** Acted At */
-            acted_at: string | null;
-            /** Words */
-            words: string;
-            /** Arms */
-            arms: components["schemas"]["ArmResultOut"][];
-            /** Steps */
-            steps: components["schemas"]["StepResultOut"][];
-        };
-        /**
-         * MetricUpdate
-         * @description The fields to change. `key` and `kind` are accepted only if they equal the present ones.
-         */
-        MetricUpdate: {
-            /** Key */
-            key?: string;
-            /** Name */
-            name?: string;
-            /** Description */
-            description?: string | null;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind?: "binary" | "count" | "value";
-            /**
-             * Better
-             * @enum {string}
-             */
-            better?: "up" | "down";
-            /** Unit */
-            unit?: string | null;
-            /** @description Accepted and ignored. */
-            readonly created_at?: unknown;
-            /** @description Accepted and ignored. */
-            readonly id?: unknown;
-            /** @description Accepted and ignored. */
-            readonly project_id?: unknown;
-            /** @description Accepted and ignored. */
-            readonly updated_at?: unknown;
-        };
-        /**
-         * MissingFlagOut
-         * @description A flag that is asked for but not answered, because it does not exist or is archived.
-         */
-        MissingFlagOut: {
-            /** Key */
-            key: string;
-            /**
-             * Asked By
-             * @description How often each application asked for it; `""` stands for evaluations of this one flag here.
-             */
-            asked_by: {
-                [key: string]: number;
-            };
-            /**
-             * Asked At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            asked_at: string;
-            /**
-             * Archived
-             * @description Whether it exists and is archived.
-             */
-            archived: boolean;
-        };
-        /**
-         * NewComment
-         * @description A comment to write.
-         */
-        NewComment: {
-            /**
-             * Text
-             * @description The text. `@` followed by a member's address mentions the member.
-             */
-            text: string;
-        };
-        /**
-         * NewEnvironment
-         * @description A new environment. Its key cannot be changed later.
-         */
-        NewEnvironment: {
-            /** Name */
-            name: string;
-            /** Key */
-            key: string;
-            /**
-             * Copy From
-             * @description The id of an environment from which flags are copied with their rules, at most 5,000 together. Archived flags are left out.
-             */
-            copy_from?: string | null;
-            /**
-             * Critical
-             * @description Whether the dashboard warns before changes; by default by the key.
-             */
-            critical?: boolean | null;
-            /**
-             * All Off
-             * @description Whether the copied flags are off.
-             * @default false
-             */
-            all_off?: boolean;
-        };
-        /**
-         * NewFlag
-         * @description A new flag. Its key cannot be changed later.
-         */
-        NewFlag: {
-            /** Name */
-            name: string;
-            /** Key */
-            key: string;
-            /** Description */
-            description?: string | null;
-            /**
-             * Enabled
-             * @default false
-             */
-            enabled?: boolean;
-            /**
-             * Rollout Percentage
-             * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
-             * @default 0
-             */
-            rollout_percentage?: number;
-            /**
-             * Fallthrough
-             * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
-             * @default rollout
-             * @enum {string}
-             */
-            fallthrough?: "rollout" | "off";
-            /** Bucketing Key */
-            bucketing_key?: string | null;
-            /**
-             * Stickiness
-             * @default default
-             */
-            stickiness?: string;
-            /**
-             * Tags
-             * @default []
-             */
-            tags?: string[];
-            /**
-             * Variants
-             * @default []
-             */
-            variants?: components["schemas"]["VariantBody"][];
-            /**
-             * Prerequisites
-             * @default []
-             */
-            prerequisites?: components["schemas"]["PrerequisiteBody"][];
-            /** Owner */
-            owner?: string | null;
-            /**
-             * Keep
-             * @default false
-             */
-            keep?: boolean;
-        };
-        /**
-         * NewFlags
-         * @description A new flag in several environments.
-         */
-        NewFlags: {
-            /** Name */
-            name: string;
-            /** Key */
-            key: string;
-            /** Description */
-            description?: string | null;
-            /**
-             * Enabled
-             * @default false
-             */
-            enabled?: boolean;
-            /**
-             * Rollout Percentage
-             * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
-             * @default 0
-             */
-            rollout_percentage?: number;
-            /**
-             * Fallthrough
-             * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
-             * @default rollout
-             * @enum {string}
-             */
-            fallthrough?: "rollout" | "off";
-            /** Bucketing Key */
-            bucketing_key?: string | null;
-            /**
-             * Stickiness
-             * @default default
-             */
-            stickiness?: string;
-            /**
-             * Tags
-             * @default []
-             */
-            tags?: string[];
-            /**
-             * Variants
-             * @default []
-             */
-            variants?: components["schemas"]["VariantBody"][];
-            /**
-             * Prerequisites
-             * @default []
-             */
-            prerequisites?: components["schemas"]["PrerequisiteBody"][];
-            /** Owner */
-            owner?: string | null;
-            /**
-             * Keep
-             * @default false
-             */
-            keep?: boolean;
-            /**
-             * Environments
-             * @description The ids of the environments.
-             */
-            environments: string[];
-        };
-        /**
-         * NewInvitation
-         * @description An address to invite, and the role that it gets.
-         */
-        NewInvitation: {
-            /**
-             * Email
-             * Format: email
-             */
-            email: string;
-            /**
-             * Role
-             * @enum {string}
-             */
-            role: "owner" | "admin" | "editor" | "viewer";
-            /**
-             * Environments
-             * @description The roles in environments, by their keys, that replace the role in the project.
-             */
-            environments?: {
-                [key: string]: "admin" | "editor" | "viewer";
-            };
-        };
-        /**
-         * NewMembership
-         * @description The project to join, and as what.
-         */
-        NewMembership: {
-            /**
-             * Project Id
-             * Format: uuid
-             */
-            project_id: string;
-            /**
-             * Role
-             * @enum {string}
-             */
-            role: "owner" | "admin" | "editor" | "viewer";
-        };
-        /**
-         * NewMetric
-         * @description A new metric. Its key and its kind cannot be changed later.
-         */
-        NewMetric: {
-            /** Key */
-            key: string;
-            /** Name */
-            name: string;
-            /** Description */
-            description?: string | null;
-            /**
-             * Kind
-             * @description `binary`: whether a user had an event; `count`: how often; `value`: a number for each event.
-             * @enum {string}
-             */
-            kind: "binary" | "count" | "value";
-            /**
-             * Better
-             * @description The wanted direction: `down` for errors and latencies.
-             * @enum {string}
-             */
-            better: "up" | "down";
-            /**
-             * Unit
-             * @description For people, such as `ms`.
-             */
-            unit?: string | null;
-        };
-        /**
-         * NewPasskey
-         * @description A passkey that the browser has made, and a name to recognise it by.
-         */
-        NewPasskey: {
-            /** Name */
-            name: string;
-            /**
-             * Credential
-             * @description What `navigator.credentials` returned, as `toJSON()` of a PublicKeyCredential.
-             */
-            credential: {
-                [key: string]: unknown;
-            };
-        };
-        /**
-         * NewPinnedChart
-         * @description A chart to pin. It is compared with the period before, or with another environment, or with nothing.
-         */
-        NewPinnedChart: {
-            /** Name */
-            name: string;
-            /**
-             * Environment Id
-             * Format: uuid
-             */
-            environment_id: string;
-            /**
-             * Flag Id
-             * @description A flag of the environment; without one, all flags.
-             */
-            flag_id?: string | null;
-            /**
-             * Period
-             * @description The period that ends now: the last hour, 24 hours, 7 days or 30 days.
-             * @default day
-             * @enum {string}
-             */
-            period?: "hour" | "day" | "week" | "month";
-            /**
-             * Split
-             * @description The parts of each bar. A chart of all flags is only split by `result`.
-             * @default result
-             * @enum {string}
-             */
-            split?: "result" | "variant" | "reason";
-            /**
-             * Scale
-             * @description Whether bars show numbers of evaluations, or each part's percentage.
-             * @default count
-             * @enum {string}
-             */
-            scale?: "count" | "percent";
-            /**
-             * Compare Before
-             * @description Whether it is compared with the previous period of the same length.
-             * @default false
-             */
-            compare_before?: boolean;
-            /**
-             * Compare Environment Id
-             * @description Another environment of the project, with which it is compared.
-             */
-            compare_environment_id?: string | null;
-        };
-        /**
-         * NewProject
-         * @description A new project.
-         */
-        NewProject: {
-            /** Name */
-            name: string;
-            /** Description */
-            description?: string | null;
-        };
-        /**
-         * NewRelease
-         * @description A new release of a flag.
-         */
-        NewRelease: {
-            /** Name */
-            name?: string | null;
-            /** Steps */
-            steps: components["schemas"]["StepBody"][];
-            /**
-             * Guards
-             * @default []
-             */
-            guards?: components["schemas"]["GuardBody"][];
-            /**
-             * Thresholds
-             * @default []
-             */
-            thresholds?: components["schemas"]["ThresholdBody"][];
-            /**
-             * False Alarm Rate
-             * @description The maximum probability that any guard acts on a harmless flag.
-             * @default 0.05
-             */
-            false_alarm_rate?: number;
-            /**
-             * When Late
-             * @description Whether a step whose time has passed in an outage is applied late, or skipped.
-             * @default run
-             * @enum {string}
-             */
-            when_late?: "run" | "skip";
-        };
-        /**
-         * NewRule
-         * @description A new rule. If several rules match, the one with the highest priority gives the reason.
-         */
-        NewRule: {
-            /**
-             * Rule Type
-             * @enum {string}
-             */
-            rule_type: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
-            /**
-             * Rule Value
-             * @description Null for a rule of the type `attributes`, where it may be left out.
-             */
-            rule_value: string | null;
-            /**
-             * Priority
-             * @default 0
-             */
-            priority?: number;
-            /**
-             * Enabled
-             * @default true
-             */
-            enabled?: boolean;
-            /** Name */
-            name?: string | null;
-            /**
-             * Conditions
-             * @default []
-             */
-            conditions?: components["schemas"]["ConditionBody"][];
-            /**
-             * Rollout Percentage
-             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
-             * @default 100
-             */
-            rollout_percentage?: number;
-            /** Variant */
-            variant?: string | null;
-        };
-        /**
-         * NewSchedules
-         * @description Changes of several flags of an environment at one moment.
-         */
-        NewSchedules: {
-            /** Name */
-            name?: string | null;
-            /**
-             * At
-             * Format: date-time
-             */
-            at: string;
-            /** Flags */
-            flags: components["schemas"]["FlagSchedule"][];
-            /**
-             * When Late
-             * @default run
-             * @enum {string}
-             */
-            when_late?: "run" | "skip";
-        };
-        /**
-         * NewSdkKey
-         * @description A key to create.
-         */
-        NewSdkKey: {
-            /** Name */
-            name: string;
-            /** Environment */
-            environment: string;
-            /**
-             * Kind
-             * @description `browser` for keys that end users can read: it only returns the results of flags for one user. `server` for all other keys.
-             * @enum {string}
-             */
-            kind: "server" | "browser";
-            /**
-             * Expires At
-             * @description When the key expires; by default never.
-             */
-            expires_at?: string | null;
-            /**
-             * Replaces
-             * @description The id of the key of the same environment that this one replaces. Revoke that key when applications no longer use it.
-             */
-            replaces?: string | null;
-        };
-        /**
-         * NewSegment
-         * @description A new segment. Its key cannot be changed later.
-         */
-        NewSegment: {
-            /** Key */
-            key: string;
-            /** Name */
-            name: string;
-            /** Description */
-            description?: string | null;
-            /**
-             * Conditions
-             * @default []
-             */
-            conditions?: components["schemas"]["ConditionBody"][];
-        };
-        /**
-         * NewSignIn
-         * @description A sign-in to begin.
-         */
-        NewSignIn: {
-            /**
-             * Return To
-             * @description The path of the page to open afterwards.
-             * @default /
-             * @example /projects
-             */
-            return_to?: string;
-        };
-        /**
-         * NewSubscription
-         * @description The target of a subscription: a flag, with its environment; an environment; or a tag, in all environments.
-         */
-        NewSubscription: {
-            /** Environment Id */
-            environment_id?: string | null;
-            /** Flag Id */
-            flag_id?: string | null;
-            /** Tag */
-            tag?: string | null;
-        };
-        /**
-         * NewToken
-         * @description A token to create.
-         */
-        NewToken: {
-            /** Name */
-            name: string;
-            /** Permissions */
-            permissions: ("project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "comments:write" | "comments:moderate" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write")[];
-            /**
-             * Environments
-             * @description The ids of the environments in which the token may be used; by default in all.
-             */
+        /** @description The events that a webhook of the instance wants, and the form of its messages. */
+        InstanceWebhookFilter: {
+            /** @description Types of events, such as `flag.toggled`; all of a resource, such as `flag.*`; or `*`. */
+            events: components["schemas"]["InstanceEventPattern"][];
             environments?: string[] | null;
-            /**
-             * Expires At
-             * @description When the token expires; by default never.
-             */
-            expires_at?: string | null;
-            /**
-             * Current Password
-             * @description Your password; alternatively, send a `code` of your authenticator app. An account that signs in at an identity provider needs neither in the first ten minutes of a session.
-             */
-            current_password?: string | null;
-            /** Code */
-            code?: string | null;
-        };
-        /**
-         * NewView
-         * @description A view to save.
-         */
-        NewView: {
-            /** Name */
-            name: string;
-            search: components["schemas"]["FlagSearch"];
-        };
-        /**
-         * NewWebhook
-         * @description A webhook to create.
-         */
-        NewWebhook: {
-            /**
-             * Events
-             * @description Types of events, such as `flag.toggled`; all of a resource, such as `flag.*`; or `*`.
-             * @example [
-             *       "flag.*",
-             *       "rule.*"
-             *     ]
-             */
-            events: string[];
-            /** Environments */
-            environments?: string[] | null;
-            /** Tags */
             tags?: string[] | null;
             /**
-             * Format
              * @description `standard` for programs; the others are messages for people in a chat.
              * @default standard
-             * @enum {string}
              */
-            format?: "standard" | "slack" | "teams" | "discord";
-            /**
-             * Url
-             * Format: uri
-             * @description Where messages are sent. It must be https and lead to public addresses; see the documentation.
-             */
-            url: string;
-            /** Description */
-            description?: string | null;
-            /**
-             * Enabled
-             * @default true
-             */
-            enabled?: boolean;
-        };
-        /**
-         * NewestChange
-         * @description The newest change of an interval, which has the same id in the audit trail.
-         */
-        NewestChange: {
-            /** Id */
-            id: string;
-            /**
-             * At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            at: string;
-            /**
-             * Actor Email
-             * @description Who made it; null for the command line.
-             */
-            actor_email: string | null;
-            /**
-             * Action
-             * @example flag.toggled
-             */
-            action: string;
-            /**
-             * Flag Key
-             * @description Null for a segment's.
-             */
-            flag_key: string | null;
-        };
-        /**
-         * NotificationsOfProjectOut
-         * @description The mails that you get about one of your projects.
-         */
-        NotificationsOfProjectOut: {
-            /**
-             * Critical
-             * @description Others have changed evaluations in a critical environment.
-             */
-            critical: boolean;
-            /**
-             * Owned
-             * @description Others have changed a flag whose `owner` is your address, or its rules.
-             */
-            owned: boolean;
-            /**
-             * Stale
-             * @description Flags whose `owner` is your address may be removed; once a week.
-             */
-            stale: boolean;
-            /**
-             * Webhooks
-             * @description A webhook was turned off, if you may manage webhooks.
-             */
-            webhooks: boolean;
-            /**
-             * Releases
-             * @description A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done.
-             */
-            releases: boolean;
-            /**
-             * Mentions
-             * @description Others have mentioned you in a comment.
-             */
-            mentions: boolean;
-            /**
-             * Subscribed
-             * @description Others have made changes to which you have subscribed.
-             */
-            subscribed: boolean;
-            /**
-             * Project Id
-             * Format: uuid
-             */
-            project_id: string;
-            /**
-             * Project
-             * @description The project's name.
-             */
-            project: string;
-        };
-        /**
-         * NotificationsOut
-         * @description The mails that you get about a project.
-         */
-        NotificationsOut: {
-            /**
-             * Critical
-             * @description Others have changed evaluations in a critical environment.
-             */
-            critical: boolean;
-            /**
-             * Owned
-             * @description Others have changed a flag whose `owner` is your address, or its rules.
-             */
-            owned: boolean;
-            /**
-             * Stale
-             * @description Flags whose `owner` is your address may be removed; once a week.
-             */
-            stale: boolean;
-            /**
-             * Webhooks
-             * @description A webhook was turned off, if you may manage webhooks.
-             */
-            webhooks: boolean;
-            /**
-             * Releases
-             * @description A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done.
-             */
-            releases: boolean;
-            /**
-             * Mentions
-             * @description Others have mentioned you in a comment.
-             */
-            mentions: boolean;
-            /**
-             * Subscribed
-             * @description Others have made changes to which you have subscribed.
-             */
-            subscribed: boolean;
-        };
-        /**
-         * NotificationsUpdate
-         * @description The mails to get, or not to get any more.
-         */
-        NotificationsUpdate: {
-            /**
-             * Critical
-             * @description Others have changed evaluations in a critical environment.
-             */
-            critical?: boolean;
-            /**
-             * Owned
-             * @description Others have changed a flag whose `owner` is your address, or its rules.
-             */
-            owned?: boolean;
-            /**
-             * Stale
-             * @description Flags whose `owner` is your address may be removed; once a week.
-             */
-            stale?: boolean;
-            /**
-             * Webhooks
-             * @description A webhook was turned off, if you may manage webhooks.
-             */
-            webhooks?: boolean;
-            /**
-             * Releases
-             * @description A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done.
-             */
-            releases?: boolean;
-            /**
-             * Mentions
-             * @description Others have mentioned you in a comment.
-             */
-            mentions?: boolean;
-            /**
-             * Subscribed
-             * @description Others have made changes to which you have subscribed.
-             */
-            subscribed?: boolean;
-        };
-        /**
-         * OpenedInvitationOut
-         * @description An invitation that can be accepted.
-         */
-        OpenedInvitationOut: {
-            /**
-             * Project Id
-             * Format: uuid
-             */
-            project_id: string;
-            /**
-             * Project
-             * @description The project's name.
-             */
-            project: string;
-            /**
-             * Inviter
-             * @description The address of the member who has invited you.
-             */
-            inviter: string;
-            /**
-             * Email
-             * @description The address that was invited. An account with another one cannot accept.
-             */
-            email: string;
-            /** Role */
-            role: string;
-            /**
-             * Expires At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            expires_at: string;
-        };
-        /**
-         * Operator
-         * @description The comparison of a condition: of the attribute with its values.
-         * @enum {string}
-         */
-        Operator: "in" | "not_in" | "starts_with" | "ends_with" | "contains" | "eq" | "gt" | "gte" | "lt" | "lte" | "before" | "after" | "semver_eq" | "semver_gt" | "semver_gte" | "semver_lt" | "semver_lte" | "in_network" | "matches";
-        /**
-         * OwnAccountOut
-         * @description Your account, and what it may do.
-         */
-        OwnAccountOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Email */
-            email: string;
-            /**
-             * Administrator
-             * @description Whether it may use `/api/admin`.
-             */
-            administrator: boolean;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-        };
-        /**
-         * OwnPermissionsOut
-         * @description Your role, and what it allows in the whole project and in each of its environments by key.
-         */
-        OwnPermissionsOut: {
-            /**
-             * Role
-             * @enum {string}
-             */
-            role: "owner" | "admin" | "editor" | "viewer";
-            /** Permissions */
-            permissions: components["schemas"]["Permission"][];
-            /** Environments */
-            environments: {
-                [key: string]: components["schemas"]["Permission"][];
-            };
-            /**
-             * Roles
-             * @description What each role allows, the same in every project.
-             */
-            roles: {
-                [key: string]: components["schemas"]["Permission"][];
-            };
-        };
-        /**
-         * Part
-         * @description A part of a flag that can be copied.
-         * @enum {string}
-         */
-        Part: "details" | "state" | "rollout" | "rules" | "variants" | "prerequisites";
-        /**
-         * PartOut
-         * @description The cost of a flag's rules, or of a segment, by themselves, in microseconds.
-         */
-        PartOut: {
-            /** Key */
-            key: string;
-            /** Work */
-            work: number;
-        };
-        /**
-         * PasskeyLogin
-         * @description The browser's answer for a passkey.
-         */
-        PasskeyLogin: {
-            /**
-             * Credential
-             * @description What `navigator.credentials` returned, as `toJSON()` of a PublicKeyCredential.
-             */
-            credential: {
-                [key: string]: unknown;
-            };
-        };
-        /**
-         * PasskeyOut
-         * @description A passkey. `last_used_at` is null until it is used.
-         */
-        PasskeyOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-            /** Last Used At */
-            last_used_at: string | null;
-        };
-        /**
-         * PasswordChange
-         * @description A new password, with the current one.
-         */
-        PasswordChange: {
-            /** Current Password */
-            current_password: string;
-            /**
-             * New Password
-             * Format: password
-             */
-            new_password: string;
-        };
-        /**
-         * PasswordConfirmation
-         * @description The current password.
-         */
-        PasswordConfirmation: {
-            /** Current Password */
-            current_password: string;
-        };
-        /**
-         * PasswordReset
-         * @description A new password, with the token from the mail.
-         */
-        PasswordReset: {
-            /** Token */
-            token: string;
-            /**
-             * Newpassword
-             * Format: password
-             */
-            newPassword: string;
-            /**
-             * Keep Access Tokens
-             * @description Whether the access tokens that the account has created remain valid.
-             * @default false
-             */
-            keep_access_tokens?: boolean;
-        };
-        /**
-         * Permission
-         * @description A permission that a role can include.
-         * @enum {string}
-         */
-        Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "comments:write" | "comments:moderate" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write";
-        /**
-         * PinnedChartOut
-         * @description A pinned chart.
-         */
-        PinnedChartOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /**
-             * Project Id
-             * Format: uuid
-             */
-            project_id: string;
-            /** Name */
-            name: string;
-            /**
-             * Environment Id
-             * Format: uuid
-             */
-            environment_id: string;
-            /** Flag Id */
-            flag_id: string | null;
-            /**
-             * Flag Key
-             * @description The key of the flag; null for a chart of all flags.
-             */
-            flag_key: string | null;
-            /**
-             * Period
-             * @description The period that ends now: the last hour, 24 hours, 7 days or 30 days.
-             * @enum {string}
-             */
-            period: "hour" | "day" | "week" | "month";
-            /**
-             * Split
-             * @description The parts of each bar. A chart of all flags is only split by `result`.
-             * @enum {string}
-             */
-            split: "result" | "variant" | "reason";
-            /**
-             * Scale
-             * @description Whether bars show numbers of evaluations, or each part's percentage.
-             * @enum {string}
-             */
-            scale: "count" | "percent";
-            /**
-             * Compare Before
-             * @description Whether it is compared with the previous period of the same length.
-             */
-            compare_before: boolean;
-            /**
-             * Compare Environment Id
-             * @description Another environment of the project, with which it is compared. Null after it was deleted.
-             */
-            compare_environment_id: string | null;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-        };
-        /**
-         * PinnedChartUpdate
-         * @description The fields to change.
-         */
-        PinnedChartUpdate: {
-            /** Name */
-            name?: string;
-            /**
-             * Period
-             * @description The period that ends now: the last hour, 24 hours, 7 days or 30 days.
-             * @enum {string}
-             */
-            period?: "hour" | "day" | "week" | "month";
-            /**
-             * Split
-             * @description The parts of each bar. A chart of all flags is only split by `result`.
-             * @enum {string}
-             */
-            split?: "result" | "variant" | "reason";
-            /**
-             * Scale
-             * @description Whether bars show numbers of evaluations, or each part's percentage.
-             * @enum {string}
-             */
-            scale?: "count" | "percent";
-            /**
-             * Compare Before
-             * @description Whether it is compared with the previous period of the same length.
-             */
-            compare_before?: boolean;
-            /**
-             * Compare Environment Id
-             * @description Another environment of the project, with which it is compared.
-             */
-            compare_environment_id?: string | null;
-            /** @description Accepted and ignored. */
-            readonly created_at?: unknown;
-            /** @description Accepted and ignored. */
-            readonly environment_id?: unknown;
-            /** @description Accepted and ignored. */
-            readonly flag_id?: unknown;
-            /** @description Accepted and ignored. */
-            readonly flag_key?: unknown;
-            /** @description Accepted and ignored. */
-            readonly id?: unknown;
-            /** @description Accepted and ignored. */
-            readonly project_id?: unknown;
-        };
-        /**
-         * PlaygroundAnswerOut
-         * @description An answer that at least one of the users gets: the result of an evaluation, and what decides it.
-         */
-        PlaygroundAnswerOut: {
-            /** Enabled */
-            enabled: boolean;
-            /** Reason */
-            reason: string;
-            /**
-             * Variant
-             * @description Null if the flag has no variants, or is off.
-             */
-            variant: string | null;
-            decided_by: components["schemas"]["DecidedBy"];
-        };
-        /**
-         * PlaygroundEnvironmentOut
-         * @description The answers in an environment. Flags that it does not have are left out.
-         */
-        PlaygroundEnvironmentOut: {
-            /**
-             * Environment Id
-             * Format: uuid
-             */
-            environment_id: string;
-            /** Environment Key */
-            environment_key: string;
-            /**
-             * Flags
-             * @description In the order of the request.
-             */
-            flags: components["schemas"]["PlaygroundFlagOut"][];
-        };
-        /**
-         * PlaygroundFlagOut
-         * @description The answers of a flag in an environment.
-         */
-        PlaygroundFlagOut: {
-            /** Flag Key */
-            flag_key: string;
-            /**
-             * Flag Id
-             * Format: uuid
-             */
-            flag_id: string;
-            /**
-             * Answers
-             * @description Each different answer once.
-             */
-            answers: components["schemas"]["PlaygroundAnswerOut"][];
-            /**
-             * Of Users
-             * @description For each user of the request, the position of the user's answer in `answers`.
-             */
-            of_users: number[];
-        };
-        /**
-         * PlaygroundOut
-         * @description The answers in each environment, in the order of the request.
-         */
-        PlaygroundOut: {
-            /**
-             * Evaluated At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            evaluated_at: string;
-            /**
-             * More Flags
-             * @description Whether the environments have further flags. They are left out if no `flag_keys` are given.
-             */
-            more_flags: boolean;
-            /** Environments */
-            environments: components["schemas"]["PlaygroundEnvironmentOut"][];
-        };
-        /**
-         * PointOut
-         * @description A moment: the evidence of each metric, in their order, and the users exposed with each arm until then.
-         */
-        PointOut: {
-            /**
-             * At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            at: string;
-            /** Evidence */
-            evidence: number[];
-            /** Users */
-            users: number[];
-        };
-        /**
-         * PrerequisiteBody
-         * @description Another flag of the environment that must be on, or off, or on with one of some variants.
-         */
-        PrerequisiteBody: {
-            /** Flag Key */
-            flag_key: string;
-            /**
-             * Enabled
-             * @default true
-             */
-            enabled?: boolean;
-            /**
-             * Variants
-             * @default []
-             */
-            variants?: string[];
-        };
-        /**
-         * PrerequisiteTraceOut
-         * @description A prerequisite and the result of the other flag.
-         */
-        PrerequisiteTraceOut: {
-            /** Flag Key */
-            flag_key: string;
-            /** Enabled */
-            enabled: boolean;
-            /** Variants */
-            variants: string[];
-            actual: components["schemas"]["ActualResult"] | null;
-            /** Holds */
-            holds: boolean;
-        };
-        /**
-         * PreviewImpact
-         * @description The draft to preview.
-         */
-        PreviewImpact: {
-            /** @description The flag as it would be, with all of its rules. */
-            flag: components["schemas"]["FlagDraft"];
-        };
-        /**
-         * PreviewOut
-         * @description The messages that a webhook would have been sent.
-         */
-        PreviewOut: {
-            /**
-             * Since
-             * Format: date-time
-             * @description When the examined changes begin: a day ago, or later if there were too many.
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            since: string;
-            /**
-             * Examined
-             * @description How many changes were examined, the newest ones.
-             */
-            examined: number;
-            /**
-             * Count
-             * @description How many messages would have been sent.
-             */
-            count: number;
-            /**
-             * Messages
-             * @description The newest of them, newest first.
-             */
-            messages: components["schemas"]["flagstaff__hooks__webhooks_schemas__MessageOut"][];
-        };
-        /**
-         * ProblemDocument
-         * @description An error (RFC 9457).
-         */
-        ProblemDocument: {
-            /**
-             * Type
-             * @example urn:flagstaff:error:invalid
-             */
-            type: string;
-            /**
-             * Title
-             * @example Bad Request
-             */
-            title: string;
-            /**
-             * Status
-             * @example 400
-             */
-            status: number;
-            /**
-             * Detail
-             * @example The request is invalid.
-             */
-            detail: string;
-            /** Request Id */
-            request_id: string;
-            /**
-             * Errors
-             * @description The invalid fields, if the input is invalid.
-             * @default null
-             */
-            errors?: components["schemas"]["FieldProblem"][] | null;
-            /**
-             * Permission
-             * @description The permission that your role or your token does not have.
-             * @default null
-             */
-            permission?: string | null;
-            /**
-             * Provider
-             * @description The key of the identity provider at which the account must be opened.
-             * @default null
-             */
-            provider?: string | null;
-            /**
-             * Challenge
-             * @description The login that needs a second factor.
-             * @default null
-             */
-            challenge?: string | null;
-            /**
-             * Methods
-             * @description The accepted second factors.
-             * @default null
-             */
-            methods?: string[] | null;
-            /**
-             * Passkey Options
-             * @description The options for `navigator.credentials.get`, to answer the challenge with a passkey.
-             * @default null
-             */
-            passkey_options?: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * Email
-             * @description The address of the account of that login.
-             * @default null
-             */
-            email?: string | null;
-            /**
-             * Return To
-             * @description The page to open after that login.
-             * @default null
-             */
-            return_to?: string | null;
-            /**
-             * Logout Url
-             * @description Where the browser ends the session at the identity provider of that login.
-             * @default null
-             */
-            logout_url?: string | null;
-            /**
-             * Current
-             * @description The current state of a resource that is not in the state that `If-Match` requires.
-             * @default null
-             */
-            current?: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * Changed By
-             * @description Who made the latest change to it, as in the audit trail.
-             * @default null
-             */
-            changed_by?: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * Changed At
-             * Format: date-time
-             * @description When the latest change was made.
-             * @default null
-             */
-            changed_at?: string | null;
-            /**
-             * Missing
-             * @description The names of the instances that have not confirmed the change.
-             * @default null
-             */
-            missing?: string[] | null;
-            /**
-             * Works
-             * @description Of `/ready`: which of `evaluations`, `writes` and `history` still work.
-             * @default null
-             */
-            works?: {
-                [key: string]: boolean;
-            } | null;
-        };
-        /**
-         * ProjectFlagOut
-         * @description The flags of a project with one key.
-         */
-        ProjectFlagOut: {
-            /** Key */
-            key: string;
-            /**
-             * Differs
-             * @description The parts in which the flags differ: `environments` if an environment has no such flag, `state`, `rules`, `rollout` (including `fallthrough` and the selection of users), `variants`, `prerequisites`. Names, descriptions, tags, disabled rules and the numbers of the rules' priorities are not compared.
-             */
-            differs: components["schemas"]["Aspect"][];
-            /**
-             * Flags
-             * @description In the order of the environments, the oldest first.
-             */
-            flags: components["schemas"]["FlagInBriefOut"][];
-        };
-        /**
-         * ProjectInFullOut
-         * @description A project, and what else was asked for.
-         */
-        ProjectInFullOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string;
-            /** Description */
-            description: string | null;
-            /**
-             * Sdk Key
-             * @description Null if your role does not have the permission `keys:read`.
-             * @example sdk_Zp3w…
-             */
-            sdk_key: string | null;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            updated_at: string;
-            /**
-             * Environments
-             * @description Its environments, the oldest first. Only with `environments=true`.
-             */
-            environments?: components["schemas"]["EnvironmentItem"][] | null;
-            /** @description Your permissions in it. Only with `permissions=true`. */
-            permissions?: components["schemas"]["OwnPermissionsOut"] | null;
-        };
-        /**
-         * ProjectOut
-         * @description A project; its SDK key serves all of its environments.
-         */
-        ProjectOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string;
-            /** Description */
-            description: string | null;
-            /**
-             * Sdk Key
-             * @description Null if your role does not have the permission `keys:read`.
-             * @example sdk_Zp3w…
-             */
-            sdk_key: string | null;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            updated_at: string;
-        };
-        /**
-         * ProjectUpdate
-         * @description The fields to change.
-         */
-        ProjectUpdate: {
-            /** Name */
-            name?: string;
-            /** Description */
-            description?: string | null;
-            /** @description Accepted and ignored. */
-            readonly created_at?: unknown;
-            /** @description Accepted and ignored. */
-            readonly id?: unknown;
-            /** @description Accepted and ignored. */
-            readonly sdk_key?: unknown;
-            /** @description Accepted and ignored. */
-            readonly updated_at?: unknown;
-        };
-        /**
-         * ProviderOut
-         * @description An identity provider.
-         */
-        ProviderOut: {
-            /** Key */
-            key: string;
-            /** Name */
-            name: string;
-        };
-        /**
-         * Reason
-         * @description The reason why a flag is a candidate: what is true of it in the whole period.
-         * @enum {string}
-         */
-        Reason: "on_for_everyone" | "off_for_everyone" | "unchanged" | "not_evaluated";
-        /**
-         * RecoveryCodesOut
-         * @description Recovery codes, each of which works once. They cannot be read again.
-         */
-        RecoveryCodesOut: {
-            /**
-             * Recovery Codes
-             * @example [
-             *       "abcd-efgh-2345-6789"
-             *     ]
-             */
-            recovery_codes: string[];
-        };
-        /**
-         * RegisteredOut
-         * @description The passkey and, if it is the first second factor, recovery codes, each of which works once.
-         */
-        RegisteredOut: {
-            passkey: components["schemas"]["PasskeyOut"];
-            /**
-             * Recovery Codes
-             * @description They cannot be read again.
-             */
-            recovery_codes: string[];
-        };
-        /**
-         * Registration
-         * @description A new account.
-         */
-        Registration: {
-            /**
-             * Email
-             * Format: email
-             */
-            email: string;
-            /**
-             * Password
-             * Format: password
-             */
-            password: string;
-            /**
-             * Invitation
-             * @description The token of an invitation to this address; also if registration is closed.
-             */
-            invitation?: string | null;
-        };
-        /**
-         * ReleaseAuthor
-         * @description The account that made the release, and for which it acts.
-         */
-        ReleaseAuthor: {
-            /** Id */
-            id: string | null;
-            /** Email */
-            email: string | null;
-        };
-        /**
-         * ReleaseNameOut
-         * @description A release that makes a change by itself.
-         */
-        ReleaseNameOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string | null;
-            /**
-             * Guard
-             * @description The key of the metric whose guard acted, if one did.
-             */
-            guard: string | null;
-        };
-        /**
-         * ReleaseOut
-         * @description A release of a flag.
-         */
-        ReleaseOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /**
-             * Project Id
-             * Format: uuid
-             */
-            project_id: string;
-            /**
-             * Environment Id
-             * Format: uuid
-             */
-            environment_id: string;
-            /**
-             * Flag Id
-             * Format: uuid
-             */
-            flag_id: string;
-            /** Name */
-            name: string | null;
-            /** Steps */
-            steps: components["schemas"]["StepOut"][];
-            /** Guards */
-            guards: components["schemas"]["GuardOut"][];
-            /** Thresholds */
-            thresholds: components["schemas"]["ThresholdOut"][];
-            /** False Alarm Rate */
-            false_alarm_rate: number;
-            /**
-             * When Late
-             * @enum {string}
-             */
-            when_late: "run" | "skip";
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "scheduled" | "running" | "paused" | "done" | "stopped" | "cancelled" | "failed";
-            /**
-             * Reason
-             * @description Why it is paused, stopped, cancelled or failed.
-             */
-            reason: string | null;
-            author: components["schemas"]["ReleaseAuthor"];
-            /** Applied */
-            applied: components["schemas"]["AppliedOut"][];
-            /** Alarms */
-            alarms: components["schemas"]["AlarmOut"][];
-            /** Next Step */
-            next_step: number | null;
-            /**
-             * Due At
-             * @description When the next step is due, or after the last, when watching ends.
-             */
-            due_at: string | null;
-            /** Ended At */
-            ended_at: string | null;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            updated_at: string;
-        };
-        /**
-         * RepeatBody
-         * @description The time whose messages are sent again.
-         */
-        RepeatBody: {
-            /**
-             * From
-             * Format: date-time
-             * @description Messages about changes at or after this time.
-             */
-            from: string;
-            /**
-             * To
-             * Format: date-time
-             * @description Messages about changes before this time.
-             */
-            to: string;
-        };
-        /**
-         * RepeatedOut
-         * @description The number of messages that are sent again.
-         */
-        RepeatedOut: {
-            /** Repeated */
-            repeated: number;
-        };
-        /**
-         * ReportedFlagOut
-         * @description The counts of a flag that an application found on and off.
-         */
-        ReportedFlagOut: {
-            /** Flag Key */
-            flag_key: string;
-            /** Application */
-            application: string;
-            /** Sdk */
-            sdk: string;
-            /** Yes */
-            yes: number;
-            /** No */
-            no: number;
-            /**
-             * Variants
-             * @description The number of times it got each variant.
-             */
-            variants: {
-                [key: string]: number;
-            };
-            /**
-             * Reported At
-             * Format: date-time
-             * @description When it reported last.
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            reported_at: string;
-        };
-        /**
-         * ReportedHourOut
-         * @description The same in the hour that starts at `start`.
-         */
-        ReportedHourOut: {
-            /** Flag Key */
-            flag_key: string;
-            /** Application */
-            application: string;
-            /** Sdk */
-            sdk: string;
-            /** Yes */
-            yes: number;
-            /** No */
-            no: number;
-            /**
-             * Variants
-             * @description The number of times it got each variant.
-             */
-            variants: {
-                [key: string]: number;
-            };
-            /**
-             * Reported At
-             * Format: date-time
-             * @description When it reported last.
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            reported_at: string;
-            /**
-             * Start
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            start: string;
-        };
-        /**
-         * ReportsOut
-         * @description The counts that applications reported in whole hours, in sum. They say neither for whom nor why.
-         */
-        ReportsOut: {
-            /**
-             * Since
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            since: string;
-            /**
-             * Until
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            until: string;
-            /**
-             * Dropped
-             * @description The number of counts of the environment's flags that were dropped, because a report, or the environment in an hour, had too many.
-             */
-            dropped: number;
-            /**
-             * Flags
-             * @description By flag and application; the first 10,000 counts.
-             */
-            flags: components["schemas"]["ReportedFlagOut"][];
-        };
-        /**
-         * RequestChartOut
-         * @description A measure of a request metric over time.
-         */
-        RequestChartOut: {
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "counter" | "gauge" | "histogram";
-            /**
-             * Measure
-             * @enum {string}
-             */
-            measure: "per_minute" | "mean" | "p50" | "p90" | "p95" | "p99";
-            /**
-             * Since
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            since: string;
-            /**
-             * Until
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            until: string;
-            /**
-             * Minutes
-             * @description The length of the span that each point stands for.
-             */
-            minutes: number;
-            /** Lines */
-            lines: components["schemas"]["LineOut"][];
-            /**
-             * Omitted
-             * @description How many values of the label have no line; at most 20 have one.
-             */
-            omitted: number;
-        };
-        /**
-         * RequestMetricOut
-         * @description A request metric: what applications measure and report in sums, without users.
-         */
-        RequestMetricOut: {
-            /** Name */
-            name: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "counter" | "gauge" | "histogram";
-            /** Help */
-            help: string;
-            /** Measures */
-            measures: ("per_minute" | "mean" | "p50" | "p90" | "p95" | "p99")[];
-            /**
-             * Labels
-             * @description The values that each label has had.
-             */
-            labels: {
-                [key: string]: string[];
-            };
-            /**
-             * Seen At
-             * Format: date-time
-             * @description When it was last reported, accurate to ten minutes.
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            seen_at: string;
-        };
-        /**
-         * RequestOptionsOut
-         * @description For `navigator.credentials.get`, in the form that `PublicKeyCredential.parseRequestOptionsFromJSON` reads.
-         */
-        RequestOptionsOut: {
-            /** Public Key */
-            public_key: {
-                [key: string]: unknown;
-            };
-        };
-        /**
-         * ResetRequest
-         * @description The account whose password was forgotten.
-         */
-        ResetRequest: {
-            /** Email */
-            email: string;
-        };
-        /**
-         * RestoreAllBody
-         * @description The changes to put back, with the options of a restore.
-         */
-        RestoreAllBody: {
-            /**
-             * Dry Run
-             * @description Only return the changes that it would make.
-             * @default false
-             */
-            dry_run?: boolean;
-            /**
-             * If Unchanged
-             * @description Refuse (409) if the same fields have been changed again since.
-             * @default false
-             */
-            if_unchanged?: boolean;
-            /** Changes */
-            changes: string[];
-        };
-        /**
-         * RestoreAllOut
-         * @description The changes, newest first.
-         */
-        RestoreAllOut: {
-            /** Items */
-            items: components["schemas"]["RestoredChangeOut"][];
-        };
-        /**
-         * RestoreBody
-         * @description Options of a restore.
-         */
-        RestoreBody: {
-            /**
-             * Dry Run
-             * @description Only return the changes that it would make.
-             * @default false
-             */
-            dry_run?: boolean;
-            /**
-             * If Unchanged
-             * @description Refuse (409) if the same fields have been changed again since.
-             * @default false
-             */
-            if_unchanged?: boolean;
-        };
-        /**
-         * RestoreOut
-         * @description The changes that were restored, or with `dry_run` would be.
-         */
-        RestoreOut: {
-            /**
-             * Change Id
-             * @description The change that this made; null for a dry run.
-             */
-            change_id: string | null;
-            /** Alterations */
-            alterations: components["schemas"]["AlterationOut"][];
-        };
-        /**
-         * RestoredChangeOut
-         * @description One of several changes, and what came of it.
-         */
-        RestoredChangeOut: {
-            /**
-             * Change Id
-             * @description The change that is restored.
-             */
-            change_id: string;
-            /**
-             * Restored By
-             * @description The change that this made; null for a dry run.
-             */
-            restored_by: string | null;
-            /**
-             * Refusal
-             * @description Why it cannot be restored. Only in the response to a dry run.
-             */
-            refusal: string | null;
-            /** Alterations */
-            alterations: components["schemas"]["AlterationOut"][];
-        };
-        /**
-         * ResultsOut
-         * @description The results of a release.
-         */
-        ResultsOut: {
-            /**
-             * Release Id
-             * Format: uuid
-             */
-            release_id: string;
-            /**
-             * Users
-             * @description The users who were exposed, and those who were left out.
-             */
-            users: number;
-            /** Left Out By Rules */
-            left_out_by_rules: number;
-            /**
-             * In Two Arms
-             * @description Users who were seen in two arms although no step moved them.
-             */
-            in_two_arms: number;
-            /**
-             * Without Identifier
-             * @description Evaluations whose user is not known.
-             */
-            without_identifier: number;
-            /**
-             * Not Counted
-             * @description Users beyond the bound of five million.
-             */
-            not_counted: number;
-            split: components["schemas"]["SplitOut"];
-            /**
-             * Next Step Waits For
-             * @description What delays the next step when its time has come: the previous step has not exposed enough new users, the evidence of a guard is above its warning line, or users are not split as requested.
-             */
-            next_step_waits_for: ("users" | "evidence" | "split") | null;
-            /** Steps */
-            steps: components["schemas"]["ExposedStepOut"][];
-            /** Metrics */
-            metrics: components["schemas"]["MetricResultOut"][];
-            /** Chart */
-            chart: components["schemas"]["PointOut"][];
-        };
-        /**
-         * Role
-         * @description The role of a member in a project; `projects/permissions.py` says what each role may do.
-         * @enum {string}
-         */
-        Role: "owner" | "admin" | "editor" | "viewer";
-        /**
-         * RolloutTraceOut
-         * @description The flag's rollout. The user is inside if the bucket is below the percentage.
-         */
-        RolloutTraceOut: {
-            /**
-             * Identifier
-             * @description What identifies the user; null if nothing does.
-             */
-            identifier: string | null;
-            /**
-             * Hashed
-             * @description The text that is hashed: the bucketing key, or else the flag's key, and the identifier.
-             * @example new-checkout:user-42
-             */
-            hashed: string | null;
-            /** Bucket */
-            bucket: number | null;
-            /** Percentage */
-            percentage: number;
-            /** Inside */
-            inside: boolean;
-        };
-        /**
-         * RuleDraft
-         * @description A rule that might be saved. One with an `id` stands in for that rule of the saved flag.
-         */
-        RuleDraft: {
-            /**
-             * Rule Type
-             * @enum {string}
-             */
-            rule_type: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
-            /**
-             * Rule Value
-             * @description Null for a rule of the type `attributes`, where it may be left out.
-             */
-            rule_value: string | null;
-            /**
-             * Priority
-             * @default 0
-             */
-            priority?: number;
-            /**
-             * Enabled
-             * @default true
-             */
-            enabled?: boolean;
-            /** Name */
-            name?: string | null;
-            /**
-             * Conditions
-             * @default []
-             */
-            conditions?: components["schemas"]["ConditionBody"][];
-            /**
-             * Rollout Percentage
-             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
-             * @default 100
-             */
-            rollout_percentage?: number;
-            /** Variant */
-            variant?: string | null;
-            /**
-             * Id
-             * Format: uuid
-             */
-            id?: string | null;
-            /** @description Accepted and ignored. */
-            readonly created_at?: unknown;
-            /** @description Accepted and ignored. */
-            readonly flag_id?: unknown;
-            /** @description Accepted and ignored. */
-            readonly updated_at?: unknown;
-        };
-        /**
-         * RuleEdit
-         * @description A change of a rule: with an `id` of this rule, which `delete` deletes; without, a new rule.
-         */
-        RuleEdit: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id?: string;
-            /** Delete */
-            delete?: boolean;
-            /**
-             * Rule Type
-             * @enum {string}
-             */
-            rule_type?: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
-            /** Rule Value */
-            rule_value?: string | null;
-            /** Priority */
-            priority?: number;
-            /** Enabled */
-            enabled?: boolean;
-            /** Name */
-            name?: string | null;
-            /** Conditions */
-            conditions?: components["schemas"]["ConditionBody"][];
-            /**
-             * Rollout Percentage
-             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
-             */
-            rollout_percentage?: number;
-            /** Variant */
-            variant?: string | null;
-        };
-        /**
-         * RuleOut
-         * @description A targeting rule. The flag is on for users who match it.
-         */
-        RuleOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /**
-             * Flag Id
-             * Format: uuid
-             */
-            flag_id: string;
-            /**
-             * Rule Type
-             * @enum {string}
-             */
-            rule_type: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
-            /** Rule Value */
-            rule_value: string | null;
-            /** Priority */
-            priority: number;
-            /** Enabled */
-            enabled: boolean;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            updated_at: string;
-            /** Name */
-            name: string | null;
-            /** Conditions */
-            conditions: components["schemas"]["ConditionBody"][];
-            /**
-             * Rollout Percentage
-             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
-             */
-            rollout_percentage: number;
-            /** Variant */
-            variant: string | null;
-        };
-        /**
-         * RuleStatus
-         * @description The part that a rule had in a decision.
-         * @enum {string}
-         */
-        RuleStatus: "matched" | "not_matched" | "outside_percentage" | "not_reached" | "disabled";
-        /**
-         * RuleTraceOut
-         * @description A rule, and what came of it. Rules that are not reached are checked as well.
-         */
-        RuleTraceOut: {
-            /**
-             * Id
-             * @description Null for a rule that is not saved.
-             */
-            id: string | null;
-            /** Name */
-            name: string | null;
-            /**
-             * Rule Type
-             * @enum {string}
-             */
-            rule_type: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
-            /** Rule Value */
-            rule_value: string | null;
-            /** Priority */
-            priority: number;
-            /** Enabled */
-            enabled: boolean;
-            status: components["schemas"]["RuleStatus"];
-            /**
-             * Matches
-             * @description Whether the type and value match the user, without the conditions.
-             */
-            matches: boolean;
-            /** Conditions */
-            conditions: components["schemas"]["ConditionTraceOut"][];
-            segment: components["schemas"]["SegmentNameOut"] | null;
-            /**
-             * Bucket
-             * @description The user's bucket, 0 to 99, if the rule is for a percentage of users.
-             */
-            bucket: number | null;
-            /**
-             * Rollout Percentage
-             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
-             */
-            rollout_percentage: number;
-            /** Variant */
-            variant: string | null;
-        };
-        /**
-         * RuleUpdate
-         * @description The fields to change.
-         */
-        RuleUpdate: {
-            /**
-             * Rule Type
-             * @enum {string}
-             */
-            rule_type?: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
-            /** Rule Value */
-            rule_value?: string | null;
-            /** Priority */
-            priority?: number;
-            /** Enabled */
-            enabled?: boolean;
-            /** Name */
-            name?: string | null;
-            /** Conditions */
-            conditions?: components["schemas"]["ConditionBody"][];
-            /**
-             * Rollout Percentage
-             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
-             */
-            rollout_percentage?: number;
-            /** Variant */
-            variant?: string | null;
-            /** @description Accepted and ignored. */
-            readonly created_at?: unknown;
-            /** @description Accepted and ignored. */
-            readonly flag_id?: unknown;
-            /** @description Accepted and ignored. */
-            readonly id?: unknown;
-            /** @description Accepted and ignored. */
-            readonly updated_at?: unknown;
-        };
-        /**
-         * SdkKeyOut
-         * @description An SDK key without its secret. It is for the environment with the key `environment` only.
-         */
-        SdkKeyOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Environment */
-            environment: string;
-            /** Name */
-            name: string;
-            /**
-             * Kind
-             * @description `browser` for keys that end users can read: it only returns the results of flags for one user. `server` for all other keys.
-             * @enum {string}
-             */
-            kind: "server" | "browser";
-            /**
-             * Hint
-             * @description The last characters of the key.
-             */
-            hint: string;
-            /**
-             * Created By
-             * @description The email of the account that created the key, if it still exists.
-             */
-            created_by: string | null;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-            /** Expires At */
-            expires_at: string | null;
-            /**
-             * Last Used At
-             * @description When the key was last used, accurate to a few minutes.
-             */
-            last_used_at: string | null;
-            /**
-             * Replaces
-             * @description The id of the key that it replaces, which may have been revoked since.
-             */
-            replaces: string | null;
-        };
-        /**
-         * SdkProtocol
-         * @description The way in which a caller asks.
-         * @enum {string}
-         */
-        SdkProtocol: "evaluate" | "ofrep" | "unleash" | "unleash_frontend" | "stream" | "events";
-        /**
-         * SecondFactorLogin
-         * @description The challenge from `POST /auth/login`, and a proof of the second factor: exactly one of the other fields.
-         */
-        SecondFactorLogin: {
-            /** Code */
-            code?: string | null;
-            /** Recovery Code */
-            recovery_code?: string | null;
-            /** Challenge */
-            challenge: string;
-            /** Passkey */
-            passkey?: {
-                [key: string]: unknown;
-            } | null;
-        };
-        /**
-         * SecurityOut
-         * @description The requirements that a project has for its members.
-         */
-        SecurityOut: {
-            /** Demands Second Factor */
-            demands_second_factor: boolean;
-        };
-        /**
-         * SecurityUpdate
-         * @description The requirement of the project.
-         */
-        SecurityUpdate: {
-            /** Demands Second Factor */
-            demands_second_factor: boolean;
-        };
-        /**
-         * SegmentNameOut
-         * @description The segment that a rule names. The `segments` of the explanation have its conditions.
-         */
-        SegmentNameOut: {
-            /** Key */
-            key: string;
-            /** Name */
-            name: string;
-        };
-        /**
-         * SegmentOut
-         * @description A segment: conditions that rules of all environments of the project can refer to.
-         */
-        SegmentOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /**
-             * Project Id
-             * Format: uuid
-             */
-            project_id: string;
-            /** Key */
-            key: string;
-            /** Name */
-            name: string;
-            /** Description */
-            description: string | null;
-            /** Conditions */
-            conditions: components["schemas"]["ConditionBody"][];
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            updated_at: string;
-        };
-        /**
-         * SegmentTraceOut
-         * @description A segment that rules name, and whether the user meets its conditions.
-         */
-        SegmentTraceOut: {
-            /** Key */
-            key: string;
-            /** Name */
-            name: string;
-            /** Holds */
-            holds: boolean;
-            /** Conditions */
-            conditions: components["schemas"]["ConditionTraceOut"][];
-        };
-        /**
-         * SegmentUpdate
-         * @description The fields to change. `key` is accepted only if it equals the current key.
-         */
-        SegmentUpdate: {
-            /** Key */
-            key?: string;
-            /** Name */
-            name?: string;
-            /** Description */
-            description?: string | null;
-            /** Conditions */
-            conditions?: components["schemas"]["ConditionBody"][];
-            /** @description Accepted and ignored. */
-            readonly created_at?: unknown;
-            /** @description Accepted and ignored. */
-            readonly id?: unknown;
-            /** @description Accepted and ignored. */
-            readonly project_id?: unknown;
-            /** @description Accepted and ignored. */
-            readonly updated_at?: unknown;
-        };
-        /**
-         * SegmentUse
-         * @description A flag with a rule for the segment.
-         */
-        SegmentUse: {
-            /** Environment Key */
-            environment_key: string;
-            /** Flag Key */
-            flag_key: string;
-            /**
-             * Archived
-             * @description Whether the flag is archived. Its rules count until the flag is deleted.
-             */
-            archived: boolean;
-        };
-        /**
-         * SessionOut
-         * @description A session, which a login has opened.
-         */
-        SessionOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /**
-             * Device
-             * @description The user agent of the browser or program; at most 255 characters.
-             */
-            device: string | null;
-            /**
-             * Address
-             * @description The address from which the session was opened.
-             */
-            address: string | null;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-            /**
-             * Last Seen At
-             * Format: date-time
-             * @description When the session was last used, accurate to a few minutes.
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            last_seen_at: string;
-            /**
-             * Expires At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            expires_at: string;
-            /**
-             * Current
-             * @description Whether the request was made in this session.
-             */
-            current: boolean;
-        };
-        /**
-         * SideOut
-         * @description A flag in one of the environments.
-         */
-        SideOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string;
-            /** Enabled */
-            enabled: boolean;
-        };
-        /**
-         * SignInAnswer
-         * @description The provider's response at the redirect URI, and the values that the browser has kept.
-         */
-        SignInAnswer: {
-            /** State */
-            state: string;
-            /** Code */
-            code: string;
-            /**
-             * Binding
-             * @description The state from the start of the sign-in.
-             */
-            binding: string;
-            /**
-             * Iss
-             * @description The issuer, if the provider has sent it.
-             */
-            iss?: string | null;
-        };
-        /**
-         * SignedInOut
-         * @description A bearer token, valid for 24 hours, and the address of its account.
-         */
-        SignedInOut: {
-            /** Token */
-            token: string;
-            /** Email */
-            email: string;
-            /** Return To */
-            return_to: string;
-            /**
-             * Logout Url
-             * @description Where the browser ends the session at the provider, after `POST /auth/logout`; null if it cannot.
-             */
-            logout_url: string | null;
-        };
-        /**
-         * SplitOut
-         * @description The test of whether users are split as asked.
-         */
-        SplitOut: {
-            /** Is Wrong */
-            is_wrong: boolean;
-            /** Evidence */
-            evidence: number;
-            /** Threshold */
-            threshold: number;
-            /** Words */
-            words: string | null;
-        };
-        /**
-         * StatusOut
-         * @description The service works.
-         */
-        StatusOut: {
-            /** Status */
-            status: string;
-        };
-        /**
-         * Step
-         * @description The step of an evaluation that decided a flag.
-         * @enum {string}
-         */
-        Step: "off" | "prerequisite" | "rule" | "rollout" | "everyone" | "fallthrough";
-        /**
-         * StepBody
-         * @description A step: what it changes, and when.
-         */
-        StepBody: {
-            /**
-             * At
-             * Format: date-time
-             */
-            at?: string;
-            /** After Seconds */
-            after_seconds?: number;
-            changes: components["schemas"]["Changes"];
-            /**
-             * Least Users
-             * @description The step also waits until the previous step has exposed this number of new users.
-             */
-            least_users?: number;
-        };
-        /**
-         * StepOut
-         * @description A step.
-         */
-        StepOut: {
-            /** At */
-            at?: string | null;
-            /** After Seconds */
-            after_seconds?: number | null;
-            /** Changes */
-            changes: {
-                [key: string]: unknown;
-            };
-            /** Least Users */
-            least_users?: number | null;
-        };
-        /**
-         * StepResultOut
-         * @description The arms in a step. A step occurs twice if the release was paused by a conflict meanwhile.
-         */
-        StepResultOut: {
-            /** Step */
-            step: number;
-            /** Arms */
-            arms: components["schemas"]["ArmResultOut"][];
-        };
-        /**
-         * SubjectOut
-         * @description The subject of a comment. The ids of all else are null.
-         */
-        SubjectOut: {
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "flag" | "release" | "change";
-            /** Environment Id */
-            environment_id: string | null;
-            /** Flag Id */
-            flag_id: string | null;
-            /** Release Id */
-            release_id: string | null;
-            /** Change Id */
-            change_id: string | null;
-        };
-        /**
-         * SubscriptionOut
-         * @description A subscription: you are mailed when others change what it is to.
-         */
-        SubscriptionOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /**
-             * Project Id
-             * Format: uuid
-             */
-            project_id: string;
-            /**
-             * Project
-             * @description The project's name.
-             */
-            project: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "flag" | "tag" | "environment";
-            /** Environment Id */
-            environment_id: string | null;
-            /**
-             * Environment
-             * @description The environment's key.
-             */
-            environment: string | null;
-            /** Flag Key */
-            flag_key: string | null;
-            /**
-             * Flag Id
-             * @description The flag's id; null if it has been deleted.
-             */
-            flag_id: string | null;
-            /** Tag */
-            tag: string | null;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-        };
-        /**
-         * SummaryOut
-         * @description The intervals by flag key, oldest first. Intervals without an evaluation of the flag are left out.
-         */
-        SummaryOut: {
-            /**
-             * Since
-             * Format: date-time
-             * @description Rounded down to a whole interval.
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            since: string;
-            /**
-             * Until
-             * Format: date-time
-             * @description Rounded up to a whole interval.
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            until: string;
-            /** Interval */
-            interval: string;
-            /** @description Only with `flag_key` and an interval of whole days; null if the number is not known yet. */
-            distinct_users?: components["schemas"]["DistinctUsersOut"] | null;
-            /** Flags */
-            flags: {
-                [key: string]: components["schemas"]["FlagIntervalOut"][];
-            };
-            /**
-             * Total
-             * @description All flags together, oldest first. Only with `total=true`.
-             */
-            total?: components["schemas"]["TotalIntervalOut"][] | null;
-        };
-        /**
-         * ThresholdBody
-         * @description A limit for a request metric over the last whole minutes, and what happens when it is passed.
-         */
-        ThresholdBody: {
-            /** Request Metric */
-            request_metric: string;
-            /**
-             * Measure
-             * @enum {string}
-             */
-            measure: "per_minute" | "mean" | "p50" | "p90" | "p95" | "p99";
-            /**
-             * Labels
-             * @description Only what was reported with these labels, such as `{"new-checkout": "enabled"}`.
-             * @default {}
-             */
-            labels?: {
-                [key: string]: string;
-            };
-            /** Above */
-            above?: number;
-            /** Below */
-            below?: number;
-            /**
-             * Minutes
-             * @description All of them are after the step in force began.
-             * @default 5
-             */
-            minutes?: number;
-            /**
-             * Action
-             * @enum {string}
-             */
-            action: "turn_off" | "pause" | "notify";
-        };
-        /**
-         * ThresholdOut
-         * @description A threshold.
-         */
-        ThresholdOut: {
-            /** Request Metric */
-            request_metric: string;
-            /**
-             * Measure
-             * @enum {string}
-             */
-            measure: "per_minute" | "mean" | "p50" | "p90" | "p95" | "p99";
-            /** Labels */
-            labels: {
-                [key: string]: string;
-            };
-            /** Above */
-            above: number | null;
-            /** Below */
-            below: number | null;
-            /** Minutes */
-            minutes: number;
-            /**
-             * Action
-             * @enum {string}
-             */
-            action: "turn_off" | "pause" | "notify";
-        };
-        /**
-         * TokenNameOut
-         * @description An access token, which may have been revoked.
-         */
-        TokenNameOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string;
-        };
-        /**
-         * TokenOut
-         * @description A bearer token, valid for 24 hours.
-         */
-        TokenOut: {
-            /** Token */
-            token: string;
-        };
-        /**
-         * TotalIntervalOut
-         * @description The number of times that flags were on and off in an interval.
-         */
-        TotalIntervalOut: {
-            /**
-             * Start
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            start: string;
-            /** On */
-            on: number;
-            /** Off */
-            off: number;
-        };
-        /**
-         * TotpConfirmation
-         * @description A code that the app shows.
-         */
-        TotpConfirmation: {
-            /**
-             * Code
-             * @example 492039
-             */
-            code: string;
-        };
-        /**
-         * TotpRemoval
-         * @description The current password and a proof of the second factor.
-         */
-        TotpRemoval: {
-            /** Code */
-            code?: string | null;
-            /** Recovery Code */
-            recovery_code?: string | null;
-            /** Current Password */
-            current_password: string;
-        };
-        /**
-         * TwoFactorOut
-         * @description The second factors of an account. `totp_since` is null if no authenticator app is enrolled.
-         */
-        TwoFactorOut: {
-            /** Totp Since */
-            totp_since: string | null;
-            /** Passkeys */
-            passkeys: components["schemas"]["PasskeyOut"][];
-            /** Recovery Codes Left */
-            recovery_codes_left: number;
-            /**
-             * Meets Demand
-             * @description Whether the account meets the requirement of a second factor: it has one, or can be opened only at its provider.
-             */
-            meets_demand: boolean;
-        };
-        /**
-         * UnknownMetricOut
-         * @description A key that events of an environment named.
-         */
-        UnknownMetricOut: {
-            /**
-             * Environment Id
-             * Format: uuid
-             */
-            environment_id: string;
-            /** Metric */
-            metric: string;
-            /** Events */
-            events: number;
-            /**
-             * Last At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            last_at: string;
-        };
-        /**
-         * UsageOut
-         * @description Flags that were asked for by their keys since a time. Evaluating all flags asks for none of them.
-         */
-        UsageOut: {
-            /**
-             * Since
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            since: string;
-            /**
-             * Missing
-             * @description The most requested flags first. The server records 1,000 flags per environment and hour.
-             */
-            missing: components["schemas"]["MissingFlagOut"][];
-            /**
-             * Unasked
-             * @description The keys of existing flags that were not requested.
-             */
-            unasked: string[];
-        };
-        /**
-         * VariantBody
-         * @description A variant of a flag.
-         */
-        VariantBody: {
-            /** Key */
-            key: string;
-            /**
-             * Weight
-             * @description Its share of the sum of all weights.
-             */
-            weight: number;
-            /**
-             * Value
-             * @description Of the same type for all variants.
-             */
-            value: string | number | boolean | Record<string, never>;
-        };
-        /**
-         * VariantRange
-         * @description The positions of a variant: from the first one up to, but not including, the last one.
-         */
-        VariantRange: {
-            /** Key */
-            key: string;
-            /** From */
-            from: number;
-            /** To */
-            to: number;
-        };
-        /**
-         * VariantsTraceOut
-         * @description The flag's variants and the user's position among their weights.
-         */
-        VariantsTraceOut: {
-            /**
-             * Identifier
-             * @description What identifies the user; null if nothing does.
-             */
-            identifier: string | null;
-            /**
-             * Hashed
-             * @description The text that is hashed: the bucketing key, or else the flag's key, and the identifier.
-             */
-            hashed: string | null;
-            /** Position */
-            position: number | null;
-            /** Total Weight */
-            total_weight: number;
-            /** Ranges */
-            ranges: components["schemas"]["VariantRange"][];
-            /**
-             * Chosen
-             * @description Null if the flag is off for the user.
-             */
-            chosen: string | null;
-            /** @description Null if the flag is off for the user. */
-            by: components["schemas"]["ChosenBy"] | null;
-        };
-        /**
-         * ViewOut
-         * @description A saved view.
-         */
-        ViewOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /**
-             * Project Id
-             * Format: uuid
-             */
-            project_id: string;
-            /** Name */
-            name: string;
-            search: components["schemas"]["FlagSearch"];
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-        };
-        /**
-         * ViewUpdate
-         * @description The fields to change. `search` replaces the whole filter.
-         */
-        ViewUpdate: {
-            /** Name */
-            name?: string;
-            search?: components["schemas"]["FlagSearch"];
-            /** @description Accepted and ignored. */
-            readonly created_at?: unknown;
-            /** @description Accepted and ignored. */
-            readonly id?: unknown;
-            /** @description Accepted and ignored. */
-            readonly project_id?: unknown;
-        };
-        /**
-         * WebhookFilter
-         * @description The events that a webhook wants, and the form of its messages.
-         */
-        WebhookFilter: {
-            /**
-             * Events
-             * @description Types of events, such as `flag.toggled`; all of a resource, such as `flag.*`; or `*`.
-             * @example [
-             *       "flag.*",
-             *       "rule.*"
-             *     ]
-             */
-            events: string[];
-            /** Environments */
-            environments?: string[] | null;
-            /** Tags */
-            tags?: string[] | null;
-            /**
-             * Format
-             * @description `standard` for programs; the others are messages for people in a chat.
-             * @default standard
-             * @enum {string}
-             */
-            format?: "standard" | "slack" | "teams" | "discord";
-        };
-        /**
-         * WebhookOut
-         * @description A webhook, without its secret, and how it fares.
-         */
-        WebhookOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Project Id */
-            project_id: string | null;
-            /** Url */
-            url: string;
-            /** Events */
-            events: string[];
-            /** Environments */
-            environments: string[] | null;
-            /** Tags */
-            tags: string[] | null;
-            /**
-             * Format
-             * @description `standard` for programs; the others are messages for people in a chat.
-             * @enum {string}
-             */
-            format: "standard" | "slack" | "teams" | "discord";
-            /** Description */
-            description: string | null;
-            /** Enabled */
-            enabled: boolean;
-            /**
-             * Disabled Reason
-             * @description Why the server has turned it off: the last attempt failed, or the receiver answered 410.
-             */
-            disabled_reason: ("failed" | "gone") | null;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            created_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             * @example 2026-11-20T10:00:00.123456Z
-             */
-            updated_at: string;
-            /**
-             * Waiting
-             * @description The number of waiting messages.
-             */
-            waiting: number;
-            /**
-             * Waiting Since
-             * @description When the oldest waiting message was written.
-             */
-            waiting_since: string | null;
-            /**
-             * Dropped
-             * @description How many messages were dropped because too many waited.
-             */
-            dropped: number;
-            /** Last Attempt At */
-            last_attempt_at: string | null;
-            /**
-             * Last Status
-             * @description The status of the newest response, if there was one.
-             */
-            last_status: number | null;
-            /**
-             * Last Error
-             * @description Why the newest attempt had no response.
-             */
-            last_error: string | null;
+            format?: components["schemas"]["WebhookFormat"];
         };
-        /**
-         * WebhookUpdate
-         * @description The fields to change.
-         */
-        WebhookUpdate: {
+        /** @description The fields to change. */
+        InstanceWebhookUpdate: {
             /**
-             * Url
              * Format: uri
              * @description Where messages are sent. It must be https and lead to public addresses; see the documentation.
              */
             url?: string;
-            /**
-             * Events
-             * @description Types of events, such as `flag.toggled`; all of a resource, such as `flag.*`; or `*`.
-             * @example [
-             *       "flag.*",
-             *       "rule.*"
-             *     ]
-             */
-            events?: string[];
-            /** Environments */
+            /** @description Types of events, such as `flag.toggled`; all of a resource, such as `flag.*`; or `*`. */
+            events?: components["schemas"]["InstanceEventPattern"][];
             environments?: string[] | null;
-            /** Tags */
             tags?: string[] | null;
-            /**
-             * Format
-             * @description `standard` for programs; the others are messages for people in a chat.
-             * @enum {string}
-             */
-            format?: "standard" | "slack" | "teams" | "discord";
-            /** Description */
+            /** @description `standard` for programs; the others are messages for people in a chat. */
+            format?: components["schemas"]["WebhookFormat"];
             description?: string | null;
-            /** Enabled */
             enabled?: boolean;
             /** @description Accepted and ignored. */
             readonly created_at?: unknown;
@@ -9759,107 +5214,2082 @@ export interface components {
             /** @description Accepted and ignored. */
             readonly waiting_since?: unknown;
         };
-        /**
-         * WebhookWithSecretOut
-         * @description A webhook, with the secret that signs its messages, which is shown only here.
-         */
-        WebhookWithSecretOut: {
-            /**
-             * Id
-             * Format: uuid
-             */
+        /** @description An estimate with the ends of its interval, which holds at all looks together. */
+        IntervalOut: {
+            estimate: number;
+            low: number;
+            high: number;
+        };
+        /** @description An invitation. `sent_at` is when it was last mailed, and null until then. */
+        InvitationOut: {
+            /** Format: uuid */
             id: string;
-            /** Project Id */
-            project_id: string | null;
-            /** Url */
-            url: string;
-            /** Events */
-            events: string[];
-            /** Environments */
-            environments: string[] | null;
-            /** Tags */
-            tags: string[] | null;
+            email: string;
+            role: components["schemas"]["Role"];
+            /** @description The roles in environments, by their keys, that replace the role in the project. */
+            environments: {
+                [key: string]: components["schemas"]["EnvironmentRole"];
+            };
+            /** Format: uuid */
+            inviter_id: string;
             /**
-             * Format
-             * @description `standard` for programs; the others are messages for people in a chat.
-             * @enum {string}
-             */
-            format: "standard" | "slack" | "teams" | "discord";
-            /** Description */
-            description: string | null;
-            /** Enabled */
-            enabled: boolean;
-            /**
-             * Disabled Reason
-             * @description Why the server has turned it off: the last attempt failed, or the receiver answered 410.
-             */
-            disabled_reason: ("failed" | "gone") | null;
-            /**
-             * Created At
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             created_at: string;
             /**
-             * Updated At
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            expires_at: string;
+            sent_at: string | null;
+        };
+        /** @description The lease of an instance, which shows whether it is in touch with the others. */
+        LeaseOut: {
+            /**
+             * @description `live`: it serves every change whose response has been sent. `leaving`: it is being stopped. `lapsed`: it is cut off, or has ended without giving up its lease. `none`: it needs no lease: only one process can serve from its database.
+             * @enum {string}
+             */
+            state: "live" | "leaving" | "lapsed" | "none";
+            /** @description The seconds until the lease lapses unless it is renewed, by the database's clock; negative if it has lapsed. Null without PostgreSQL. */
+            expires_in_seconds: number | null;
+        };
+        /** @description A line of a chart. */
+        LineOut: {
+            /** @description The value of the label; null without `by`. */
+            value: string | null;
+            /** @description A number for each span; null where nothing was reported. */
+            points: (number | null)[];
+        };
+        /** @description A process that serves: an instance, or one of the workers of an instance. */
+        ListedInstanceOut: {
+            id: string;
+            /** @description `FLAGSTAFF_INSTANCE_NAME`, and the worker if there are several. */
+            name: string;
+            /** @description Whether this is the one that has answered the request. */
+            answered: boolean;
+            version: string;
+            started_at: string | null;
+            /** @description How many processes its server has. */
+            workers: number | null;
+            lease: components["schemas"]["LeaseOut"];
+            /** @description It has reported that it serves all changes up to the one with this number. Each entry of the audit trails of this server has a higher number than the ones before it. */
+            change: number | null;
+            /** @description How many changes are newer, at most 1,000. An instance reports them within two seconds, so for a moment after a change all instances are behind. */
+            changes_behind: number | null;
+            /** @description How old the first of these changes is; 0 if there is none. */
+            seconds_behind: number | null;
+            load: components["schemas"]["LoadOut"] | null;
+        };
+        /** @description The load of the instance: the rates and the lag over three seconds, up to six seconds before its report. */
+        LoadOut: {
+            evaluations_per_second: number;
+            /** @description Processor time per second: 1 is one core all the time. */
+            cpu: number;
+            /** @description The longest time for which requests had to wait for others. */
+            event_loop_lag_seconds: number;
+            connections: number;
+            streams: number;
+            memory_bytes: number;
+        };
+        /** @description Credentials. Any text is accepted, because anything but an account's email and password is simply wrong. */
+        Login: {
+            email: string;
+            password: string;
+        };
+        /** @description The account of a token. */
+        MeOut: {
+            /** Format: uuid */
+            user_id: string;
+        };
+        /**
+         * @description The number that a chart or a threshold has of a request metric in a span of time.
+         * @enum {string}
+         */
+        Measure: "per_minute" | "mean" | "p50" | "p90" | "p95" | "p99";
+        /** @description A member: `role` holds in the whole project but for the environments whose keys have their own role. */
+        MemberOut: {
+            /** Format: uuid */
+            account_id: string;
+            email: string;
+            role: components["schemas"]["Role"];
+            /** @description The roles in environments, by their keys, that replace the role in the project. */
+            environments: {
+                [key: string]: components["schemas"]["EnvironmentRole"];
+            };
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+        };
+        /** @description The fields to change. `environments` is replaced whole. */
+        MemberUpdate: {
+            role?: components["schemas"]["Role"];
+            /** @description The roles in environments, by their keys, that replace the role in the project. */
+            environments?: {
+                [key: string]: components["schemas"]["EnvironmentRole"];
+            };
+            /** @description Accepted and ignored. */
+            readonly account_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly email?: unknown;
+        };
+        /** @description The project of which you are now a member, and your roles. */
+        MembershipOut: {
+            /** Format: uuid */
+            project_id: string;
+            role: components["schemas"]["Role"];
+            /** @description The roles in environments, by their keys, that replace the role in the project. */
+            environments: {
+                [key: string]: components["schemas"]["EnvironmentRole"];
+            };
+        };
+        /** @description A message. */
+        MessageOut: {
+            message: string;
+        };
+        /**
+         * @description The direction that is wanted.
+         * @enum {string}
+         */
+        MetricDirection: "up" | "down";
+        /**
+         * @description The meaning of a metric's events for a user.
+         * @enum {string}
+         */
+        MetricKind: "binary" | "count" | "value";
+        /** @description A metric: what applications report about users in events. */
+        MetricOut: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            project_id: string;
+            key: string;
+            name: string;
+            description: string | null;
+            kind: components["schemas"]["MetricKind"];
+            better: components["schemas"]["MetricDirection"];
+            unit: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             updated_at: string;
+        };
+        /** @description The results of a guard's metric. */
+        MetricResultOut: {
+            metric: string;
+            name: string;
+            kind: components["schemas"]["MetricKind"];
+            better: components["schemas"]["MetricDirection"];
+            unit: string | null;
+            action: components["schemas"]["GuardAction"];
+            evidence: number;
+            threshold: number;
+            /** @description Whether further steps wait: the evidence is above half of the threshold's logarithm. */
+            warning: boolean;
+            acted_at: string | null;
+            words: string;
+            arms: components["schemas"]["ArmResultOut"][];
+            steps: components["schemas"]["StepResultOut"][];
+        };
+        /** @description The fields to change. `key` and `kind` are accepted only if they equal the present ones. */
+        MetricUpdate: {
+            key?: string;
+            name?: string;
+            description?: string | null;
+            kind?: components["schemas"]["MetricKind"];
+            better?: components["schemas"]["MetricDirection"];
+            unit?: string | null;
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly project_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly updated_at?: unknown;
+        };
+        /** @description A flag that is asked for but not answered, because it does not exist or is archived. */
+        MissingFlagOut: {
+            key: string;
+            /** @description How often each application asked for it; `""` stands for evaluations of this one flag here. */
+            asked_by: {
+                [key: string]: number;
+            };
             /**
-             * Waiting
-             * @description The number of waiting messages.
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
              */
-            waiting: number;
+            asked_at: string;
+            /** @description Whether it exists and is archived. */
+            archived: boolean;
+        };
+        /** @description A new rule for the users who meet its conditions. */
+        NewAttributesRule: {
             /**
-             * Waiting Since
-             * @description When the oldest waiting message was written.
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
-            waiting_since: string | null;
+            rule_type: "attributes";
+            /** @default 0 */
+            priority?: number;
+            /** @default true */
+            enabled?: boolean;
+            name?: string | null;
+            /** @default [] */
+            conditions?: components["schemas"]["ConditionBody"][];
             /**
-             * Dropped
-             * @description How many messages were dropped because too many waited.
+             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
+             * @default 100
              */
-            dropped: number;
-            /** Last Attempt At */
-            last_attempt_at: string | null;
+            rollout_percentage?: number;
+            variant?: string | null;
+        };
+        /** @description A comment to write. */
+        NewComment: {
+            /** @description The text. `@` followed by a member's address mentions the member. */
+            text: string;
+        };
+        /** @description A new rule for users at a domain. */
+        NewEmailDomainRule: {
             /**
-             * Last Status
-             * @description The status of the newest response, if there was one.
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
-            last_status: number | null;
+            rule_type: "email_domain";
+            /** @description Such as `acme.com` or `@acme.com`, without its subdomains. */
+            rule_value: string;
+            /** @default 0 */
+            priority?: number;
+            /** @default true */
+            enabled?: boolean;
+            name?: string | null;
+            /** @default [] */
+            conditions?: components["schemas"]["ConditionBody"][];
             /**
-             * Last Error
-             * @description Why the newest attempt had no response.
+             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
+             * @default 100
              */
-            last_error: string | null;
-            /** Secret */
-            secret: string;
+            rollout_percentage?: number;
+            variant?: string | null;
+        };
+        /** @description A new environment. Its key cannot be changed later. */
+        NewEnvironment: {
+            name: string;
+            key: string;
+            /** @description The id of an environment from which flags are copied with their rules, at most 5,000 together. Archived flags are left out. */
+            copy_from?: string | null;
+            /** @description Whether the dashboard warns before changes; by default by the key. */
+            critical?: boolean | null;
+            /**
+             * @description Whether the copied flags are off.
+             * @default false
+             */
+            all_off?: boolean;
+        };
+        /** @description A new flag. Its key cannot be changed later. */
+        NewFlag: {
+            name: string;
+            key: string;
+            description?: string | null;
+            /** @default false */
+            enabled?: boolean;
+            /**
+             * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
+             * @default 0
+             */
+            rollout_percentage?: number;
+            /**
+             * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
+             * @default rollout
+             */
+            fallthrough?: components["schemas"]["Fallthrough"];
+            bucketing_key?: string | null;
+            /** @default default */
+            stickiness?: string;
+            /** @default [] */
+            tags?: string[];
+            /** @default [] */
+            variants?: components["schemas"]["VariantBody"][];
+            /** @default [] */
+            prerequisites?: components["schemas"]["PrerequisiteBody"][];
+            owner?: string | null;
+            /** @default false */
+            keep?: boolean;
+        };
+        /** @description A new flag in several environments. */
+        NewFlags: {
+            name: string;
+            key: string;
+            description?: string | null;
+            /** @default false */
+            enabled?: boolean;
+            /**
+             * @description The share of users, in percent, for whom a flag that is on is on if no rule matches. **0 means everyone**, as 100 does: there is no rollout. To turn the flag off for everyone, set `enabled` to false. To turn it on only for users whom a rule matches, set `fallthrough` to `off`; then the percentage has no effect.
+             * @default 0
+             */
+            rollout_percentage?: number;
+            /**
+             * @description What decides if no rule matches: with `rollout`, the `rollout_percentage`, of which 0 means everyone; with `off`, the flag is off, so that it is on only for users whom a rule matches.
+             * @default rollout
+             */
+            fallthrough?: components["schemas"]["Fallthrough"];
+            bucketing_key?: string | null;
+            /** @default default */
+            stickiness?: string;
+            /** @default [] */
+            tags?: string[];
+            /** @default [] */
+            variants?: components["schemas"]["VariantBody"][];
+            /** @default [] */
+            prerequisites?: components["schemas"]["PrerequisiteBody"][];
+            owner?: string | null;
+            /** @default false */
+            keep?: boolean;
+            /** @description The ids of the environments. */
+            environments: string[];
+        };
+        /** @description A webhook of the instance to create. */
+        NewInstanceWebhook: {
+            /** @description Types of events, such as `flag.toggled`; all of a resource, such as `flag.*`; or `*`. */
+            events: components["schemas"]["InstanceEventPattern"][];
+            environments?: string[] | null;
+            tags?: string[] | null;
+            /**
+             * @description `standard` for programs; the others are messages for people in a chat.
+             * @default standard
+             */
+            format?: components["schemas"]["WebhookFormat"];
+            /**
+             * Format: uri
+             * @description Where messages are sent. It must be https and lead to public addresses; see the documentation.
+             */
+            url: string;
+            description?: string | null;
+            /** @default true */
+            enabled?: boolean;
+        };
+        /** @description An address to invite, and the role that it gets. */
+        NewInvitation: {
+            /** Format: email */
+            email: string;
+            role: components["schemas"]["Role"];
+            /** @description The roles in environments, by their keys, that replace the role in the project. */
+            environments?: {
+                [key: string]: components["schemas"]["EnvironmentRole"];
+            };
+        };
+        /** @description The project to join, and as what. */
+        NewMembership: {
+            /** Format: uuid */
+            project_id: string;
+            role: components["schemas"]["Role"];
+        };
+        /** @description A new metric. Its key and its kind cannot be changed later. */
+        NewMetric: {
+            key: string;
+            name: string;
+            description?: string | null;
+            /** @description `binary`: whether a user had an event; `count`: how often; `value`: a number for each event. */
+            kind: components["schemas"]["MetricKind"];
+            /** @description The wanted direction: `down` for errors and latencies. */
+            better: components["schemas"]["MetricDirection"];
+            /** @description For people, such as `ms`. */
+            unit?: string | null;
+        };
+        /** @description A passkey that the browser has made, and a name to recognise it by. */
+        NewPasskey: {
+            name: string;
+            /** @description What `navigator.credentials` returned, as `toJSON()` of a PublicKeyCredential. */
+            credential: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description A chart to pin. It is compared with the period before, or with another environment, or with nothing. */
+        NewPinnedChart: {
+            name: string;
+            /** Format: uuid */
+            environment_id: string;
+            /** @description A flag of the environment; without one, all flags. */
+            flag_id?: string | null;
+            /**
+             * @description The period that ends now: the last hour, 24 hours, 7 days or 30 days.
+             * @default day
+             */
+            period?: components["schemas"]["ChartPeriod"];
+            /**
+             * @description The parts of each bar. A chart of all flags is only split by `result`.
+             * @default result
+             */
+            split?: components["schemas"]["ChartSplit"];
+            /**
+             * @description Whether bars show numbers of evaluations, or each part's percentage.
+             * @default count
+             */
+            scale?: components["schemas"]["ChartScale"];
+            /**
+             * @description Whether it is compared with the previous period of the same length.
+             * @default false
+             */
+            compare_before?: boolean;
+            /** @description Another environment of the project, with which it is compared. */
+            compare_environment_id?: string | null;
+        };
+        /** @description A new project. */
+        NewProject: {
+            name: string;
+            description?: string | null;
+        };
+        /** @description A new release of a flag. */
+        NewRelease: {
+            name?: string | null;
+            steps: components["schemas"]["StepBody"][];
+            /** @default [] */
+            guards?: components["schemas"]["GuardBody"][];
+            /** @default [] */
+            thresholds?: components["schemas"]["ThresholdBody"][];
+            /**
+             * @description The maximum probability that any guard acts on a harmless flag.
+             * @default 0.05
+             */
+            false_alarm_rate?: number;
+            /**
+             * @description Whether a step whose time has passed in an outage is applied late, or skipped.
+             * @default run
+             */
+            when_late?: components["schemas"]["WhenLate"];
+        };
+        /** @description A new rule. If several rules match, the one with the highest priority gives the reason. */
+        NewRule: components["schemas"]["NewAttributesRule"] | components["schemas"]["NewEmailDomainRule"] | components["schemas"]["NewSegmentRule"] | components["schemas"]["NewUserEmailRule"] | components["schemas"]["NewUserIdRule"];
+        /** @description Changes of several flags of an environment at one moment. */
+        NewSchedules: {
+            name?: string | null;
+            /** Format: date-time */
+            at: string;
+            flags: components["schemas"]["FlagSchedule"][];
+            /** @default run */
+            when_late?: components["schemas"]["WhenLate"];
+        };
+        /** @description A key to create. */
+        NewSdkKey: {
+            name: string;
+            environment: string;
+            /** @description `browser` for keys that end users can read: it only returns the results of flags for one user. `server` for all other keys. */
+            kind: components["schemas"]["SdkKeyKind"];
+            /** @description When the key expires; by default never. */
+            expires_at?: string | null;
+            /** @description The id of the key of the same environment that this one replaces. Revoke that key when applications no longer use it. */
+            replaces?: string | null;
+        };
+        /** @description A new segment. Its key cannot be changed later. */
+        NewSegment: {
+            key: string;
+            name: string;
+            description?: string | null;
+            /** @default [] */
+            conditions?: components["schemas"]["ConditionBody"][];
+        };
+        /** @description A new rule for the users of a segment. */
+        NewSegmentRule: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            rule_type: "segment";
+            /** @description The key of a segment of the project. */
+            rule_value: string;
+            /** @default 0 */
+            priority?: number;
+            /** @default true */
+            enabled?: boolean;
+            name?: string | null;
+            /** @default [] */
+            conditions?: components["schemas"]["ConditionBody"][];
+            /**
+             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
+             * @default 100
+             */
+            rollout_percentage?: number;
+            variant?: string | null;
+        };
+        /** @description A sign-in to begin. */
+        NewSignIn: {
+            /**
+             * @description The path of the page to open afterwards.
+             * @default /
+             * @example /projects
+             */
+            return_to?: string;
+        };
+        /** @description The target of a subscription: a flag, with its environment; an environment; or a tag, in all environments. */
+        NewSubscription: {
+            environment_id?: string | null;
+            flag_id?: string | null;
+            tag?: string | null;
+        };
+        /** @description A token to create. */
+        NewToken: {
+            name: string;
+            permissions: components["schemas"]["Permission"][];
+            /** @description The ids of the environments in which the token may be used; by default in all. */
+            environments?: string[] | null;
+            /** @description When the token expires; by default never. */
+            expires_at?: string | null;
+            /** @description Your password; alternatively, send a `code` of your authenticator app. An account that signs in at an identity provider needs neither in the first ten minutes of a session. */
+            current_password?: string | null;
+            code?: string | null;
+        };
+        /** @description A new rule for the user with an email. */
+        NewUserEmailRule: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            rule_type: "user_email";
+            /** @description Must equal `user_email`, ignoring case. */
+            rule_value: string;
+            /** @default 0 */
+            priority?: number;
+            /** @default true */
+            enabled?: boolean;
+            name?: string | null;
+            /** @default [] */
+            conditions?: components["schemas"]["ConditionBody"][];
+            /**
+             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
+             * @default 100
+             */
+            rollout_percentage?: number;
+            variant?: string | null;
+        };
+        /** @description A new rule for the user with an id. */
+        NewUserIdRule: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            rule_type: "user_id";
+            /** @description Must equal `user_id` exactly. */
+            rule_value: string;
+            /** @default 0 */
+            priority?: number;
+            /** @default true */
+            enabled?: boolean;
+            name?: string | null;
+            /** @default [] */
+            conditions?: components["schemas"]["ConditionBody"][];
+            /**
+             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
+             * @default 100
+             */
+            rollout_percentage?: number;
+            variant?: string | null;
+        };
+        /** @description A view to save. */
+        NewView: {
+            name: string;
+            search: components["schemas"]["FlagSearch"];
+        };
+        /** @description A webhook to create. */
+        NewWebhook: {
+            /** @description Types of events, such as `flag.toggled`; all of a resource, such as `flag.*`; or `*`. */
+            events: components["schemas"]["EventPattern"][];
+            environments?: string[] | null;
+            tags?: string[] | null;
+            /**
+             * @description `standard` for programs; the others are messages for people in a chat.
+             * @default standard
+             */
+            format?: components["schemas"]["WebhookFormat"];
+            /**
+             * Format: uri
+             * @description Where messages are sent. It must be https and lead to public addresses; see the documentation.
+             */
+            url: string;
+            description?: string | null;
+            /** @default true */
+            enabled?: boolean;
+        };
+        /** @description The newest change of an interval, which has the same id in the audit trail. */
+        NewestChange: {
+            id: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            at: string;
+            /** @description Who made it; null for the command line. */
+            actor_email: string | null;
+            /** @example flag.toggled */
+            action: string;
+            /** @description Null for a segment's. */
+            flag_key: string | null;
+        };
+        /** @description The mails that you get about one of your projects. */
+        NotificationsOfProjectOut: {
+            /** @description Others have changed evaluations in a critical environment. */
+            critical: boolean;
+            /** @description Others have changed a flag whose `owner` is your address, or its rules. */
+            owned: boolean;
+            /** @description Flags whose `owner` is your address may be removed; once a week. */
+            stale: boolean;
+            /** @description A webhook was turned off, if you may manage webhooks. */
+            webhooks: boolean;
+            /** @description A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done. */
+            releases: boolean;
+            /** @description Others have mentioned you in a comment. */
+            mentions: boolean;
+            /** @description Others have made changes to which you have subscribed. */
+            subscribed: boolean;
+            /** Format: uuid */
+            project_id: string;
+            /** @description The project's name. */
+            project: string;
+        };
+        /** @description The mails that you get about a project. */
+        NotificationsOut: {
+            /** @description Others have changed evaluations in a critical environment. */
+            critical: boolean;
+            /** @description Others have changed a flag whose `owner` is your address, or its rules. */
+            owned: boolean;
+            /** @description Flags whose `owner` is your address may be removed; once a week. */
+            stale: boolean;
+            /** @description A webhook was turned off, if you may manage webhooks. */
+            webhooks: boolean;
+            /** @description A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done. */
+            releases: boolean;
+            /** @description Others have mentioned you in a comment. */
+            mentions: boolean;
+            /** @description Others have made changes to which you have subscribed. */
+            subscribed: boolean;
+        };
+        /** @description The mails to get, or not to get any more. */
+        NotificationsUpdate: {
+            /** @description Others have changed evaluations in a critical environment. */
+            critical?: boolean;
+            /** @description Others have changed a flag whose `owner` is your address, or its rules. */
+            owned?: boolean;
+            /** @description Flags whose `owner` is your address may be removed; once a week. */
+            stale?: boolean;
+            /** @description A webhook was turned off, if you may manage webhooks. */
+            webhooks?: boolean;
+            /** @description A release of yours was stopped, paused, late or failed, a guard raised an alarm, or it is done. */
+            releases?: boolean;
+            /** @description Others have mentioned you in a comment. */
+            mentions?: boolean;
+            /** @description Others have made changes to which you have subscribed. */
+            subscribed?: boolean;
+        };
+        /** @description An invitation that can be accepted. */
+        OpenedInvitationOut: {
+            /** Format: uuid */
+            project_id: string;
+            /** @description The project's name. */
+            project: string;
+            /** @description The address of the member who has invited you. */
+            inviter: string;
+            /** @description The address that was invited. An account with another one cannot accept. */
+            email: string;
+            role: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            expires_at: string;
         };
         /**
-         * MessageOut
-         * @description A message that would have been sent.
+         * @description The comparison of a condition: of the attribute with its values.
+         * @enum {string}
          */
-        flagstaff__hooks__webhooks_schemas__MessageOut: {
-            /** Type */
+        Operator: "in" | "not_in" | "starts_with" | "ends_with" | "contains" | "eq" | "gt" | "gte" | "lt" | "lte" | "before" | "after" | "semver_eq" | "semver_gt" | "semver_gte" | "semver_lt" | "semver_lte" | "in_network" | "matches";
+        /** @description Your account, and what it may do. */
+        OwnAccountOut: {
+            /** Format: uuid */
+            id: string;
+            email: string;
+            /** @description Whether it may use `/api/admin`. */
+            administrator: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+        };
+        /** @description Your role, and what it allows in the whole project and in each of its environments by key. */
+        OwnPermissionsOut: {
+            role: components["schemas"]["Role"];
+            permissions: components["schemas"]["Permission"][];
+            environments: {
+                [key: string]: components["schemas"]["Permission"][];
+            };
+            /** @description What each role allows, the same in every project. */
+            roles: {
+                [key: string]: components["schemas"]["Permission"][];
+            };
+        };
+        /**
+         * @description A part of a flag that can be copied.
+         * @enum {string}
+         */
+        Part: "details" | "state" | "rollout" | "rules" | "variants" | "prerequisites";
+        /** @description The cost of a flag's rules, or of a segment, by themselves, in microseconds. */
+        PartOut: {
+            key: string;
+            work: number;
+        };
+        /** @description The browser's answer for a passkey. */
+        PasskeyLogin: {
+            /** @description What `navigator.credentials` returned, as `toJSON()` of a PublicKeyCredential. */
+            credential: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description A passkey. `last_used_at` is null until it is used. */
+        PasskeyOut: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            last_used_at: string | null;
+        };
+        /** @description A new password, with the current one. */
+        PasswordChange: {
+            current_password: string;
+            /** Format: password */
+            new_password: string;
+        };
+        /** @description The current password. */
+        PasswordConfirmation: {
+            current_password: string;
+        };
+        /** @description A new password, with the token from the mail. */
+        PasswordReset: {
+            token: string;
+            /** Format: password */
+            newPassword: string;
+            /**
+             * @description Whether the access tokens that the account has created remain valid.
+             * @default false
+             */
+            keep_access_tokens?: boolean;
+        };
+        /**
+         * @description A permission that a role can include.
+         * @enum {string}
+         */
+        Permission: "project:read" | "project:write" | "project:delete" | "environments:write" | "segments:write" | "flags:read" | "flags:write" | "flags:toggle" | "rules:write" | "evaluations:read" | "audit:read" | "comments:write" | "comments:moderate" | "keys:read" | "keys:rotate" | "members:read" | "members:write" | "owners:write" | "tokens:read" | "tokens:write";
+        /** @description A pinned chart. */
+        PinnedChartOut: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            project_id: string;
+            name: string;
+            /** Format: uuid */
+            environment_id: string;
+            flag_id: string | null;
+            /** @description The key of the flag; null for a chart of all flags. */
+            flag_key: string | null;
+            /** @description The period that ends now: the last hour, 24 hours, 7 days or 30 days. */
+            period: components["schemas"]["ChartPeriod"];
+            /** @description The parts of each bar. A chart of all flags is only split by `result`. */
+            split: components["schemas"]["ChartSplit"];
+            /** @description Whether bars show numbers of evaluations, or each part's percentage. */
+            scale: components["schemas"]["ChartScale"];
+            /** @description Whether it is compared with the previous period of the same length. */
+            compare_before: boolean;
+            /** @description Another environment of the project, with which it is compared. Null after it was deleted. */
+            compare_environment_id: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+        };
+        /** @description The fields to change. */
+        PinnedChartUpdate: {
+            name?: string;
+            /** @description The period that ends now: the last hour, 24 hours, 7 days or 30 days. */
+            period?: components["schemas"]["ChartPeriod"];
+            /** @description The parts of each bar. A chart of all flags is only split by `result`. */
+            split?: components["schemas"]["ChartSplit"];
+            /** @description Whether bars show numbers of evaluations, or each part's percentage. */
+            scale?: components["schemas"]["ChartScale"];
+            /** @description Whether it is compared with the previous period of the same length. */
+            compare_before?: boolean;
+            /** @description Another environment of the project, with which it is compared. */
+            compare_environment_id?: string | null;
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly environment_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly flag_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly flag_key?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly project_id?: unknown;
+        };
+        /** @description An answer that at least one of the users gets: the result of an evaluation, and what decides it. */
+        PlaygroundAnswerOut: {
+            enabled: boolean;
+            reason: string;
+            /** @description Null if the flag has no variants, or is off. */
+            variant: string | null;
+            decided_by: components["schemas"]["DecidedBy"];
+        };
+        /** @description The answers in an environment. Flags that it does not have are left out. */
+        PlaygroundEnvironmentOut: {
+            /** Format: uuid */
+            environment_id: string;
+            environment_key: string;
+            /** @description In the order of the request. */
+            flags: components["schemas"]["PlaygroundFlagOut"][];
+        };
+        /** @description The answers of a flag in an environment. */
+        PlaygroundFlagOut: {
+            flag_key: string;
+            /** Format: uuid */
+            flag_id: string;
+            /** @description Each different answer once. */
+            answers: components["schemas"]["PlaygroundAnswerOut"][];
+            /** @description For each user of the request, the position of the user's answer in `answers`. */
+            of_users: number[];
+        };
+        /** @description The answers in each environment, in the order of the request. */
+        PlaygroundOut: {
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            evaluated_at: string;
+            /** @description Whether the environments have further flags. They are left out if no `flag_keys` are given. */
+            more_flags: boolean;
+            environments: components["schemas"]["PlaygroundEnvironmentOut"][];
+        };
+        /** @description A moment: the evidence of each metric, in their order, and the users exposed with each arm until then. */
+        PointOut: {
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            at: string;
+            evidence: number[];
+            users: number[];
+        };
+        /** @description Another flag of the environment that must be on, or off, or on with one of some variants. */
+        PrerequisiteBody: {
+            flag_key: string;
+            /** @default true */
+            enabled?: boolean;
+            /** @default [] */
+            variants?: string[];
+        };
+        /** @description A prerequisite and the result of the other flag. */
+        PrerequisiteTraceOut: {
+            flag_key: string;
+            enabled: boolean;
+            variants: string[];
+            actual: components["schemas"]["ActualResult"] | null;
+            holds: boolean;
+        };
+        /** @description The draft to preview. */
+        PreviewImpact: {
+            /** @description The flag as it would be, with all of its rules. */
+            flag: components["schemas"]["FlagDraft"];
+        };
+        /** @description The messages that a webhook would have been sent. */
+        PreviewOut: {
+            /**
+             * Format: date-time
+             * @description When the examined changes begin: a day ago, or later if there were too many.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            since: string;
+            /** @description How many changes were examined, the newest ones. */
+            examined: number;
+            /** @description How many messages would have been sent. */
+            count: number;
+            /** @description The newest of them, newest first. */
+            messages: components["schemas"]["PreviewedMessageOut"][];
+        };
+        /** @description A message that would have been sent. */
+        PreviewedMessageOut: {
             type: string;
             /**
-             * Timestamp
              * Format: date-time
              * @example 2026-11-20T10:00:00.123456Z
              */
             timestamp: string;
-            /** Body */
             body: string;
         };
-        /**
-         * MessageOut
-         * @description A message.
-         */
-        flagstaff__identity__accounts__accounts_routes__MessageOut: {
-            /** Message */
-            message: string;
+        /** @description An error (RFC 9457). */
+        ProblemDocument: {
+            /** @example urn:flagstaff:error:invalid */
+            type: string;
+            /** @example Bad Request */
+            title: string;
+            /** @example 400 */
+            status: number;
+            /** @example The request is invalid. */
+            detail: string;
+            request_id: string;
+            /**
+             * @description The invalid fields, if the input is invalid.
+             * @default null
+             */
+            errors?: components["schemas"]["FieldProblem"][] | null;
+            /**
+             * @description The permission that your role or your token does not have.
+             * @default null
+             */
+            permission?: string | null;
+            /**
+             * @description The key of the identity provider at which the account must be opened.
+             * @default null
+             */
+            provider?: string | null;
+            /**
+             * @description The login that needs a second factor.
+             * @default null
+             */
+            challenge?: string | null;
+            /**
+             * @description The accepted second factors.
+             * @default null
+             */
+            methods?: string[] | null;
+            /**
+             * @description The options for `navigator.credentials.get`, to answer the challenge with a passkey.
+             * @default null
+             */
+            passkey_options?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description The address of the account of that login.
+             * @default null
+             */
+            email?: string | null;
+            /**
+             * @description The page to open after that login.
+             * @default null
+             */
+            return_to?: string | null;
+            /**
+             * @description Where the browser ends the session at the identity provider of that login.
+             * @default null
+             */
+            logout_url?: string | null;
+            /**
+             * @description The current state of a resource that is not in the state that `If-Match` requires.
+             * @default null
+             */
+            current?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Who made the latest change to it, as in the audit trail.
+             * @default null
+             */
+            changed_by?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Format: date-time
+             * @description When the latest change was made.
+             * @default null
+             */
+            changed_at?: string | null;
+            /**
+             * @description The names of the instances that have not confirmed the change.
+             * @default null
+             */
+            missing?: string[] | null;
+            /**
+             * @description Of `/ready`: which of `evaluations`, `writes` and `history` still work.
+             * @default null
+             */
+            works?: {
+                [key: string]: boolean;
+            } | null;
         };
+        /** @description The flags of a project with one key. */
+        ProjectFlagOut: {
+            key: string;
+            /** @description The parts in which the flags differ: `environments` if an environment has no such flag, `state`, `rules`, `rollout` (including `fallthrough` and the selection of users), `variants`, `prerequisites`. Names, descriptions, tags, disabled rules and the numbers of the rules' priorities are not compared. */
+            differs: components["schemas"]["Aspect"][];
+            /** @description In the order of the environments, the oldest first. */
+            flags: components["schemas"]["FlagInBriefOut"][];
+        };
+        /** @description A project, and what else was asked for. */
+        ProjectInFullOut: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            description: string | null;
+            /**
+             * @description Null if your role does not have the permission `keys:read`.
+             * @example sdk_Zp3w…
+             */
+            sdk_key: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+            /** @description Its environments, the oldest first. Only with `environments=true`. */
+            environments?: components["schemas"]["EnvironmentItem"][] | null;
+            /** @description Your permissions in it. Only with `permissions=true`. */
+            permissions?: components["schemas"]["OwnPermissionsOut"] | null;
+        };
+        /** @description A project; its SDK key serves all of its environments. */
+        ProjectOut: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            description: string | null;
+            /**
+             * @description Null if your role does not have the permission `keys:read`.
+             * @example sdk_Zp3w…
+             */
+            sdk_key: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+        };
+        /** @description The fields to change. */
+        ProjectUpdate: {
+            name?: string;
+            description?: string | null;
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly sdk_key?: unknown;
+            /** @description Accepted and ignored. */
+            readonly updated_at?: unknown;
+        };
+        /** @description An identity provider. */
+        ProviderOut: {
+            key: string;
+            name: string;
+        };
+        /**
+         * @description The reason why a flag is a candidate: what is true of it in the whole period.
+         * @enum {string}
+         */
+        Reason: "on_for_everyone" | "off_for_everyone" | "unchanged" | "not_evaluated";
+        /** @description Recovery codes, each of which works once. They cannot be read again. */
+        RecoveryCodesOut: {
+            /**
+             * @example [
+             *       "abcd-efgh-2345-6789"
+             *     ]
+             */
+            recovery_codes: string[];
+        };
+        /** @description The passkey and, if it is the first second factor, recovery codes, each of which works once. */
+        RegisteredOut: {
+            passkey: components["schemas"]["PasskeyOut"];
+            /** @description They cannot be read again. */
+            recovery_codes: string[];
+        };
+        /** @description A new account. */
+        Registration: {
+            /** Format: email */
+            email: string;
+            /** Format: password */
+            password: string;
+            /** @description The token of an invitation to this address; also if registration is closed. */
+            invitation?: string | null;
+        };
+        /** @enum {string} */
+        RegistrationMode: "open" | "closed";
+        /** @description The account that made the release, and for which it acts. */
+        ReleaseAuthor: {
+            id: string | null;
+            email: string | null;
+        };
+        /** @description A release that makes a change by itself. */
+        ReleaseNameOut: {
+            /** Format: uuid */
+            id: string;
+            name: string | null;
+            /** @description The key of the metric whose guard acted, if one did. */
+            guard: string | null;
+        };
+        /** @description A release of a flag. */
+        ReleaseOut: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            project_id: string;
+            /** Format: uuid */
+            environment_id: string;
+            /** Format: uuid */
+            flag_id: string;
+            name: string | null;
+            steps: components["schemas"]["StepOut"][];
+            guards: components["schemas"]["GuardOut"][];
+            thresholds: components["schemas"]["ThresholdOut"][];
+            false_alarm_rate: number;
+            when_late: components["schemas"]["WhenLate"];
+            /** @enum {string} */
+            state: "scheduled" | "running" | "paused" | "done" | "stopped" | "cancelled" | "failed";
+            /** @description Why it is paused, stopped, cancelled or failed. */
+            reason: string | null;
+            author: components["schemas"]["ReleaseAuthor"];
+            applied: components["schemas"]["AppliedOut"][];
+            alarms: components["schemas"]["AlarmOut"][];
+            next_step: number | null;
+            /** @description When the next step is due, or after the last, when watching ends. */
+            due_at: string | null;
+            ended_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+        };
+        /** @description The time whose messages are sent again. */
+        RepeatBody: {
+            /**
+             * Format: date-time
+             * @description Messages about changes at or after this time.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Messages about changes before this time.
+             */
+            to: string;
+        };
+        /** @description The number of messages that are sent again. */
+        RepeatedOut: {
+            repeated: number;
+        };
+        /** @description The counts of a flag that an application found on and off. */
+        ReportedFlagOut: {
+            flag_key: string;
+            application: string;
+            sdk: string;
+            yes: number;
+            no: number;
+            /** @description The number of times it got each variant. */
+            variants: {
+                [key: string]: number;
+            };
+            /**
+             * Format: date-time
+             * @description When it reported last.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            reported_at: string;
+        };
+        /** @description The same in the hour that starts at `start`. */
+        ReportedHourOut: {
+            flag_key: string;
+            application: string;
+            sdk: string;
+            yes: number;
+            no: number;
+            /** @description The number of times it got each variant. */
+            variants: {
+                [key: string]: number;
+            };
+            /**
+             * Format: date-time
+             * @description When it reported last.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            reported_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            start: string;
+        };
+        /** @description The counts that applications reported in whole hours, in sum. They say neither for whom nor why. */
+        ReportsOut: {
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            until: string;
+            /** @description The number of counts of the environment's flags that were dropped, because a report, or the environment in an hour, had too many. */
+            dropped: number;
+            /** @description By flag and application; the first 10,000 counts. */
+            flags: components["schemas"]["ReportedFlagOut"][];
+        };
+        /** @description A measure of a request metric over time. */
+        RequestChartOut: {
+            kind: components["schemas"]["RequestMetricKind"];
+            measure: components["schemas"]["Measure"];
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            until: string;
+            /** @description The length of the span that each point stands for. */
+            minutes: number;
+            lines: components["schemas"]["LineOut"][];
+            /** @description How many values of the label have no line; at most 20 have one. */
+            omitted: number;
+        };
+        /**
+         * @description The kind of a measurement: how often something happened, how much there is, or how sizes are distributed.
+         * @enum {string}
+         */
+        RequestMetricKind: "counter" | "gauge" | "histogram";
+        /** @description A request metric: what applications measure and report in sums, without users. */
+        RequestMetricOut: {
+            name: string;
+            kind: components["schemas"]["RequestMetricKind"];
+            help: string;
+            measures: components["schemas"]["Measure"][];
+            /** @description The values that each label has had. */
+            labels: {
+                [key: string]: string[];
+            };
+            /**
+             * Format: date-time
+             * @description When it was last reported, accurate to ten minutes.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            seen_at: string;
+        };
+        /** @description For `navigator.credentials.get`, in the form that `PublicKeyCredential.parseRequestOptionsFromJSON` reads. */
+        RequestOptionsOut: {
+            public_key: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The account whose password was forgotten. */
+        ResetRequest: {
+            email: string;
+        };
+        /** @enum {string} */
+        ResourceKind: "project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "member" | "invitation" | "token" | "webhook";
+        /** @description The changes to put back, with the options of a restore. */
+        RestoreAllBody: {
+            /**
+             * @description Only return the changes that it would make.
+             * @default false
+             */
+            dry_run?: boolean;
+            /**
+             * @description Refuse (409) if the same fields have been changed again since.
+             * @default false
+             */
+            if_unchanged?: boolean;
+            changes: string[];
+        };
+        /** @description The changes, newest first. */
+        RestoreAllOut: {
+            items: components["schemas"]["RestoredChangeOut"][];
+        };
+        /** @description Options of a restore. */
+        RestoreBody: {
+            /**
+             * @description Only return the changes that it would make.
+             * @default false
+             */
+            dry_run?: boolean;
+            /**
+             * @description Refuse (409) if the same fields have been changed again since.
+             * @default false
+             */
+            if_unchanged?: boolean;
+        };
+        /** @description The changes that were restored, or with `dry_run` would be. */
+        RestoreOut: {
+            /** @description The change that this made; null for a dry run. */
+            change_id: string | null;
+            alterations: components["schemas"]["AlterationOut"][];
+        };
+        /** @description One of several changes, and what came of it. */
+        RestoredChangeOut: {
+            /** @description The change that is restored. */
+            change_id: string;
+            /** @description The change that this made; null for a dry run. */
+            restored_by: string | null;
+            /** @description Why it cannot be restored. Only in the response to a dry run. */
+            refusal: string | null;
+            alterations: components["schemas"]["AlterationOut"][];
+        };
+        /** @description The results of a release. */
+        ResultsOut: {
+            /** Format: uuid */
+            release_id: string;
+            /** @description The users who were exposed, and those who were left out. */
+            users: number;
+            left_out_by_rules: number;
+            /** @description Users who were seen in two arms although no step moved them. */
+            in_two_arms: number;
+            /** @description Evaluations whose user is not known. */
+            without_identifier: number;
+            /** @description Users beyond the bound of five million. */
+            not_counted: number;
+            split: components["schemas"]["SplitOut"];
+            /** @description What delays the next step when its time has come: the previous step has not exposed enough new users, the evidence of a guard is above its warning line, or users are not split as requested. */
+            next_step_waits_for: ("users" | "evidence" | "split") | null;
+            steps: components["schemas"]["ExposedStepOut"][];
+            metrics: components["schemas"]["MetricResultOut"][];
+            chart: components["schemas"]["PointOut"][];
+        };
+        /**
+         * @description The role of a member in a project; `projects/permissions.py` says what each role may do.
+         * @enum {string}
+         */
+        Role: "owner" | "admin" | "editor" | "viewer";
+        /** @description The flag's rollout. The user is inside if the bucket is below the percentage. */
+        RolloutTraceOut: {
+            /** @description What identifies the user; null if nothing does. */
+            identifier: string | null;
+            /**
+             * @description The text that is hashed: the bucketing key, or else the flag's key, and the identifier.
+             * @example new-checkout:user-42
+             */
+            hashed: string | null;
+            bucket: number | null;
+            percentage: number;
+            inside: boolean;
+        };
+        /** @description A change of the rule with this id. Only the given fields change. */
+        RuleChange: {
+            /** Format: uuid */
+            id: string;
+            rule_type?: components["schemas"]["RuleType"];
+            rule_value?: string | null;
+            priority?: number;
+            enabled?: boolean;
+            name?: string | null;
+            conditions?: components["schemas"]["ConditionBody"][];
+            /** @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false. */
+            rollout_percentage?: number;
+            variant?: string | null;
+        };
+        /** @description The deletion of the rule with this id. */
+        RuleDeletion: {
+            /** Format: uuid */
+            id: string;
+            /** @constant */
+            delete: true;
+        };
+        /** @description A rule that might be saved. One with an `id` stands in for that rule of the saved flag. */
+        RuleDraft: {
+            rule_type: components["schemas"]["RuleType"];
+            rule_value?: string | null;
+            /** @default 0 */
+            priority?: number;
+            /** @default true */
+            enabled?: boolean;
+            name?: string | null;
+            /** @default [] */
+            conditions?: components["schemas"]["ConditionBody"][];
+            /**
+             * @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false.
+             * @default 100
+             */
+            rollout_percentage?: number;
+            variant?: string | null;
+            /** Format: uuid */
+            id?: string | null;
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly flag_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly updated_at?: unknown;
+        };
+        /** @description A change of a rule: with an `id` of this rule, which `delete` deletes; without, a new rule. */
+        RuleEdit: components["schemas"]["NewRule"] | components["schemas"]["RuleChange"] | components["schemas"]["RuleDeletion"];
+        /** @description A targeting rule. The flag is on for users who match it. */
+        RuleOut: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            flag_id: string;
+            rule_type: components["schemas"]["RuleType"];
+            rule_value: string | null;
+            priority: number;
+            enabled: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+            name: string | null;
+            conditions: components["schemas"]["ConditionBody"][];
+            /** @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false. */
+            rollout_percentage: number;
+            variant: string | null;
+        };
+        /**
+         * @description The part that a rule had in a decision.
+         * @enum {string}
+         */
+        RuleStatus: "matched" | "not_matched" | "outside_percentage" | "not_reached" | "disabled";
+        /** @description A rule, and what came of it. Rules that are not reached are checked as well. */
+        RuleTraceOut: {
+            /** @description Null for a rule that is not saved. */
+            id: string | null;
+            name: string | null;
+            rule_type: components["schemas"]["RuleType"];
+            rule_value: string | null;
+            priority: number;
+            enabled: boolean;
+            status: components["schemas"]["RuleStatus"];
+            /** @description Whether the type and value match the user, without the conditions. */
+            matches: boolean;
+            conditions: components["schemas"]["ConditionTraceOut"][];
+            segment: components["schemas"]["SegmentNameOut"] | null;
+            /** @description The user's bucket, 0 to 99, if the rule is for a percentage of users. */
+            bucket: number | null;
+            /** @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false. */
+            rollout_percentage: number;
+            variant: string | null;
+        };
+        /**
+         * @description The comparison of a targeting rule: a user attribute with its value, a segment's conditions, or its own.
+         * @enum {string}
+         */
+        RuleType: "user_id" | "user_email" | "email_domain" | "attributes" | "segment";
+        /** @description The fields to change. */
+        RuleUpdate: {
+            rule_type?: components["schemas"]["RuleType"];
+            rule_value?: string | null;
+            priority?: number;
+            enabled?: boolean;
+            name?: string | null;
+            conditions?: components["schemas"]["ConditionBody"][];
+            /** @description The share of the matching users, in percent, to whom the rule applies; for the others, the next rule is tried. Unlike a flag's, it cannot be 0: to switch a rule off, set its `enabled` to false. */
+            rollout_percentage?: number;
+            variant?: string | null;
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly flag_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly updated_at?: unknown;
+        };
+        /**
+         * @description The place where a key is used. A browser's key is public, so it only gets the flags of one user.
+         * @enum {string}
+         */
+        SdkKeyKind: "server" | "browser";
+        /** @description An SDK key without its secret. It is for the environment with the key `environment` only. */
+        SdkKeyOut: {
+            /** Format: uuid */
+            id: string;
+            environment: string;
+            name: string;
+            /** @description `browser` for keys that end users can read: it only returns the results of flags for one user. `server` for all other keys. */
+            kind: components["schemas"]["SdkKeyKind"];
+            /** @description The last characters of the key. */
+            hint: string;
+            /** @description The email of the account that created the key, if it still exists. */
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            expires_at: string | null;
+            /** @description When the key was last used, accurate to a few minutes. */
+            last_used_at: string | null;
+            /** @description The id of the key that it replaces, which may have been revoked since. */
+            replaces: string | null;
+        };
+        /**
+         * @description The way in which a caller asks.
+         * @enum {string}
+         */
+        SdkProtocol: "evaluate" | "ofrep" | "unleash" | "unleash_frontend" | "stream" | "events";
+        /** @description The challenge from `POST /auth/login`, and a proof of the second factor: exactly one of the other fields. */
+        SecondFactorLogin: {
+            code?: string | null;
+            recovery_code?: string | null;
+            challenge: string;
+            passkey?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** @description The requirements that a project has for its members. */
+        SecurityOut: {
+            demands_second_factor: boolean;
+        };
+        /** @description The requirement of the project. */
+        SecurityUpdate: {
+            demands_second_factor: boolean;
+        };
+        /** @description The segment that a rule names. The `segments` of the explanation have its conditions. */
+        SegmentNameOut: {
+            key: string;
+            name: string;
+        };
+        /** @description A segment: conditions that rules of all environments of the project can refer to. */
+        SegmentOut: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            project_id: string;
+            key: string;
+            name: string;
+            description: string | null;
+            conditions: components["schemas"]["ConditionBody"][];
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+        };
+        /** @description A segment that rules name, and whether the user meets its conditions. */
+        SegmentTraceOut: {
+            key: string;
+            name: string;
+            holds: boolean;
+            conditions: components["schemas"]["ConditionTraceOut"][];
+        };
+        /** @description The fields to change. `key` is accepted only if it equals the current key. */
+        SegmentUpdate: {
+            key?: string;
+            name?: string;
+            description?: string | null;
+            conditions?: components["schemas"]["ConditionBody"][];
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly project_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly updated_at?: unknown;
+        };
+        /** @description A flag with a rule for the segment. */
+        SegmentUse: {
+            environment_key: string;
+            flag_key: string;
+            /** @description Whether the flag is archived. Its rules count until the flag is deleted. */
+            archived: boolean;
+        };
+        /** @description A session, which a login has opened. */
+        SessionOut: {
+            /** Format: uuid */
+            id: string;
+            /** @description The user agent of the browser or program; at most 255 characters. */
+            device: string | null;
+            /** @description The address from which the session was opened. */
+            address: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When the session was last used, accurate to a few minutes.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            last_seen_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            expires_at: string;
+            /** @description Whether the request was made in this session. */
+            current: boolean;
+        };
+        /** @description A flag in one of the environments. */
+        SideOut: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            enabled: boolean;
+        };
+        /** @description The provider's response at the redirect URI, and the values that the browser has kept. */
+        SignInAnswer: {
+            state: string;
+            code: string;
+            /** @description The state from the start of the sign-in. */
+            binding: string;
+            /** @description The issuer, if the provider has sent it. */
+            iss?: string | null;
+        };
+        /** @description A bearer token, valid for 24 hours, and the address of its account. */
+        SignedInOut: {
+            token: string;
+            email: string;
+            return_to: string;
+            /** @description Where the browser ends the session at the provider, after `POST /auth/logout`; null if it cannot. */
+            logout_url: string | null;
+        };
+        /** @description The test of whether users are split as asked. */
+        SplitOut: {
+            is_wrong: boolean;
+            evidence: number;
+            threshold: number;
+            words: string | null;
+        };
+        /** @description The service works. */
+        StatusOut: {
+            status: string;
+        };
+        /**
+         * @description The step of an evaluation that decided a flag.
+         * @enum {string}
+         */
+        Step: "off" | "prerequisite" | "rule" | "rollout" | "everyone" | "fallthrough";
+        /** @description A step that is applied some time after the previous step, or the first one after the creation. */
+        StepAfter: {
+            after_seconds: number;
+            changes: components["schemas"]["Changes"];
+            /** @description The step also waits until the previous step has exposed this number of new users. */
+            least_users?: number;
+        };
+        /** @description A step that is applied at a time. */
+        StepAt: {
+            /** Format: date-time */
+            at: string;
+            changes: components["schemas"]["Changes"];
+            /** @description The step also waits until the previous step has exposed this number of new users. */
+            least_users?: number;
+        };
+        /** @description A step: what it changes, and when. */
+        StepBody: components["schemas"]["StepAfter"] | components["schemas"]["StepAt"];
+        /** @description A step. */
+        StepOut: {
+            at?: string | null;
+            after_seconds?: number | null;
+            changes: components["schemas"]["Changes"];
+            least_users?: number | null;
+        };
+        /** @description The arms in a step. A step occurs twice if the release was paused by a conflict meanwhile. */
+        StepResultOut: {
+            step: number;
+            arms: components["schemas"]["ArmResultOut"][];
+        };
+        /** @description The subject of a comment. The ids of all else are null. */
+        SubjectOut: {
+            /** @enum {string} */
+            kind: "flag" | "release" | "change";
+            environment_id: string | null;
+            flag_id: string | null;
+            release_id: string | null;
+            change_id: string | null;
+        };
+        /** @description A subscription: you are mailed when others change what it is to. */
+        SubscriptionOut: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            project_id: string;
+            /** @description The project's name. */
+            project: string;
+            /** @enum {string} */
+            kind: "flag" | "tag" | "environment";
+            environment_id: string | null;
+            /** @description The environment's key. */
+            environment: string | null;
+            flag_key: string | null;
+            /** @description The flag's id; null if it has been deleted. */
+            flag_id: string | null;
+            tag: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+        };
+        /** @description The intervals by flag key, oldest first. Intervals without an evaluation of the flag are left out. */
+        SummaryOut: {
+            /**
+             * Format: date-time
+             * @description Rounded down to a whole interval.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Rounded up to a whole interval.
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            until: string;
+            interval: string;
+            /** @description Only with `flag_key` and an interval of whole days; null if the number is not known yet. */
+            distinct_users?: components["schemas"]["DistinctUsersOut"] | null;
+            flags: {
+                [key: string]: components["schemas"]["FlagIntervalOut"][];
+            };
+            /** @description All flags together, oldest first. Only with `total=true`. */
+            total?: components["schemas"]["TotalIntervalOut"][] | null;
+        };
+        /** @description A limit that is passed by larger values. */
+        ThresholdAbove: {
+            request_metric: string;
+            measure: components["schemas"]["Measure"];
+            /**
+             * @description Only what was reported with these labels, such as `{"new-checkout": "enabled"}`.
+             * @default {}
+             */
+            labels?: {
+                [key: string]: string;
+            };
+            above: number;
+            /**
+             * @description All of them are after the step in force began.
+             * @default 5
+             */
+            minutes?: number;
+            action: components["schemas"]["GuardAction"];
+        };
+        /** @description A limit that is passed by smaller values. */
+        ThresholdBelow: {
+            request_metric: string;
+            measure: components["schemas"]["Measure"];
+            /**
+             * @description Only what was reported with these labels, such as `{"new-checkout": "enabled"}`.
+             * @default {}
+             */
+            labels?: {
+                [key: string]: string;
+            };
+            below: number;
+            /**
+             * @description All of them are after the step in force began.
+             * @default 5
+             */
+            minutes?: number;
+            action: components["schemas"]["GuardAction"];
+        };
+        /** @description A limit for a request metric over the last whole minutes, and what happens when it is passed. */
+        ThresholdBody: components["schemas"]["ThresholdAbove"] | components["schemas"]["ThresholdBelow"];
+        /** @description A threshold. */
+        ThresholdOut: {
+            request_metric: string;
+            measure: components["schemas"]["Measure"];
+            labels: {
+                [key: string]: string;
+            };
+            above: number | null;
+            below: number | null;
+            minutes: number;
+            action: components["schemas"]["GuardAction"];
+        };
+        /** @description An access token, which may have been revoked. */
+        TokenNameOut: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+        };
+        /** @description A bearer token, valid for 24 hours. */
+        TokenOut: {
+            token: string;
+        };
+        /** @description The number of times that flags were on and off in an interval. */
+        TotalIntervalOut: {
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            start: string;
+            on: number;
+            off: number;
+        };
+        /** @description A code that the app shows. */
+        TotpConfirmation: {
+            /** @example 492039 */
+            code: string;
+        };
+        /** @description The current password and a proof of the second factor. */
+        TotpRemoval: {
+            code?: string | null;
+            recovery_code?: string | null;
+            current_password: string;
+        };
+        /** @description The second factors of an account. `totp_since` is null if no authenticator app is enrolled. */
+        TwoFactorOut: {
+            totp_since: string | null;
+            passkeys: components["schemas"]["PasskeyOut"][];
+            recovery_codes_left: number;
+            /** @description Whether the account meets the requirement of a second factor: it has one, or can be opened only at its provider. */
+            meets_demand: boolean;
+        };
+        /** @description A key that events of an environment named. */
+        UnknownMetricOut: {
+            /** Format: uuid */
+            environment_id: string;
+            metric: string;
+            events: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            last_at: string;
+        };
+        /** @description Flags that were asked for by their keys since a time. Evaluating all flags asks for none of them. */
+        UsageOut: {
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            since: string;
+            /** @description The most requested flags first. The server records 1,000 flags per environment and hour. */
+            missing: components["schemas"]["MissingFlagOut"][];
+            /** @description The keys of existing flags that were not requested. */
+            unasked: string[];
+        };
+        /** @description A variant of a flag. */
+        VariantBody: {
+            key: string;
+            /** @description Its share of the sum of all weights. */
+            weight: number;
+            /** @description Of the same type for all variants. */
+            value: string | number | boolean | {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The positions of a variant: from the first one up to, but not including, the last one. */
+        VariantRange: {
+            key: string;
+            from: number;
+            to: number;
+        };
+        /** @description The flag's variants and the user's position among their weights. */
+        VariantsTraceOut: {
+            /** @description What identifies the user; null if nothing does. */
+            identifier: string | null;
+            /** @description The text that is hashed: the bucketing key, or else the flag's key, and the identifier. */
+            hashed: string | null;
+            position: number | null;
+            total_weight: number;
+            ranges: components["schemas"]["VariantRange"][];
+            /** @description Null if the flag is off for the user. */
+            chosen: string | null;
+            /** @description Null if the flag is off for the user. */
+            by: components["schemas"]["ChosenBy"] | null;
+        };
+        /** @description A saved view. */
+        ViewOut: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            project_id: string;
+            name: string;
+            search: components["schemas"]["FlagSearch"];
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+        };
+        /** @description The fields to change. `search` replaces the whole filter. */
+        ViewUpdate: {
+            name?: string;
+            search?: components["schemas"]["FlagSearch"];
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly project_id?: unknown;
+        };
+        /**
+         * @description The reason why the server has switched a webhook off.
+         * @enum {string}
+         */
+        WebhookDisabledReason: "failed" | "gone";
+        /** @description The events that a webhook wants, and the form of its messages. */
+        WebhookFilter: {
+            /** @description Types of events, such as `flag.toggled`; all of a resource, such as `flag.*`; or `*`. */
+            events: components["schemas"]["EventPattern"][];
+            environments?: string[] | null;
+            tags?: string[] | null;
+            /**
+             * @description `standard` for programs; the others are messages for people in a chat.
+             * @default standard
+             */
+            format?: components["schemas"]["WebhookFormat"];
+        };
+        /**
+         * @description The form of a webhook's messages: that of Standard Webhooks, or of a chat.
+         * @enum {string}
+         */
+        WebhookFormat: "standard" | "slack" | "teams" | "discord";
+        /** @description A webhook, without its secret, and how it fares. */
+        WebhookOut: {
+            /** Format: uuid */
+            id: string;
+            project_id: string | null;
+            url: string;
+            events: string[];
+            environments: string[] | null;
+            tags: string[] | null;
+            /** @description `standard` for programs; the others are messages for people in a chat. */
+            format: components["schemas"]["WebhookFormat"];
+            description: string | null;
+            enabled: boolean;
+            /** @description Why the server has turned it off: the last attempt failed, or the receiver answered 410. */
+            disabled_reason: components["schemas"]["WebhookDisabledReason"] | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+            /** @description The number of waiting messages. */
+            waiting: number;
+            /** @description When the oldest waiting message was written. */
+            waiting_since: string | null;
+            /** @description How many messages were dropped because too many waited. */
+            dropped: number;
+            last_attempt_at: string | null;
+            /** @description The status of the newest response, if there was one. */
+            last_status: number | null;
+            /** @description Why the newest attempt had no response. */
+            last_error: string | null;
+        };
+        /** @description The fields to change. */
+        WebhookUpdate: {
+            /**
+             * Format: uri
+             * @description Where messages are sent. It must be https and lead to public addresses; see the documentation.
+             */
+            url?: string;
+            /** @description Types of events, such as `flag.toggled`; all of a resource, such as `flag.*`; or `*`. */
+            events?: components["schemas"]["EventPattern"][];
+            environments?: string[] | null;
+            tags?: string[] | null;
+            /** @description `standard` for programs; the others are messages for people in a chat. */
+            format?: components["schemas"]["WebhookFormat"];
+            description?: string | null;
+            enabled?: boolean;
+            /** @description Accepted and ignored. */
+            readonly created_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly disabled_reason?: unknown;
+            /** @description Accepted and ignored. */
+            readonly dropped?: unknown;
+            /** @description Accepted and ignored. */
+            readonly id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly last_attempt_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly last_error?: unknown;
+            /** @description Accepted and ignored. */
+            readonly last_status?: unknown;
+            /** @description Accepted and ignored. */
+            readonly project_id?: unknown;
+            /** @description Accepted and ignored. */
+            readonly updated_at?: unknown;
+            /** @description Accepted and ignored. */
+            readonly waiting?: unknown;
+            /** @description Accepted and ignored. */
+            readonly waiting_since?: unknown;
+        };
+        /** @description A webhook, with the secret that signs its messages, which is shown only here. */
+        WebhookWithSecretOut: {
+            /** Format: uuid */
+            id: string;
+            project_id: string | null;
+            url: string;
+            events: string[];
+            environments: string[] | null;
+            tags: string[] | null;
+            /** @description `standard` for programs; the others are messages for people in a chat. */
+            format: components["schemas"]["WebhookFormat"];
+            description: string | null;
+            enabled: boolean;
+            /** @description Why the server has turned it off: the last attempt failed, or the receiver answered 410. */
+            disabled_reason: components["schemas"]["WebhookDisabledReason"] | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T10:00:00.123456Z
+             */
+            updated_at: string;
+            /** @description The number of waiting messages. */
+            waiting: number;
+            /** @description When the oldest waiting message was written. */
+            waiting_since: string | null;
+            /** @description How many messages were dropped because too many waited. */
+            dropped: number;
+            last_attempt_at: string | null;
+            /** @description The status of the newest response, if there was one. */
+            last_status: number | null;
+            /** @description Why the newest attempt had no response. */
+            last_error: string | null;
+            secret: string;
+        };
+        /**
+         * @description The treatment of a step whose time has passed, after an outage: it is applied late, or skipped.
+         * @enum {string}
+         */
+        WhenLate: "run" | "skip";
     };
     responses: {
         /** @description Malformed or invalid input; `errors` names the fields. */
@@ -9969,6 +7399,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com",
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
                 "application/json": components["schemas"]["Registration"];
             };
         };
@@ -9999,6 +7435,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com",
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
                 "application/json": components["schemas"]["Login"];
             };
         };
@@ -10051,6 +7493,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ResetRequest"];
             };
         };
@@ -10061,7 +7508,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["flagstaff__identity__accounts__accounts_routes__MessageOut"];
+                    "application/json": components["schemas"]["MessageOut"];
                 };
             };
             400: components["responses"]["400"];
@@ -10079,6 +7526,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "token": "Zp3wV8Yc",
+                 *       "newPassword": "battery staple correct horse"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PasswordReset"];
             };
         };
@@ -10154,6 +7607,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "current_password": "correct horse battery staple",
+                 *       "new_password": "battery staple correct horse"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PasswordChange"];
             };
         };
@@ -10277,6 +7736,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Deployments",
+                 *       "permissions": [
+                 *         "flags:read",
+                 *         "flags:toggle"
+                 *       ],
+                 *       "environments": [
+                 *         "01a1fb68-78d6-72a0-9594-000000000001"
+                 *       ],
+                 *       "expires_at": "2026-12-20T10:00:00Z",
+                 *       "current_password": "correct horse battery staple"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewToken"];
             };
         };
@@ -10408,6 +7881,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Deployments",
+                 *       "permissions": [
+                 *         "flags:read",
+                 *         "flags:toggle"
+                 *       ],
+                 *       "environments": [
+                 *         "01a1fb68-78d6-72a0-9594-000000000001"
+                 *       ],
+                 *       "expires_at": "2026-12-20T10:00:00Z",
+                 *       "current_password": "correct horse battery staple"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewToken"];
             };
         };
@@ -10552,6 +8039,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "current_password": "correct horse battery staple"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PasswordConfirmation"];
             };
         };
@@ -10582,6 +8074,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "492039"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TotpConfirmation"];
             };
         };
@@ -10612,6 +8109,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "current_password": "correct horse battery staple",
+                 *       "code": "492039"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TotpRemoval"];
             };
         };
@@ -10640,6 +8143,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "current_password": "correct horse battery staple"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PasswordConfirmation"];
             };
         };
@@ -10670,6 +8178,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "challenge": "eyJhbGciOi",
+                 *       "code": "492039"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SecondFactorLogin"];
             };
         };
@@ -10699,6 +8213,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "current_password": "correct horse battery staple"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PasswordConfirmation"];
             };
         };
@@ -10729,6 +8248,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Laptop",
+                 *       "credential": {
+                 *         "id": "AbCd",
+                 *         "rawId": "AbCd",
+                 *         "type": "public-key",
+                 *         "response": {
+                 *           "clientDataJSON": "e30"
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewPasskey"];
             };
         };
@@ -10761,6 +8293,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "current_password": "correct horse battery staple"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PasswordConfirmation"];
             };
         };
@@ -10813,6 +8350,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "credential": {
+                 *         "id": "AbCd",
+                 *         "rawId": "AbCd",
+                 *         "type": "public-key",
+                 *         "response": {
+                 *           "clientDataJSON": "e30"
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["PasskeyLogin"];
             };
         };
@@ -10866,6 +8415,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "return_to": "/projects"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewSignIn"];
             };
         };
@@ -10895,6 +8449,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "state": "Zp3wV8Yc",
+                 *       "code": "SplxlOBeZQQYbYS6WxSbIA",
+                 *       "binding": "Zp3wV8Yc"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SignInAnswer"];
             };
         };
@@ -10960,6 +8521,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Web shop",
+                 *       "description": "Everything that customers see."
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewProject"];
             };
         };
@@ -11042,6 +8609,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProjectUpdate"];
             };
         };
@@ -11176,6 +8748,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "demands_second_factor": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["SecurityUpdate"];
             };
         };
@@ -11349,6 +8926,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "role": "viewer",
+                 *       "environments": {
+                 *         "staging": "editor"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["MemberUpdate"];
             };
         };
@@ -11511,6 +9096,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "grace@example.com",
+                 *       "role": "editor"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewInvitation"];
             };
         };
@@ -11696,6 +9287,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "token": "Zp3wV8Yc"
+                 *     }
+                 */
                 "application/json": components["schemas"]["Acceptance"];
             };
         };
@@ -11728,6 +9324,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "token": "Zp3wV8Yc"
+                 *     }
+                 */
                 "application/json": components["schemas"]["Acceptance"];
             };
         };
@@ -11796,6 +9397,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Canary",
+                 *       "key": "canary",
+                 *       "copy_from": "01a1fb68-78d6-72a0-9594-000000000002",
+                 *       "all_off": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewEnvironment"];
             };
         };
@@ -11874,6 +9483,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "environment_ids": [
+                 *         "01a1fb68-78d6-72a0-9594-000000000002",
+                 *         "01a1fb68-78d6-72a0-9594-000000000001"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["EnvironmentOrder"];
             };
         };
@@ -11962,6 +9579,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Production EU",
+                 *       "critical": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["EnvironmentUpdate"];
             };
         };
@@ -12130,6 +9753,21 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "key": "portugal",
+                 *       "name": "Portugal",
+                 *       "conditions": [
+                 *         {
+                 *           "attribute": "country",
+                 *           "operator": "in",
+                 *           "values": [
+                 *             "PT"
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewSegment"];
             };
         };
@@ -12210,6 +9848,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "conditions": [
+                 *         {
+                 *           "attribute": "country",
+                 *           "operator": "in",
+                 *           "values": [
+                 *             "PT",
+                 *             "ES"
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["SegmentUpdate"];
             };
         };
@@ -12380,6 +10032,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "key": "checkout-error",
+                 *       "name": "Checkout errors",
+                 *       "kind": "binary",
+                 *       "better": "down"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewMetric"];
             };
         };
@@ -12460,6 +10120,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Checkout errors"
+                 *     }
+                 */
                 "application/json": components["schemas"]["MetricUpdate"];
             };
         };
@@ -12619,6 +10284,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Web shop, server",
+                 *       "environment": "production",
+                 *       "kind": "server"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewSdkKey"];
             };
         };
@@ -12769,6 +10441,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "url": "https://example.com/hooks",
+                 *       "events": [
+                 *         "flag.*",
+                 *         "rule.*"
+                 *       ],
+                 *       "environments": [
+                 *         "production"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewWebhook"];
             };
         };
@@ -12805,6 +10489,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "events": [
+                 *         "flag.toggled"
+                 *       ],
+                 *       "environments": [
+                 *         "production"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["WebhookFilter"];
             };
         };
@@ -12872,6 +10566,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "events": [
+                 *         "flag.toggled"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["WebhookUpdate"];
             };
         };
@@ -13026,7 +10727,16 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewWebhook"];
+                /**
+                 * @example {
+                 *       "url": "https://example.com/hooks",
+                 *       "events": [
+                 *         "instance.*",
+                 *         "history.behind"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewInstanceWebhook"];
             };
         };
         responses: {
@@ -13059,7 +10769,14 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["WebhookFilter"];
+                /**
+                 * @example {
+                 *       "events": [
+                 *         "instance.*"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["InstanceWebhookFilter"];
             };
         };
         responses: {
@@ -13123,7 +10840,12 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["WebhookUpdate"];
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["InstanceWebhookUpdate"];
             };
         };
         responses: {
@@ -13275,7 +10997,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only deliveries in this state. */
-                state?: ("waiting" | "delivered" | "failed") | null;
+                state?: components["schemas"]["DeliveryState"] | null;
                 limit?: number;
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: string | null;
@@ -13377,6 +11099,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "from": "2026-11-20T10:00:00Z",
+                 *       "to": "2026-12-20T10:00:00Z"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RepeatBody"];
             };
         };
@@ -13431,7 +11159,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only deliveries in this state. */
-                state?: ("waiting" | "delivered" | "failed") | null;
+                state?: components["schemas"]["DeliveryState"] | null;
                 limit?: number;
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: string | null;
@@ -13529,6 +11257,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "from": "2026-11-20T10:00:00Z",
+                 *       "to": "2026-12-20T10:00:00Z"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RepeatBody"];
             };
         };
@@ -13617,6 +11351,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "critical": true,
+                 *       "stale": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["NotificationsUpdate"];
             };
         };
@@ -13761,6 +11501,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "environment_id": "01a1fb68-78d6-72a0-9594-000000000002",
+                 *       "flag_id": "01a1fb68-78d6-72a0-9594-000000000003"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewSubscription"];
             };
         };
@@ -13868,6 +11614,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "New checkout",
+                 *       "key": "new-checkout",
+                 *       "enabled": true,
+                 *       "rollout_percentage": 25
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewFlag"];
             };
         };
@@ -13958,6 +11712,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "New checkout",
+                 *       "key": "new-checkout",
+                 *       "enabled": true,
+                 *       "rollout_percentage": 25,
+                 *       "environments": [
+                 *         "01a1fb68-78d6-72a0-9594-000000000001",
+                 *         "01a1fb68-78d6-72a0-9594-000000000002"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewFlags"];
             };
         };
@@ -14038,6 +11804,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "enabled": true,
+                 *       "rollout_percentage": 25
+                 *     }
+                 */
                 "application/json": components["schemas"]["FlagUpdate"];
             };
         };
@@ -14444,6 +12216,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "at": "2026-11-20T10:00:00Z",
+                 *       "flags": [
+                 *         {
+                 *           "flag_id": "01a1fb68-78d6-72a0-9594-000000000003",
+                 *           "changes": {
+                 *             "enabled": true
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewSchedules"];
             };
         };
@@ -14773,6 +12558,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "text": "Ada, this is on for 25% of users now."
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewComment"];
             };
         };
@@ -14855,6 +12645,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "text": "Ada, this is on for 25% of users now."
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewComment"];
             };
         };
@@ -14933,6 +12728,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "text": "Ada, this is on for 25% of users now."
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewComment"];
             };
         };
@@ -14975,6 +12775,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "text": "Halved the errors, see the dashboard of payments."
+                 *     }
+                 */
                 "application/json": components["schemas"]["CommentUpdate"];
             };
         };
@@ -15066,6 +12871,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "flags": [
+                 *         "01a1fb68-78d6-72a0-9594-000000000003"
+                 *       ],
+                 *       "action": "add_tags",
+                 *       "tags": [
+                 *         "checkout"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["BulkBody"];
             };
         };
@@ -15266,6 +13082,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Checkout",
+                 *       "search": {
+                 *         "tag": "checkout",
+                 *         "state": "on",
+                 *         "sort": "changed"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewView"];
             };
         };
@@ -15346,6 +13172,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "search": {
+                 *         "tag": "checkout",
+                 *         "state": "on",
+                 *         "sort": "changed"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ViewUpdate"];
             };
         };
@@ -15480,6 +13315,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Checkout",
+                 *       "environment_id": "01a1fb68-78d6-72a0-9594-000000000002",
+                 *       "flag_id": "01a1fb68-78d6-72a0-9594-000000000003",
+                 *       "period": "week"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewPinnedChart"];
             };
         };
@@ -15560,6 +13403,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "period": "month",
+                 *       "compare_before": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["PinnedChartUpdate"];
             };
         };
@@ -15829,6 +13678,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "priority": 10,
+                 *       "rollout_percentage": 50
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleUpdate"];
             };
         };
@@ -16012,6 +13867,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "from": "01a1fb68-78d6-72a0-9594-000000000001",
+                 *       "to": "01a1fb68-78d6-72a0-9594-000000000002",
+                 *       "flag_keys": [
+                 *         "new-checkout"
+                 *       ],
+                 *       "parts": [
+                 *         "rules"
+                 *       ],
+                 *       "dry_run": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["CopyBody"];
             };
         };
@@ -16057,6 +13925,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "context": {
+                 *         "user_id": "user-42",
+                 *         "user_email": "ada@example.com",
+                 *         "custom_attributes": {
+                 *           "country": "PT"
+                 *         }
+                 *       },
+                 *       "flag_keys": [
+                 *         "new-checkout"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["Explain"];
             };
         };
@@ -16092,6 +13974,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "context": {
+                 *         "user_id": "user-42",
+                 *         "user_email": "ada@example.com",
+                 *         "custom_attributes": {
+                 *           "country": "PT"
+                 *         }
+                 *       },
+                 *       "search": "checkout"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AskAnswers"];
             };
         };
@@ -16125,6 +14019,26 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "environment_ids": [
+                 *         "01a1fb68-78d6-72a0-9594-000000000001",
+                 *         "01a1fb68-78d6-72a0-9594-000000000002"
+                 *       ],
+                 *       "users": [
+                 *         {
+                 *           "user_id": "user-42",
+                 *           "user_email": "ada@example.com",
+                 *           "custom_attributes": {
+                 *             "country": "PT"
+                 *           }
+                 *         },
+                 *         {
+                 *           "user_id": "user-7"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["AskPlayground"];
             };
         };
@@ -16159,6 +14073,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "results": [
+                 *         {
+                 *           "flag_key": "new-checkout",
+                 *           "before_evaluation_id": "01a1fb68-78d6-72a0-9594-000000000001",
+                 *           "after_evaluation_id": "01a1fb68-78d6-72a0-9594-000000000003"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["FindCauses"];
             };
         };
@@ -16194,6 +14119,22 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "flag": {
+                 *         "name": "New checkout",
+                 *         "key": "new-checkout",
+                 *         "enabled": true,
+                 *         "rollout_percentage": 25,
+                 *         "rules": [
+                 *           {
+                 *             "rule_type": "email_domain",
+                 *             "rule_value": "acme.com"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["PreviewImpact"];
             };
         };
@@ -16249,7 +14190,7 @@ export interface operations {
         parameters: {
             query: {
                 name: string;
-                measure?: ("per_minute" | "mean" | "p50" | "p90" | "p95" | "p99") | null;
+                measure?: components["schemas"]["Measure"] | null;
                 /** @description Only series with this label, such as `new-checkout:enabled`. May be repeated. */
                 label?: string[];
                 /** @description A label: each of its values has a line. */
@@ -16357,9 +14298,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted") | null;
+                action?: components["schemas"]["ChangeAction"] | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "member" | "invitation" | "token" | "webhook") | null;
+                resource?: components["schemas"]["ResourceKind"] | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only at or after this time. */
@@ -16403,9 +14344,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted") | null;
+                action?: components["schemas"]["ChangeAction"] | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "member" | "invitation" | "token" | "webhook") | null;
+                resource?: components["schemas"]["ResourceKind"] | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only at or after this time. */
@@ -16504,9 +14445,9 @@ export interface operations {
                 /** @description Only changes by this account: its id or email. */
                 actor?: string | null;
                 /** @description Only this action. */
-                action?: ("project.created" | "project.updated" | "project.key_regenerated" | "environment.created" | "environment.updated" | "environment.reordered" | "environment.deleted" | "flag.created" | "flag.updated" | "flag.toggled" | "flag.archived" | "flag.unarchived" | "flag.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "segment.created" | "segment.updated" | "segment.deleted" | "metric.created" | "metric.updated" | "metric.deleted" | "release.created" | "release.step_applied" | "release.step_skipped" | "release.paused" | "release.resumed" | "release.warned" | "release.stopped" | "release.cancelled" | "release.failed" | "release.done" | "comment.deleted" | "view.created" | "view.updated" | "view.deleted" | "pinned_chart.created" | "pinned_chart.updated" | "pinned_chart.deleted" | "sdk_key.created" | "sdk_key.revoked" | "member.added" | "member.updated" | "member.removed" | "member.joined" | "invitation.created" | "invitation.sent" | "invitation.accepted" | "invitation.deleted" | "token.created" | "token.deleted" | "webhook.created" | "webhook.updated" | "webhook.secret_rotated" | "webhook.disabled" | "webhook.deleted") | null;
+                action?: components["schemas"]["ChangeAction"] | null;
                 /** @description Only changes to resources of this kind. */
-                resource?: ("project" | "environment" | "flag" | "rule" | "segment" | "metric" | "release" | "comment" | "view" | "pinned_chart" | "sdk_key" | "member" | "invitation" | "token" | "webhook") | null;
+                resource?: components["schemas"]["ResourceKind"] | null;
                 /** @description Only changes of flags with this key, even deleted, and their rules. */
                 flag_key?: string | null;
                 /** @description Only at or after this time. */
@@ -16598,7 +14539,12 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["RestoreBody"] | null;
+                /**
+                 * @example {
+                 *       "dry_run": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["RestoreBody"];
             };
         };
         responses: {
@@ -16645,6 +14591,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "changes": [
+                 *         "815",
+                 *         "816"
+                 *       ],
+                 *       "dry_run": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["RestoreAllBody"];
             };
         };
@@ -17163,6 +15118,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "active": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["AccountUpdate"];
             };
         };
@@ -17269,6 +15229,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "project_id": "01a1fb68-78d6-72a0-9594-000000000005",
+                 *       "role": "viewer"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewMembership"];
             };
         };
@@ -17352,6 +15318,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "registration": "closed"
+                 *     }
+                 */
                 "application/json": components["schemas"]["InstanceSettingsUpdate"];
             };
         };
@@ -17486,18 +15457,19 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The key of an environment of the project. */
-                    environment: string;
-                    context?: {
-                        /** @description A stable identifier, used for rollouts. */
-                        user_id?: string | null;
-                        /** @description For rules on emails and their domains. */
-                        user_email?: string | null;
-                        /** @description For conditions. */
-                        custom_attributes?: Record<string, never>;
-                    } | null;
-                };
+                /**
+                 * @example {
+                 *       "environment": "production",
+                 *       "context": {
+                 *         "user_id": "user-42",
+                 *         "user_email": "ada@example.com",
+                 *         "custom_attributes": {
+                 *           "country": "PT"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EvaluateBody"];
             };
         };
         responses: {
@@ -17553,18 +15525,19 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The key of an environment of the project. */
-                    environment: string;
-                    context?: {
-                        /** @description A stable identifier, used for rollouts. */
-                        user_id?: string | null;
-                        /** @description For rules on emails and their domains. */
-                        user_email?: string | null;
-                        /** @description For conditions. */
-                        custom_attributes?: Record<string, never>;
-                    } | null;
-                };
+                /**
+                 * @example {
+                 *       "environment": "production",
+                 *       "context": {
+                 *         "user_id": "user-42",
+                 *         "user_email": "ada@example.com",
+                 *         "custom_attributes": {
+                 *           "country": "PT"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EvaluateBody"];
             };
         };
         responses: {
@@ -17615,30 +15588,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The key of an environment of the project. */
-                    environment: string;
-                    events: {
-                        /** @description The key of a metric of the project. */
-                        metric: string;
-                        user_id?: string | null;
-                        /** @description Stands for the user without a `user_id`. */
-                        user_email?: string | null;
-                        /** @description Only of counts and values. */
-                        value?: number | null;
-                        /**
-                         * Format: date-time
-                         * @description At most a day ago and a minute ahead; now if it is left out.
-                         */
-                        at?: string | null;
-                        /** @description A repetition with the same id counts once. */
-                        id?: string | null;
-                        /** @description For flags whose stickiness is an attribute. */
-                        attributes?: {
-                            [key: string]: string | number | boolean | null;
-                        } | null;
-                    }[];
-                };
+                /**
+                 * @example {
+                 *       "environment": "production",
+                 *       "events": [
+                 *         {
+                 *           "metric": "checkout-error",
+                 *           "user_id": "user-42"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventsBody"];
             };
         };
         responses: {
@@ -17652,13 +15613,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        accepted: number;
-                        ignored: {
-                            index: number;
-                            reason: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["EventsOut"];
                 };
             };
             400: components["responses"]["400"];

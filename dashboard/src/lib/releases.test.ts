@@ -111,7 +111,11 @@ describe("what a step changes", () => {
   });
 
   it("names the rules", () => {
-    const rules = [{ id: "r1", enabled: false }, { id: "r2", delete: true }, { rule_type: "user_id" }];
+    const rules = [
+      { id: "r1", enabled: false },
+      { id: "r2", delete: true as const },
+      { rule_type: "user_id" as const, rule_value: "u" },
+    ];
     expect(changesInWords({ rules }, [rule])).toBe(
       "Turn off the rule Staff, Delete the rule that was deleted, Add a rule",
     );

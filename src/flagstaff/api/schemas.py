@@ -23,6 +23,12 @@ from flagstaff.identity.accounts import accounts
 from flagstaff.projects.members.members import Role
 from flagstaff.values import keys, text
 
+CASES = "x-cases"
+"""The keyword of a schema whose members depend on each other, for `assembly/openapi_types.py`, which removes it.
+
+Its value has for each case, by the name of its schema, what this has in another form: `properties`, further `required`
+ones, those that it is `without` or the `only` ones, and other keywords. A case that is a schema already is empty.
+"""
 NOT_A_CURSOR = "is not a cursor of this list; leave it out to start with the newest"
 _MOMENT = "must be a time in UTC between 1970 and 2999, such as 2026-11-20T10:00:00Z"
 

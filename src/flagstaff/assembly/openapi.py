@@ -12,7 +12,9 @@ from flagstaff.api.idempotency import KEY_PATTERN
 from flagstaff.api.operations import Statement, statement_of
 from flagstaff.api.routers import complete
 from flagstaff.assembly.api import create_api
+from flagstaff.assembly.openapi_examples import EXAMPLES, SEVERAL
 from flagstaff.assembly.openapi_paths import PATHS, SCHEMAS
+from flagstaff.assembly.openapi_types import name_closed_sets, split_cases, tidy
 from flagstaff.http.problems import DOCUMENTED, ProblemDocument, problems
 from flagstaff.http.revisions import CHANGE, LIVE_ON, MISSING, REVISION
 
@@ -26,6 +28,10 @@ SDK key.
 Every error is a problem document (RFC 9457). Every response carries `X-Request-ID`.
 """
 
+_SERVERS: list[dict[str, str | Any]] = [
+    {"url": "/", "description": "The server that this document is read from."},
+    {"url": "http://127.0.0.1:8000", "description": "A server on this machine, as `flagstaff serve` starts it."},
+]
 _IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -107,6 +113,13 @@ def _describe_permission(operation: dict[str, Any], statement: Statement, path: 
     operation["responses"] = dict(sorted((operation["responses"] | {"403": problems(403)[403]}).items()))
 
 
+def _describe_optional_body(body: dict[str, Any]) -> None:
+    """Say that a body may be left out, which the framework describes as null."""
+    content = body["content"]["application/json"]
+    content["schema"], _ = content["schema"]["anyOf"]
+    body["required"] = False
+
+
 def _describe_link(success: dict[str, Any]) -> None:
     """Document the header with which a list links to its next part."""
     if success["content"]["application/json"]["schema"].get("type") == "array":
@@ -129,12 +142,25 @@ def _complete(route: APIRoute, operation: dict[str, Any]) -> None:
         _describe_precondition(operation)
     elif not statement.operation.reads:
         operation["responses"] = dict(sorted((operation["responses"] | {"400": problems(400)[400]}).items()))
+    if not operation.get("requestBody", {"required": True}).get("required"):
+        _describe_optional_body(operation["requestBody"])
     if "security" in operation:
         operation["responses"] |= {"429": problems(429)[429]}  # the limit of the account
     if statement.permissions:
         _describe_permission(operation, statement, route.path_format)
     if any(each["name"] == "cursor" for each in operation.get("parameters", ())):
         _describe_link(operation["responses"]["200"])
+
+
+def _add_example(operation: dict[str, Any]) -> None:
+    """Put an example of the body beside its schema."""
+    if "requestBody" in operation:
+        content = operation["requestBody"]["content"]["application/json"]
+        name = content["schema"]["$ref"].rpartition("/")[2]
+        if name in SEVERAL:
+            content["examples"] = {shown: {"value": value} for shown, value in SEVERAL[name].items()}
+        else:
+            content["example"] = EXAMPLES[name]
 
 
 def _share_problems(document: dict[str, Any]) -> None:
@@ -152,17 +178,25 @@ def describe_api() -> dict[str, Any]:
     """The document of all routes, made anew, which takes half a second of processor time."""
     app = create_api()
     complete(app.routes)
-    document = get_openapi(title="Flagstaff", version=__version__, description=_DESCRIPTION, routes=app.routes)
+    document = get_openapi(
+        title="Flagstaff", version=__version__, description=_DESCRIPTION, routes=app.routes, servers=_SERVERS
+    )
     for route in app.routes:
         if isinstance(route, APIRoute) and route.include_in_schema:
             for method in route.methods or ():
                 _complete(route, document["paths"][route.path_format][method.lower()])
     document["paths"] |= deepcopy(PATHS)
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            _add_example(operation)
     components = document["components"]
     for unused in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(unused, None)
     problem = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
     components["schemas"] |= {**problem.pop("$defs"), "ProblemDocument": problem, **SCHEMAS}
+    split_cases(components["schemas"])
+    name_closed_sets(document)
+    tidy(document)
     components["schemas"] = dict(sorted(components["schemas"].items()))
     _share_problems(document)
     components["securitySchemes"]["SDKKey"] = {"type": "apiKey", "in": "header", "name": "X-SDK-Key"}

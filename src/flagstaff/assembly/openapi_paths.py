@@ -8,7 +8,7 @@ from typing import Any
 from flagstaff.http.probes import PARTS
 from flagstaff.http.problems import problems
 from flagstaff.http.revisions import REVISION, STALE
-from flagstaff.serving.context import CONTEXT_SCHEMA
+from flagstaff.serving.context import CONTEXT_OBJECT, CONTEXT_SCHEMA
 from flagstaff.serving.evaluate import PATH
 from flagstaff.serving.events import EVENTS_MAX
 from flagstaff.serving.events import PATH as EVENTS_PATH
@@ -31,6 +31,16 @@ _STALE = {
     "have missed changes.",
     "schema": {"type": "integer", "minimum": 1},
 }
+_EVALUATE_BODY = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["environment"],
+    "properties": {
+        "environment": {"type": "string", "description": "The key of an environment of the project."},
+        "context": CONTEXT_SCHEMA,
+    },
+    "description": "The environment whose flags are evaluated, and the user.",
+}
 _EVALUATE: dict[str, Any] = {
     "tags": ["Evaluation"],
     "summary": "Evaluate",
@@ -41,18 +51,7 @@ _EVALUATE: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "additionalProperties": False,
-                    "required": ["environment"],
-                    "properties": {
-                        "environment": {"type": "string", "description": "The key of an environment of the project."},
-                        "context": CONTEXT_SCHEMA,
-                    },
-                    "example": {"environment": "production", "context": {"user_id": "user-42"}},
-                }
-            }
+            "application/json": {"schema": {"$ref": "#/components/schemas/EvaluateBody"}},
         },
     },
     "responses": {
@@ -67,6 +66,7 @@ _EVALUATE: dict[str, Any] = {
 _EVALUATE["responses"]["401"] = {**_EVALUATE["responses"]["401"], "description": "The SDK key is missing or not valid."}
 _EVALUATE["responses"]["404"] = {**_EVALUATE["responses"]["404"], "description": "The project has no such environment."}
 _EVENT = {
+    "description": "Something that a user did, or that happened to a user.",
     "type": "object",
     "additionalProperties": False,
     "required": ["metric"],
@@ -76,8 +76,7 @@ _EVENT = {
         "user_email": {"type": ["string", "null"], "description": "Stands for the user without a `user_id`."},
         "value": {"type": ["number", "null"], "description": "Only of counts and values."},
         "at": {
-            "type": ["string", "null"],
-            "format": "date-time",
+            "anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}],
             "description": "At most a day ago and a minute ahead; now if it is left out.",
         },
         "id": {"type": ["string", "null"], "description": "A repetition with the same id counts once."},
@@ -87,6 +86,34 @@ _EVENT = {
             "description": "For flags whose stickiness is an attribute.",
         },
     },
+}
+_EVENTS_BODY = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["environment", "events"],
+    "properties": {
+        "environment": {"type": "string", "description": "The key of an environment of the project."},
+        "events": {"type": "array", "maxItems": EVENTS_MAX, "items": {"$ref": "#/components/schemas/Event"}},
+    },
+    "description": "Events of an environment.",
+}
+_EVENTS_OUT = {
+    "type": "object",
+    "required": ["accepted", "ignored"],
+    "properties": {
+        "accepted": {"type": "integer", "description": "How many events count."},
+        "ignored": {"type": "array", "items": {"$ref": "#/components/schemas/IgnoredEvent"}},
+    },
+    "description": "What came of the events.",
+}
+_IGNORED_EVENT = {
+    "type": "object",
+    "required": ["index", "reason"],
+    "properties": {
+        "index": {"type": "integer", "description": "The place of the event in the request, from 0 on."},
+        "reason": {"type": "string"},
+    },
+    "description": "An event that does not count, and why.",
 }
 _EVENTS: dict[str, Any] = {
     "tags": ["Evaluation"],
@@ -98,46 +125,14 @@ _EVENTS: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "additionalProperties": False,
-                    "required": ["environment", "events"],
-                    "properties": {
-                        "environment": {"type": "string", "description": "The key of an environment of the project."},
-                        "events": {"type": "array", "maxItems": EVENTS_MAX, "items": _EVENT},
-                    },
-                    "example": {
-                        "environment": "production",
-                        "events": [{"metric": "checkout-error", "user_id": "user-42"}],
-                    },
-                }
-            }
+            "application/json": {"schema": {"$ref": "#/components/schemas/EventsBody"}},
         },
     },
     "responses": {
         "202": {
             "description": "The number of accepted events, and why the others were ignored.",
             "headers": {REVISION: _ANSWERED_REVISION, STALE: _STALE},
-            "content": {
-                "application/json": {
-                    "schema": {
-                        "type": "object",
-                        "required": ["accepted", "ignored"],
-                        "properties": {
-                            "accepted": {"type": "integer"},
-                            "ignored": {
-                                "type": "array",
-                                "items": {
-                                    "type": "object",
-                                    "required": ["index", "reason"],
-                                    "properties": {"index": {"type": "integer"}, "reason": {"type": "string"}},
-                                },
-                            },
-                        },
-                    }
-                }
-            },
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/EventsOut"}}},
         },
         **{status: answer for status, answer in _EVALUATE["responses"].items() if status != "200"},
     },
@@ -162,6 +157,7 @@ _EVALUATE_ONE = {
     },
 }
 _EVALUATED_FLAG = {
+    "description": "A flag as it is for the user.",
     "type": "object",
     "required": ["enabled", "reason"],
     "properties": {
@@ -173,11 +169,13 @@ _EVALUATED_FLAG = {
         },
         "value": {
             "type": ["string", "number", "boolean", "object", "null"],
+            "additionalProperties": True,
             "description": "The variant's value.",
         },
     },
 }
 _EVALUATE_OUT = {
+    "description": "Every flag of the environment, by its key.",
     "type": "object",
     "required": ["flags"],
     "properties": {
@@ -192,10 +190,9 @@ unavailable; `writes`, which are changes; or `history`, to which evaluations are
 
 The answer is at most a second old, except that a stop is reported at once."""
 _STATUS_OUT = {
-    "properties": {"status": {"type": "string", "title": "Status"}},
+    "properties": {"status": {"type": "string"}},
     "type": "object",
     "required": ["status"],
-    "title": "StatusOut",
     "description": "The service works.",
 }
 _WORKS = {
@@ -220,7 +217,7 @@ _PROBES = {
                 "name": "for",
                 "in": "query",
                 "required": False,
-                "schema": {"anyOf": [{"enum": list(PARTS), "type": "string"}, {"type": "null"}], "title": "For"},
+                "schema": {"anyOf": [{"enum": list(PARTS), "type": "string"}, {"type": "null"}]},
             }
         ],
         "responses": {"200": _WORKS, **{str(status): answer for status, answer in problems(400, 503).items()}},
@@ -240,4 +237,14 @@ PATHS: dict[str, dict[str, Any]] = {
     f"{PATH}/{{flag_key}}": {"post": _EVALUATE_ONE},
     EVENTS_PATH: {"post": _EVENTS},
 }
-SCHEMAS = {"EvaluateOut": _EVALUATE_OUT, "EvaluatedFlag": _EVALUATED_FLAG, "StatusOut": _STATUS_OUT}
+SCHEMAS = {
+    "Context": CONTEXT_OBJECT,
+    "EvaluateBody": _EVALUATE_BODY,
+    "EvaluateOut": _EVALUATE_OUT,
+    "EvaluatedFlag": _EVALUATED_FLAG,
+    "Event": _EVENT,
+    "EventsBody": _EVENTS_BODY,
+    "EventsOut": _EVENTS_OUT,
+    "IgnoredEvent": _IGNORED_EVENT,
+    "StatusOut": _STATUS_OUT,
+}

@@ -34,12 +34,12 @@ router = Router(prefix="/api", tags=["Audit"])
 _number = re.compile("[0-9]{1,19}")
 _NUMBER_MAX = 2**63 - 1
 
-_ACTIONS = tuple(action for action in PROJECT_ACTIONS if action != "project.deleted")  # its trail goes with it
+ACTIONS = tuple(action for action in PROJECT_ACTIONS if action != "project.deleted")  # its trail goes with it
 if TYPE_CHECKING:
     Action = str
     Kind = str
 else:
-    Action = Literal[_ACTIONS]
+    Action = Literal[ACTIONS]
     Kind = Literal[tuple(IN_PROJECTS)]
 
 
@@ -134,7 +134,7 @@ class CommonFilters(BaseModel):
     def _actions(self) -> list[str] | None:
         if self.action is None and self.resource is None:
             return None
-        wanted = (self.action,) if self.action else _ACTIONS
+        wanted = (self.action,) if self.action else ACTIONS
         return [each for each in wanted if self.resource in (None, each.partition(".")[0])]
 
 

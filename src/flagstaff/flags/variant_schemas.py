@@ -23,7 +23,7 @@ Weight = Annotated[int, AfterValidator(check_weight), Field(json_schema_extra={"
 Value = Annotated[
     Any,
     AfterValidator(check_value),
-    WithJsonSchema({"type": ["string", "number", "boolean", "object"]}),
+    WithJsonSchema({"type": ["string", "number", "boolean", "object"], "additionalProperties": True}),
 ]
 
 

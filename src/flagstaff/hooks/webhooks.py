@@ -34,6 +34,15 @@ INSTANCE_EVENTS: tuple[str, ...] = (*PROJECT_EVENTS, *INSTANCE_ACTIONS, *INSTANC
 """The types for webhooks of the whole instance."""
 
 
+def _patterns_of(types: Sequence[str]) -> tuple[str, ...]:
+    kinds = dict.fromkeys(each.partition(".")[0] for each in types)
+    return (*types, *(f"{kind}.*" for kind in kinds), _EVERYTHING)
+
+
+PROJECT_PATTERNS, INSTANCE_PATTERNS = _patterns_of(PROJECT_EVENTS), _patterns_of(INSTANCE_EVENTS)
+"""What a webhook can want: the events of a type, all of a kind, or all."""
+
+
 class Format(StrEnum):
     """The form of a webhook's messages: that of Standard Webhooks, or of a chat."""
 
@@ -100,14 +109,13 @@ def _covers(event: str, action: str) -> bool:
     return event in (_EVERYTHING, action) or (event.endswith(".*") and action.startswith(event[:-1]))
 
 
-def check_events(given: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """The events of a webhook, of the types that are known; raises ValueError, which names the nearest type."""
+def check_events(given: Sequence[str], patterns: Sequence[str]) -> tuple[str, ...]:
+    """The events that a webhook wants, as `patterns` have them; raises ValueError, which names the nearest one."""
     if not given:
         raise ValueError("must have at least one event, such as flag.* or *")
-    kinds = [f"{kind}.*" for kind in dict.fromkeys(each.partition(".")[0] for each in known)]
     for event in given:
-        if event not in (_EVERYTHING, *known, *kinds):
-            close = get_close_matches(event, [*known, *kinds], n=1, cutoff=0.4)
+        if event not in patterns:
+            close = get_close_matches(event, patterns, n=1, cutoff=0.4)
             advice = f"; did you mean {close[0]}?" if close else "; see the list of types in docs/webhooks.md"
             raise ValueError(f"has {event[:100]!r}, which is not a type of event{advice}")
     if len(set(given)) < len(given):

@@ -1,6 +1,6 @@
 """HTTP of webhooks and their previews: of a project, and of the whole instance for its administrators."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 from uuid import UUID
 
 from fastapi import Depends
@@ -15,6 +15,9 @@ from flagstaff.hooks.access import WatchedWebhook
 from flagstaff.hooks.places import PLACES, Place
 from flagstaff.hooks.previews_service import Previews
 from flagstaff.hooks.webhooks_schemas import (
+    InstanceWebhookFilter,
+    InstanceWebhookUpdate,
+    NewInstanceWebhook,
     NewWebhook,
     PreviewOut,
     WebhookFilter,
@@ -38,9 +41,22 @@ Service = Annotated[Webhooks, Depends(service(Webhooks))]
 PreviewService = Annotated[Previews, Depends(service(Previews))]
 
 
+_BODIES = {
+    "webhook": (NewWebhook, WebhookUpdate, WebhookFilter),
+    "instance_webhook": (NewInstanceWebhook, InstanceWebhookUpdate, InstanceWebhookFilter),
+}
+"""The bodies of a new webhook, of an update and of a preview: webhooks of the instance can want more events."""
+
+
 def _add_routes(found: Place) -> None:
     """Add the operations on webhooks in one place."""
     base, kind, of, needs, also, shown, statuses = found
+    if TYPE_CHECKING:
+        New: TypeAlias = NewWebhook
+        Changed: TypeAlias = WebhookUpdate
+        Wanted: TypeAlias = WebhookFilter
+    else:
+        New, Changed, Wanted = _BODIES[kind]  # noqa: N806 - they are types
     project_id = Annotated[UUID | None, Depends(of)]
     precondition = Annotated[Precondition[WatchedWebhook], Depends(if_match("webhook", view_webhook, shown))]
     one = f"{base}/{{webhook_id}}"
@@ -59,7 +75,7 @@ def _add_routes(found: Place) -> None:
         responses=problems(400, *statuses, 409, 413, 503),
     )
     @writes(needs, *also, body_max_bytes=SMALL_BODY, reports_revision=False, repeatable=False)
-    async def create_webhook(place: project_id, body: NewWebhook, actor: CurrentActor, webhooks: Service) -> Response:
+    async def create_webhook(place: project_id, body: New, actor: CurrentActor, webhooks: Service) -> Response:
         """Create a webhook, which receives each chosen change, in order and repeatedly until its receiver accepts it.
 
         The response has the secret that signs messages. It is not shown again, so an `Idempotency-Key` is ignored.
@@ -75,7 +91,7 @@ def _add_routes(found: Place) -> None:
     )
     @asks(needs, *also, body_max_bytes=SMALL_BODY)
     async def preview_webhook(
-        place: project_id, body: WebhookFilter, actor: CurrentActor, previews: PreviewService
+        place: project_id, body: Wanted, actor: CurrentActor, previews: PreviewService
     ) -> Response:
         """The messages that a webhook would have received about the newest 500 changes of the last day."""
         return preview_response(await previews.preview(actor, place, **body.wanted()))
@@ -93,7 +109,7 @@ def _add_routes(found: Place) -> None:
     async def update_webhook(
         place: project_id,
         webhook_id: Id,
-        body: WebhookUpdate,
+        body: Changed,
         actor: CurrentActor,
         webhooks: Service,
         meant: precondition,

@@ -1,8 +1,10 @@
 """The bodies of requests about webhooks and previews, and of their responses."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StrictBool
+from pydantic.config import JsonDict
 from starlette.responses import Response
 
 from flagstaff.api.entity_tags import TaggedOut, tagged_response
@@ -24,6 +26,8 @@ from flagstaff.hooks.previews_service import Preview
 from flagstaff.hooks.webhooks import (
     ENVIRONMENTS_MAX,
     EVENTS_MAX,
+    INSTANCE_PATTERNS,
+    PROJECT_PATTERNS,
     TAGS_MAX,
     URL_MAX_LENGTH,
     Format,
@@ -44,15 +48,19 @@ Url = Annotated[
         description="Where messages are sent. It must be https and lead to public addresses; see the documentation.",
     ),
 ]
-Events = Annotated[
-    list[Text],
-    at_most(EVENTS_MAX),
-    Field(
-        json_schema_extra={"minItems": 1, "maxItems": EVENTS_MAX, "uniqueItems": True},
+
+
+def _describe_events(patterns: Sequence[str]) -> Any:
+    """The description of events, which the service checks."""
+    items: JsonDict = {"type": "string", "enum": list(patterns)}
+    return Field(
+        json_schema_extra={"minItems": 1, "maxItems": EVENTS_MAX, "uniqueItems": True, "items": items},
         description="Types of events, such as `flag.toggled`; all of a resource, such as `flag.*`; or `*`.",
-        examples=[["flag.*", "rule.*"]],
-    ),
-]
+    )
+
+
+Events = Annotated[list[Text], at_most(EVENTS_MAX), _describe_events(PROJECT_PATTERNS)]
+InstanceEvents = Annotated[list[Text], at_most(EVENTS_MAX), _describe_events(INSTANCE_PATTERNS)]
 Environments = Annotated[
     list[EnvironmentKey],
     at_most(ENVIRONMENTS_MAX),
@@ -125,6 +133,24 @@ class WebhookUpdate(Update):
         return given | ({"format": Format(given["format"])} if "format" in given else {})
 
 
+class InstanceWebhookFilter(WebhookFilter):
+    """The events that a webhook of the instance wants, and the form of its messages."""
+
+    events: InstanceEvents
+
+
+class NewInstanceWebhook(NewWebhook):
+    """A webhook of the instance to create."""
+
+    events: InstanceEvents
+
+
+class InstanceWebhookUpdate(WebhookUpdate):
+    """The fields to change."""
+
+    events: InstanceEvents = optional()
+
+
 class WebhookOut(TaggedOut):
     """A webhook, without its secret, and how it fares."""
 
@@ -156,7 +182,7 @@ class WebhookWithSecretOut(WebhookOut):
     secret: str = Field(json_schema_extra={"pattern": "^whsec_"})
 
 
-class MessageOut(ResponseModel):
+class PreviewedMessageOut(ResponseModel):
     """A message that would have been sent."""
 
     type: str
@@ -170,7 +196,7 @@ class PreviewOut(ResponseModel):
     since: Moment = Field(description="When the examined changes begin: a day ago, or later if there were too many.")
     examined: int = Field(description="How many changes were examined, the newest ones.")
     count: int = Field(description="How many messages would have been sent.")
-    messages: list[MessageOut] = Field(description="The newest of them, newest first.")
+    messages: list[PreviewedMessageOut] = Field(description="The newest of them, newest first.")
 
 
 def view_webhook(watched: WatchedWebhook) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from flagstaff.hooks import deliveries_store, webhooks_store
 from flagstaff.hooks.access import WatchedWebhook, get_for_update, open_place, watch
 from flagstaff.hooks.client.addresses import Reach
 from flagstaff.hooks.webhooks import (
-    INSTANCE_EVENTS,
-    PROJECT_EVENTS,
+    INSTANCE_PATTERNS,
+    PROJECT_PATTERNS,
     ROTATION_LIFETIME,
     Disabled,
     Webhook,
@@ -187,10 +187,10 @@ def _later_than(webhook: Webhook, now: datetime) -> datetime:
 def check_values(values: dict[str, Any], project_id: UUID | None, reach: Reach) -> dict[str, Any]:
     """The given values of a webhook, checked; raises Error INVALID."""
     checked = dict(values)
-    known = INSTANCE_EVENTS if project_id is None else PROJECT_EVENTS
+    patterns = INSTANCE_PATTERNS if project_id is None else PROJECT_PATTERNS
     checks: dict[str, Callable[[Any], Any]] = {
         "url": lambda given: check_url(given, reach),
-        "events": lambda given: check_events(given, known),
+        "events": lambda given: check_events(given, patterns),
         "environments": check_environments,
         "tags": tuple,
     }

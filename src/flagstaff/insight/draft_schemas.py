@@ -36,7 +36,7 @@ def _leave_rules(given: Any, _validate: Any) -> Any:
     return given
 
 
-class RuleDraft(NewRule, Update):
+class RuleDraft(NewRule, Update, json_schema_extra={"required": ["rule_type"]}):
     """A rule that might be saved. One with an `id` stands in for that rule of the saved flag."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"flag_id", "created_at", "updated_at"})

@@ -3,38 +3,23 @@
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
+from pydantic.config import JsonDict
 
 from flagstaff.api.ids import GivenId
 from flagstaff.api.schemas import (
+    CASES,
     Body,
-    BucketingKey,
-    Description,
-    FallthroughName,
     FlagKey,
     GivenMoment,
     Name,
-    Priority,
-    RolloutPercentage,
-    RulePercentage,
-    RuleTypeName,
-    RuleValue,
-    Stickiness,
-    Tags,
-    VariantKey,
     at_most,
     optional,
 )
 from flagstaff.flags.bulk_actions import FLAGS_MAX
-from flagstaff.flags.targeting.condition_schemas import Conditions
-from flagstaff.flags.variant_schemas import Prerequisites, Variants
 from flagstaff.metrics.request_metrics import LABELS_MAX, Measure, MeasureName
 from flagstaff.releases.plans import (
-    AFTER_SECONDS_MAX,
     FALSE_ALARM_RATE,
     GUARDS_MAX,
-    LEAST_USERS_MAX,
-    NAMED_RULES,
-    RULES_MAX,
     STEPS_MAX,
     THRESHOLD_MINUTES_MAX,
     THRESHOLDS_MAX,
@@ -42,15 +27,14 @@ from flagstaff.releases.plans import (
     Action,
     Guard,
     Plan,
-    Step,
     Threshold,
     WhenLate,
 )
+from flagstaff.releases.steps_schemas import Changes, StepBody
 from flagstaff.serving.applications import TEXT_MAX_LENGTH
 
 ActionName = Literal["turn_off", "pause", "notify"]
 WhenLateName = Literal["run", "skip"]
-_NEW_RULE = {"rule_value": None, "priority": 0, "enabled": True}
 _LIMIT_MOST = 1e15
 _RATE_LEAST, _RATE_MOST = 0.0001, 0.5
 
@@ -61,99 +45,22 @@ def _whole_as_float(given: Any) -> Any:
 
 
 LabelText = Annotated[str, Field(min_length=1, max_length=TEXT_MAX_LENGTH)]
-Limit = Annotated[float, BeforeValidator(_whole_as_float), Field(ge=-_LIMIT_MOST, le=_LIMIT_MOST)]
+# Bounds that follow a validator would not be `minimum` and `maximum` in the API's description.
+Limit = Annotated[float, Field(ge=-_LIMIT_MOST, le=_LIMIT_MOST), BeforeValidator(_whole_as_float)]
 
 
-class RuleEdit(Body):
-    """A change of a rule: with an `id` of this rule, which `delete` deletes; without, a new rule."""
-
-    id: GivenId = optional()
-    delete: bool = optional()
-    rule_type: RuleTypeName = optional()
-    rule_value: RuleValue | None = None
-    priority: Priority = optional()
-    enabled: bool = optional()
-    name: Name | None = None
-    conditions: Conditions = optional()
-    rollout_percentage: RulePercentage = optional()
-    variant: VariantKey | None = None
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        given = self.model_fields_set
-        if "id" not in given and "rule_type" not in given:
-            raise ValueError("must have the id of a rule, or for a new one its rule_type")
-        if "delete" in given and given != {"id", "delete"}:
-            raise ValueError("must have an id and nothing else to delete a rule")
-        if not given - {"id"}:
-            raise ValueError("must change something")
-        return self
-
-    def given(self) -> dict[str, Any]:
-        """The fields that are changed; of a new rule also those that have a default and are needed."""
-        return _given(self) if "id" in self.model_fields_set else {**_NEW_RULE, **_given(self)}
-
-
-class Changes(Body):
-    """Fields of the flag to change, and rules."""
-
-    name: Name = optional()
-    description: Description | None = None
-    enabled: bool = optional()
-    rollout_percentage: RolloutPercentage = optional()
-    fallthrough: FallthroughName = optional()
-    bucketing_key: BucketingKey | None = None
-    stickiness: Stickiness = optional()
-    tags: Tags = optional()
-    variants: Variants = optional()
-    prerequisites: Prerequisites = optional()
-    owner: Name | None = None
-    keep: bool = optional()
-    rules: Annotated[list[RuleEdit], at_most(RULES_MAX)] = optional()
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if not self.model_fields_set:
-            raise ValueError("must change something")
-        return self
-
-    def given(self) -> dict[str, Any]:
-        """The changes in the form in which they are kept: that of the audit trail, with the defaults inside."""
-        rules = {NAMED_RULES: [each.given() for each in self.rules]} if NAMED_RULES in self.model_fields_set else {}
-        return _given(self) | rules
-
-
-def _given(body: Body) -> dict[str, Any]:
-    """The fields of a body that were given, as JSON."""
-    return body.model_dump(mode="json", include=body.model_fields_set - {NAMED_RULES})
-
-
-class StepBody(Body):
-    """A step: what it changes, and when."""
-
-    at: GivenMoment = optional()
-    after_seconds: Annotated[int, Field(ge=0, le=AFTER_SECONDS_MAX)] = optional()
-    changes: Changes
-    least_users: Annotated[int, Field(ge=1, le=LEAST_USERS_MAX)] = Field(
-        default_factory=int,
-        description="The step also waits until the previous step has exposed this number of new users.",
-    )
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if len({"at", "after_seconds"} & self.model_fields_set) != 1:
-            raise ValueError("must have either at or after_seconds")
-        return self
-
-    def read(self) -> Step:
-        """The step as the domain has it."""
-        given = self.model_fields_set
-        return Step(
-            self.changes.given(),
-            self.at if "at" in given else None,
-            self.after_seconds if "after_seconds" in given else None,
-            self.least_users if "least_users" in given else None,
-        )
+_LIMITS: JsonDict = {
+    "ThresholdAbove": {
+        "description": "A limit that is passed by larger values.",
+        "required": ["above"],
+        "without": ["below"],
+    },
+    "ThresholdBelow": {
+        "description": "A limit that is passed by smaller values.",
+        "required": ["below"],
+        "without": ["above"],
+    },
+}
 
 
 class GuardBody(Body):
@@ -163,12 +70,12 @@ class GuardBody(Body):
     action: ActionName
     tolerates: Annotated[
         float,
-        BeforeValidator(_whole_as_float),
         Field(ge=0, le=TOLERATES_MAX, description="The share by which it may be worse: 0.1 tolerates a ratio of 1.1."),
+        BeforeValidator(_whole_as_float),
     ] = 0.0
 
 
-class ThresholdBody(Body):
+class ThresholdBody(Body, json_schema_extra={CASES: _LIMITS}):
     """A limit for a request metric over the last whole minutes, and what happens when it is passed."""
 
     request_metric: LabelText
@@ -216,9 +123,15 @@ class NewRelease(Body):
     """A new release of a flag."""
 
     name: Name | None = None
-    steps: Annotated[list[StepBody], at_most(STEPS_MAX)] = Field(json_schema_extra={"minItems": 1})
-    guards: Annotated[list[GuardBody], at_most(GUARDS_MAX)] = Field(default=[])
-    thresholds: Annotated[list[ThresholdBody], at_most(THRESHOLDS_MAX)] = Field(default=[])
+    steps: Annotated[list[StepBody], at_most(STEPS_MAX)] = Field(
+        json_schema_extra={"minItems": 1, "maxItems": STEPS_MAX}
+    )
+    guards: Annotated[list[GuardBody], at_most(GUARDS_MAX)] = Field(
+        default=[], json_schema_extra={"maxItems": GUARDS_MAX}
+    )
+    thresholds: Annotated[list[ThresholdBody], at_most(THRESHOLDS_MAX)] = Field(
+        default=[], json_schema_extra={"maxItems": THRESHOLDS_MAX}
+    )
     false_alarm_rate: Annotated[
         float,
         Field(
@@ -262,7 +175,9 @@ class NewSchedules(Body):
 
     name: Name | None = None
     at: GivenMoment
-    flags: Annotated[list[FlagSchedule], at_most(FLAGS_MAX)] = Field(json_schema_extra={"minItems": 1})
+    flags: Annotated[list[FlagSchedule], at_most(FLAGS_MAX)] = Field(
+        json_schema_extra={"minItems": 1, "maxItems": FLAGS_MAX}
+    )
     when_late: WhenLateName = "run"
 
     @model_validator(mode="after")

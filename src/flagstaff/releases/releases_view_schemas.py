@@ -1,5 +1,6 @@
 """Releases in responses."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field
@@ -8,8 +9,10 @@ from flagstaff.api.entity_tags import TaggedOut
 from flagstaff.api.schemas import Moment, Uuid
 from flagstaff.http.response_models import ResponseModel
 from flagstaff.metrics.request_metrics import MeasureName
+from flagstaff.releases.plans import NAMED_RULES
 from flagstaff.releases.releases import Release
 from flagstaff.releases.releases_schemas import ActionName, WhenLateName
+from flagstaff.releases.steps_schemas import Changes
 from flagstaff.values.moments import format_moment
 
 StateName = Literal["scheduled", "running", "paused", "done", "stopped", "cancelled", "failed"]
@@ -52,7 +55,7 @@ class StepOut(ResponseModel):
 
     at: Moment | None = None
     after_seconds: int | None = None
-    changes: dict[str, Any]
+    changes: Changes
     least_users: int | None = None
 
 
@@ -108,6 +111,17 @@ class ReleaseOut(TaggedOut):
     updated_at: Moment
 
 
+def _view_changes(changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Changes as a request has them: the value that a new rule of the type `attributes` does not have is left out."""
+    if NAMED_RULES not in changes:
+        return changes
+    edits = [
+        {name: value for name, value in edit.items() if "id" in edit or (name, value) != ("rule_value", None)}
+        for edit in changes[NAMED_RULES]
+    ]
+    return {**changes, NAMED_RULES: edits}
+
+
 def view_release(release: Release) -> dict[str, Any]:
     """A release as responses have it."""
     step = release.next_step
@@ -122,7 +136,7 @@ def view_release(release: Release) -> dict[str, Any]:
             {
                 "at": each.at and format_moment(each.at),
                 "after_seconds": each.after_seconds,
-                "changes": each.changes,
+                "changes": _view_changes(each.changes),
                 "least_users": each.least_users,
             }
             for each in release.steps

@@ -36,15 +36,23 @@ _FIELDS: Types = {
     "custom_attributes": (b"{", "an object"),
 }
 _IDENTIFIER = {"type": ["string", "null"], "maxLength": IDENTIFIER_MAX_LENGTH}
-CONTEXT_SCHEMA: dict[str, Any] = {
-    "type": ["object", "null"],
+CONTEXT_OBJECT: dict[str, Any] = {
+    "type": "object",
     "properties": {
         "user_id": {**_IDENTIFIER, "description": "A stable identifier, used for rollouts."},
         "user_email": {**_IDENTIFIER, "description": "For rules on emails and their domains."},
-        "custom_attributes": {"type": "object", "maxProperties": ATTRIBUTES_MAX, "description": "For conditions."},
+        "custom_attributes": {
+            "type": "object",
+            "additionalProperties": True,
+            "maxProperties": ATTRIBUTES_MAX,
+            "description": "For conditions.",
+        },
     },
+    "description": "The user. Unknown members are ignored.",
 }
-"""The context in the API's description."""
+"""The context in the API's description, whose name there is `Context`."""
+CONTEXT_SCHEMA: dict[str, Any] = {"anyOf": [{"$ref": "#/components/schemas/Context"}, {"type": "null"}]}
+"""A context, or none."""
 
 
 class Context(msgspec.Struct, gc=False):

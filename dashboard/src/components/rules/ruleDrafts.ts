@@ -1,6 +1,6 @@
 /** A rule as it is edited. */
 
-import type { NewRule, Rule, RuleType } from "../../api/client";
+import type { Rule, RuleFields, RuleType } from "../../api/client";
 import { type ConditionDraft, conditionOf, draftOf, NEW_CONDITION } from "../../lib/conditionDrafts";
 import { priorityAtEnd } from "./priorities";
 
@@ -35,7 +35,7 @@ export function ruleDraftOf(rule: Rule): RuleDraft {
   };
 }
 
-export function ruleOf(draft: RuleDraft): NewRule {
+export function ruleOf(draft: RuleDraft): RuleFields {
   return {
     ...draft,
     rule_value: draft.rule_type === "attributes" ? null : draft.rule_value,

@@ -78,9 +78,10 @@ export function draftOf(webhook: Webhook): WebhookDraft {
   };
 }
 
-export function webhookOf({ environments, tags, description, ...rest }: WebhookDraft): NewWebhook {
+export function webhookOf({ events, environments, tags, description, ...rest }: WebhookDraft): NewWebhook {
   return {
     ...rest,
+    events: events as NewWebhook["events"], // the server says which it knows
     environments: environments.length > 0 ? environments : null,
     tags: tags.length > 0 ? tags : null,
     description: description.trim() || null,

@@ -1,11 +1,11 @@
 /** A flag as it would be after saving, for trying a change before it is made. */
 
-import type { Flag, NewRule, Rule } from "../../api/client";
+import type { Flag, Rule, RuleFields } from "../../api/client";
 import type { FlagDraft } from "../../api/explain";
 import { Problem } from "../../api/problem";
 
 /** A rule with an id replaces the saved one; a rule without one is new. */
-export function withRule(flag: Flag, rules: readonly Rule[], id: string | null, rule: NewRule): FlagDraft {
+export function withRule(flag: Flag, rules: readonly Rule[], id: string | null, rule: RuleFields): FlagDraft {
   if (id === null) return { ...flag, rules: [...rules, rule] };
   return { ...flag, rules: rules.map((each) => (each.id === id ? { ...each, ...rule } : each)) };
 }

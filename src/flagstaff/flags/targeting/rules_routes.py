@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 from fastapi import Depends
 from pydantic import Field, model_validator
+from pydantic.config import JsonDict
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -17,6 +18,7 @@ from flagstaff.api.lists import AwareDatetime, Listing, ListPart
 from flagstaff.api.operations import reads, writes
 from flagstaff.api.routers import Router
 from flagstaff.api.schemas import (
+    CASES,
     Body,
     Moment,
     Name,
@@ -30,7 +32,7 @@ from flagstaff.api.schemas import (
     optional,
 )
 from flagstaff.api.views import view_of
-from flagstaff.flags.flags import PRIORITY_MAX, PRIORITY_MIN, Rule, RuleType
+from flagstaff.flags.flags import PRIORITY_MAX, PRIORITY_MIN, RULE_VALUE_MAX_LENGTH, Rule, RuleType
 from flagstaff.flags.targeting.condition_schemas import ConditionBody, Conditions, read_conditions
 from flagstaff.flags.targeting.rules_service import Rules
 from flagstaff.http.operations import CONDITIONS_BODY
@@ -43,6 +45,30 @@ from flagstaff.projects.preconditions import Precondition
 router = Router(prefix="/api/projects/{project_id}/environments/{env_id}", tags=["Targeting rules"])
 
 _RULES = "/flags/{flag_id}/rules"
+
+
+_VALUE: JsonDict = {"type": "string", "minLength": 1, "maxLength": RULE_VALUE_MAX_LENGTH, "pattern": r"\S"}
+
+
+def _case(rule_type: RuleType, whom: str, value: str | None) -> JsonDict:
+    constant: JsonDict = {"type": "string", "const": rule_type}
+    description = f"A new rule for {whom}."
+    if value is None:
+        return {"description": description, "properties": {"rule_type": constant}, "without": ["rule_value"]}
+    described: JsonDict = {**_VALUE, "description": value}
+    members: JsonDict = {"rule_type": constant, "rule_value": described}
+    return {"description": description, "properties": members, "required": ["rule_value"]}
+
+
+_CASES: JsonDict = {
+    "NewUserIdRule": _case(RuleType.USER_ID, "the user with an id", "Must equal `user_id` exactly."),
+    "NewUserEmailRule": _case(RuleType.USER_EMAIL, "the user with an email", "Must equal `user_email`, ignoring case."),
+    "NewEmailDomainRule": _case(
+        RuleType.EMAIL_DOMAIN, "users at a domain", "Such as `acme.com` or `@acme.com`, without its subdomains."
+    ),
+    "NewAttributesRule": _case(RuleType.ATTRIBUTES, "the users who meet its conditions", None),
+    "NewSegmentRule": _case(RuleType.SEGMENT, "the users of a segment", "The key of a segment of the project."),
+}
 
 
 class RuleOut(TaggedOut):
@@ -62,13 +88,11 @@ class RuleOut(TaggedOut):
     variant: str | None
 
 
-class NewRule(Body):
+class NewRule(Body, json_schema_extra={"required": ["rule_type"], CASES: _CASES}):
     """A new rule. If several rules match, the one with the highest priority gives the reason."""
 
     rule_type: RuleTypeName
-    rule_value: Annotated[
-        RuleValue | None, Field(description="Null for a rule of the type `attributes`, where it may be left out.")
-    ]
+    rule_value: RuleValue | None
     priority: Priority = 0
     enabled: bool = True
     name: Name | None = None
