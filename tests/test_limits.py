@@ -242,6 +242,10 @@ TESTS: dict[str, list[str]] = {
         "web/metrics/test_events.py::test_a_body_beyond_the_bound_is_refused",
         "web/metrics/test_events.py::test_the_limit_is_that_of_evaluations_and_counts_for_itself",
     ],
+    "events-of-an-address": [
+        "web/metrics/test_events.py::test_an_address_may_send_20_000_events_a_minute_in_whole_requests",
+        ("web/evaluate/test_events_fast_path.py::test_the_events_of_an_address_count_against_one_limit_by_both_ways"),
+    ],
     "waiting-events": [
         "unit/runtime/test_event_buffer.py::test_beyond_the_bound_events_are_refused",
         "processes/test_full_disk.py::test_events_are_refused_on_a_full_disk_and_none_that_was_accepted_is_lost",

@@ -1,4 +1,4 @@
-"""The tracking providers of docs/openfeature.md, run unchanged against a real server."""
+"""The tracking providers of docs/openfeature.md, and the page of docs/releases.md, run unchanged on a real server."""
 
 import asyncio
 import re
@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from flagstaff.database.database import Database
+from tests.sdks import test_browsers
+from tests.sdks.test_browsers import opened
 from tests.support.releases import create_metric, list_stored
 from tests.support.remote import RemoteCaller
 from tests.support.sdk_keys import create_key
@@ -16,11 +18,19 @@ from tests.support.server import ServerProcess
 from tests.support.stores import Store, sqlite_store
 
 ROOT = Path(__file__).parents[2]
-SECTION = (ROOT / "docs" / "openfeature.md").read_text().partition("### Tracking")[2].partition("\n## ")[0]
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", SECTION, re.DOTALL | re.MULTILINE)
-PYTHON, JAVASCRIPT = ([code for language, code in BLOCKS if language == wanted] for wanted in ("python", "js"))
+
+
+def code_in(page: str, heading: str, language: str) -> list[str]:
+    """Return the code in a language below a heading of a page of the documentation."""
+    section = (ROOT / "docs" / page).read_text().partition(f"### {heading}\n")[2].partition("\n## ")[0]
+    return re.findall(rf"^```{language}\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+
+
+PYTHON, JAVASCRIPT = (code_in("openfeature.md", "Tracking", language) for language in ("python", "js"))
+OF_PAGE, BEACON = code_in("releases.md", "Events from pages", "js")
 PUBLIC_URL = "https://flags.example.com"
 SECONDS = 60
+origin = test_browsers.origin
 
 
 @pytest.fixture
@@ -61,6 +71,29 @@ async def test_what_is_tracked_arrives_as_events(sqlite: Store, language: str) -
         process = await asyncio.create_subprocess_exec(*program, cwd=ROOT / "tests" / "sdks" / "node")
         async with asyncio.timeout(SECONDS):
             assert await process.wait() == 0
+        await until_stored(sqlite, [("checkout-error", "user-42", None), ("latency", "user-42", 81.5)])
+
+
+@pytest.mark.parametrize("way", ["fetch", "beacon"])
+@pytest.mark.parametrize("end", ["is left", "is closed"])
+async def test_what_a_page_has_tracked_arrives_when_it(sqlite: Store, origin: str, end: str, way: str) -> None:
+    async with ServerProcess(sqlite) as server, RemoteCaller(server.url) as ada, opened(origin) as first:
+        await ada.sign_up()
+        project = await ada.create_project()
+        await create_metric(ada, project, key="checkout-error")
+        await create_metric(ada, project, key="latency", kind="value")
+        key = (await create_key(ada, project, kind="browser"))["key"]
+        assert first.context.browser is not None
+        context = await first.context.browser.new_context()
+        await context.new_page()  # so that the browser has a window left
+        page = await context.new_page()
+        await page.goto(f"{origin}/browser.html")
+        code = OF_PAGE if way == "fetch" else re.sub(r"^  fetch\(.*\n", BEACON, OF_PAGE, flags=re.MULTILINE)
+        assert ("sendBeacon" in code, "keepalive" in code) == (way == "beacon", way == "fetch")
+        await page.add_script_tag(content=f"const key = '{key}';\n{code.replace(PUBLIC_URL, server.url)}")
+        await page.evaluate("track('checkout-error', 'user-42')")
+        await page.evaluate("track('latency', 'user-42', 81.5)")
+        await (page.goto("about:blank") if end == "is left" else page.close())
         await until_stored(sqlite, [("checkout-error", "user-42", None), ("latency", "user-42", 81.5)])
 
 

@@ -117,9 +117,15 @@ async def check_manners(response: httpx.Response) -> None:
     assert response.status_code != 500, response.text
     assert response.headers.get_list("x-request-id"), response.headers
     assert response.headers["x-content-type-options"] == "nosniff"
+    path = response.request.url.path
+    assert len(response.headers.get_list("cache-control")) == 1, response.headers
+    if path.startswith(("/sdk/", *_PROTOCOLS)):
+        assert response.headers["cache-control"] in ("no-store", "no-store, no-transform", "private, no-cache")
+        assert response.headers["vary"] == "Authorization, Origin, X-API-Key, X-SDK-Key"
+        assert response.headers["access-control-allow-origin"] == "*"
     if response.status_code < 400:
         return
-    protocol = next((each for each in _PROTOCOLS if response.request.url.path.startswith(each)), None)
+    protocol = next((each for each in _PROTOCOLS if path.startswith(each)), None)
     expected = "application/json" if protocol else "application/problem+json"
     assert response.headers["content-type"] == expected
     assert response.headers["cache-control"] == "no-store"

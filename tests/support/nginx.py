@@ -91,3 +91,22 @@ class DocumentedNginx(Proxy):
             assert http.count(documented) == 1, documented
             http = http.replace(documented, ours)
         super().__init__(folder, port, http)
+
+
+class StoringNginx(Proxy):
+    """A proxy that stores responses, also those to POST. The header `X-Cache` says whether one was stored."""
+
+    def __init__(self, folder: Path, upstream_port: int, others: str = "") -> None:
+        """`others` are further directives."""
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        http = (
+            f"  proxy_cache_path {folder}/stored keys_zone=stored:1m;\n"
+            f"  server {{ listen 127.0.0.1:{port};\n"
+            f"    location / {{ proxy_pass http://127.0.0.1:{upstream_port};\n"
+            "      proxy_cache stored; proxy_cache_methods GET HEAD POST; proxy_cache_valid any 10m;\n"
+            "      proxy_cache_key $request_method$request_uri;\n"
+            f"      add_header X-Cache $upstream_cache_status always; {others} }}\n"
+            "  }\n"
+        )
+        super().__init__(folder, port, http)

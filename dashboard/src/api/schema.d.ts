@@ -4696,6 +4696,8 @@ export interface components {
             /** @description The key of an environment of the project. */
             environment: string;
             events: components["schemas"]["Event"][];
+            /** @description The SDK key, for requests without headers of their own, such as beacons. */
+            sdk_key?: string | null;
         };
         /** @description What came of the events. */
         EventsOut: {

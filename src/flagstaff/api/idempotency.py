@@ -22,7 +22,7 @@ from flagstaff.values.errors import invalid_field
 KEY_PATTERN = "^[!-~]{1,255}$"  # visible ASCII
 
 _key = re.compile(KEY_PATTERN[1:-1])
-_HEADERS = ((b"content-type", b"application/json"), (b"cache-control", b"no-store"))
+_CONTENT_TYPE = (b"content-type", b"application/json")
 _REPLAYED = (b"idempotency-replayed", b"true")
 
 
@@ -74,7 +74,7 @@ class IdempotencyKeys:
                 await send(message)
             return
         length = sum(map(len, answer.parts))
-        headers = [*_HEADERS, (b"content-length", b"%d" % length), *_tag(answer.parts)]
+        headers = [_CONTENT_TYPE, (b"content-length", b"%d" % length), *_tag(answer.parts)]
         if answer.is_replayed:
             headers.append(_REPLAYED)
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})

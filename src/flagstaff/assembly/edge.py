@@ -136,7 +136,7 @@ class Edge:
             request_ids=request_ids,
             cross_origin=cross_origin,
         )
-        self.rejections = Rejections(request_ids, limits, metrics)
+        self.rejections = Rejections(request_ids, cross_origin, limits, metrics)
         if tracing is None:
             self.connection_class = connection_class(self.rejections, self._fast_path)
         else:

@@ -9,7 +9,7 @@ from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.limits.shared_limits import SharedLimits
 from flagstaff.settings import RateLimit
 
-# The number of addresses that the limits remember; when all are full, they take about 80 MB.
+# The number of addresses that the limits remember; when all are full, they take about 100 MB.
 _EVALUATE_KEYS, _ACCOUNT_KEYS = 200_000, 20_000
 _SDK_KEYS, _CLIENTS = 20_000, 20_000
 # Unleash's clients open a stream again a few times in a minute if something cuts it off. Some would do so hundreds of
@@ -45,6 +45,7 @@ def build_limits(foundation: Foundation) -> LimitsOfRequests:
     limits = Limits(
         evaluate=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),
         events=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),  # its own, so that events use up no evaluations
+        sent_events=_window(settings.event_rate_limit, _EVALUATE_KEYS),
         browser=_window(settings.browser_rate_limit, _EVALUATE_KEYS),
         report=_window(settings.report_rate_limit, _SDK_KEYS),
         streams=_window(_STREAMS, _CLIENTS),

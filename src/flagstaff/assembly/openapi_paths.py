@@ -94,6 +94,10 @@ _EVENTS_BODY = {
     "properties": {
         "environment": {"type": "string", "description": "The key of an environment of the project."},
         "events": {"type": "array", "maxItems": EVENTS_MAX, "items": {"$ref": "#/components/schemas/Event"}},
+        "sdk_key": {
+            "type": ["string", "null"],
+            "description": "The SDK key, for requests without headers of their own, such as beacons.",
+        },
     },
     "description": "Events of an environment.",
 }
@@ -121,7 +125,7 @@ _EVENTS: dict[str, Any] = {
     "description": "Events of metrics: what users did. The response names the events that are not accepted; the others "
     "count.",
     "operationId": "send_events",
-    "security": [{"SDKKey": []}],
+    "security": [{"SDKKey": []}, {}],
     "requestBody": {
         "required": True,
         "content": {

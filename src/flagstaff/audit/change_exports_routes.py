@@ -28,7 +28,7 @@ _COLUMNS = (
     *("id", "at", "actor", "token", "action", "resource_id", "environment", "environment_id", "flag_key", "flag_id"),
     *("restores", "before", "after", "batch_id"),
 )
-_HEADERS = {"cache-control": "no-store", "content-disposition": 'attachment; filename="changes.csv"'}
+_HEADERS = {"content-disposition": 'attachment; filename="changes.csv"'}
 
 
 @router.get(

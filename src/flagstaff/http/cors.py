@@ -4,13 +4,26 @@ from collections.abc import Collection, Sequence
 
 Headers = Sequence[tuple[bytes, bytes]]
 
-_ANY: Headers = (
-    (b"access-control-allow-origin", b"*"),
-    (b"access-control-expose-headers", b"Flagstaff-Revision, Flagstaff-Stale, Retry-After, X-Request-ID"),
-)
-_PROTOCOLS: Headers = (
+# What applications call. Any page may, without cookies. An answer depends on the page only by a key that names origins.
+_PROTOCOLS = ("/sdk/", "/ofrep/", "/unleash/")
+_ANY_PAGE: Headers = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-expose-headers", b"ETag, Flagstaff-Revision, Flagstaff-Stale, Retry-After, X-Request-ID"),
+    (b"vary", b"Authorization, Origin, X-API-Key, X-SDK-Key"),
+)
+# Clients and what watches a page (OpenTelemetry, Sentry) add headers of their own, which `*` allows. It does not cover
+# Authorization, and older browsers take it for the name of a header, so the usual ones have their names.
+_ANY_PREFLIGHT: Headers = (
+    (b"access-control-allow-methods", b"GET, POST"),
+    (
+        b"access-control-allow-headers",
+        (
+            b"Authorization, Content-Type, X-API-Key, X-SDK-Key, If-None-Match, Flagstaff-Min-Revision, X-Request-ID, "
+            b"Unleash-AppName, Unleash-InstanceId, Unleash-Connection-Id, Unleash-SDK, Unleash-Interval, "
+            b"traceparent, tracestate, baggage, sentry-trace, *"
+        ),
+    ),
+    (b"access-control-max-age", b"86400"),
 )
 _API_EXPOSED = (
     b"access-control-expose-headers",
@@ -19,35 +32,6 @@ _API_EXPOSED = (
         b"Link, Retry-After, X-Request-ID"
     ),
 )
-_SDK_PREFLIGHT: Headers = (
-    (b"access-control-allow-methods", b"POST"),
-    (b"access-control-allow-headers", b"Content-Type, X-SDK-Key, Flagstaff-Min-Revision, X-Request-ID"),
-    (b"access-control-max-age", b"86400"),
-)
-# Clients add headers of their own; `*` does not cover Authorization.
-_OFREP_PREFLIGHT: Headers = (
-    (b"access-control-allow-methods", b"GET, POST"),
-    (b"access-control-allow-headers", b"Content-Type, Authorization, X-API-Key, If-None-Match, X-Request-ID, *"),
-    (b"access-control-max-age", b"86400"),
-)
-_UNLEASH_HEADERS = b", ".join(
-    (
-        b"Content-Type, Authorization, If-None-Match, X-Request-ID",
-        b"Unleash-AppName, Unleash-InstanceId, Unleash-Connection-Id, Unleash-SDK, Unleash-Interval",
-        b"*",
-    )
-)
-_UNLEASH_PREFLIGHT: Headers = (
-    (b"access-control-allow-methods", b"GET, POST"),
-    (b"access-control-allow-headers", _UNLEASH_HEADERS),
-    (b"access-control-max-age", b"86400"),
-)
-# The paths that applications call, with the headers of its responses and those of answers to preflights.
-_OPEN = {
-    "/sdk/": (_ANY, _SDK_PREFLIGHT),
-    "/ofrep/": (_PROTOCOLS, _OFREP_PREFLIGHT),
-    "/unleash/": (_PROTOCOLS, _UNLEASH_PREFLIGHT),
-}
 _API_PREFLIGHT: Headers = (
     (b"access-control-allow-methods", b"GET, POST, PUT, DELETE"),
     (b"access-control-allow-headers", b"Authorization, Content-Type, Idempotency-Key, If-Match, X-Request-ID"),
@@ -62,10 +46,9 @@ class CrossOrigin:
         self._allowed = frozenset(origin.encode() for origin in allowed_origins)
 
     def headers(self, path: str, origin: bytes | None) -> Headers:
-        """The headers of any response to a page at `origin`; without an origin, only `Vary`."""
-        rules = _rules_for_all(path)
-        if rules:
-            return rules[0]
+        """The headers of any response to a page at `origin`; without an origin, those that all responses have."""
+        if path.startswith(_PROTOCOLS):
+            return _ANY_PAGE
         if not self._allowed:
             return ()
         if origin is None or origin not in self._allowed:
@@ -74,12 +57,6 @@ class CrossOrigin:
 
     def preflight(self, path: str, origin: bytes) -> Headers:
         """The headers of the answer to a preflight; none for pages that may not call, so browsers block the request."""
-        rules = _rules_for_all(path)
-        if rules:
-            return rules[1]
+        if path.startswith(_PROTOCOLS):
+            return _ANY_PREFLIGHT
         return _API_PREFLIGHT if origin in self._allowed else ()
-
-
-def _rules_for_all(path: str) -> tuple[Headers, Headers] | None:
-    """The headers for a path that any page may call; None for other paths."""
-    return next((rules for start, rules in _OPEN.items() if path.startswith(start)), None)

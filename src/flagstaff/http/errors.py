@@ -127,11 +127,7 @@ def problem(
         document["errors"] = fields
     document |= extensions or {}
     body = msgspec.json.encode(document)
-    own = (
-        (b"content-type", MEDIA_TYPE.encode()),
-        (b"content-length", b"%d" % len(body)),
-        (b"cache-control", b"no-store"),
-    )
+    own = ((b"content-type", MEDIA_TYPE.encode()), (b"content-length", b"%d" % len(body)))
     return Problem(status, (*own, *headers), body, document)
 
 

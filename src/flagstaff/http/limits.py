@@ -50,6 +50,7 @@ class Limits:
 
     evaluate: SlidingWindow | None
     events: SlidingWindow | None
+    sent_events: SlidingWindow | None
     browser: SlidingWindow | None
     report: SlidingWindow | None
     streams: SlidingWindow | None
@@ -94,4 +95,10 @@ def _forwarded_for(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
 def admit(limiter: SlidingWindow | None, client: Hashable) -> None:
     """Count a request; raises Error LIMITED beyond the limit."""
     if limiter is not None and (wait_seconds := limiter.hit(client)):
+        raise limited(wait_seconds)
+
+
+def admit_many(limiter: SlidingWindow | None, client: Hashable, hits: int) -> None:
+    """Count a request as several hits, if one is allowed; raises Error LIMITED beyond the limit."""
+    if limiter is not None and hits and (wait_seconds := limiter.hit_many(client, hits)):
         raise limited(wait_seconds)

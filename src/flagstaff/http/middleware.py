@@ -32,6 +32,12 @@ log = structlog.get_logger("flagstaff.access")
 
 _acceptable_id = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _PATHS_LOGGED, _OTHER_PATHS = 20, ""
+NOT_STORED = (b"cache-control", b"no-store")
+"""The header of each response without a `Cache-Control` of its own.
+
+Responses are for one caller and may change at any time. Proxies can be set up to store answers to POST as well, which
+have the same address for all users.
+"""
 SECURITY_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 
 
@@ -106,7 +112,9 @@ class Edge:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 exchange.status = message["status"]
-                message["headers"] = [*message.get("headers", ()), *exchange.headers]
+                message["headers"] = own = [*message.get("headers", ()), *exchange.headers]
+                if all(name != b"cache-control" for name, _ in own):
+                    own.append(NOT_STORED)
             await send(message)
 
         ids = {"request_id": request_id}

@@ -18,9 +18,6 @@ encode_json = _encoder.encode
 _PART_BYTES = 64 * 1024  # how much the server buffers for a client before the sender must wait
 # How much is sent at once: what is ready in memory would become megabytes in a millisecond, and take as long to send.
 _MOST_BYTES = 256 * 1024
-# Caches must not store responses: they belong to one account and may change at any time.
-_HEADERS = {"cache-control": "no-store"}
-
 
 IS_STREAM = "is_stream"
 """The name in a request's state by which its response says that it is a stream of events."""
@@ -37,7 +34,7 @@ def encoded(value: Any) -> msgspec.Raw:
 
 def json_response(value: Any, status: int = 200) -> Response:
     """A JSON response."""
-    return Response(_encoder.encode(value), status_code=status, media_type="application/json", headers=_HEADERS)
+    return Response(_encoder.encode(value), status_code=status, media_type="application/json")
 
 
 async def json_array_response(
@@ -53,7 +50,7 @@ async def json_parts_response(
     """The same with the array inside of other JSON, of which `before` ends with its bracket and `after` begins so."""
     parts = await in_pieces(_encode(items, before))
     parts.append(after)
-    return _PartsResponse(parts, {**_HEADERS, **(headers or {})}, status)
+    return _PartsResponse(parts, headers or {}, status)
 
 
 def json_array_stream(batches: AsyncIterator[Iterable[Any]]) -> Response:
@@ -61,7 +58,7 @@ def json_array_stream(batches: AsyncIterator[Iterable[Any]]) -> Response:
 
     If a batch cannot be had, the response ends without the array's end.
     """
-    return StreamingResponse(_batch_by_batch(batches), media_type="application/json", headers=_HEADERS)
+    return StreamingResponse(_batch_by_batch(batches), media_type="application/json")
 
 
 async def _batch_by_batch(batches: AsyncIterator[Iterable[Any]]) -> AsyncIterator[bytes]:
@@ -81,7 +78,7 @@ def json_stream(pieces: Iterable[bytes], freeing: Iterable[None] = ()) -> Respon
     Each piece must take well under a millisecond. `freeing` frees what they were made of in small steps, at the end.
     """
     steps = chain(pieces, (b"" for _ in freeing))
-    return StreamingResponse(_gathered(steps), media_type="application/json", headers=_HEADERS)
+    return StreamingResponse(_gathered(steps), media_type="application/json")
 
 
 def json_page(items: Iterable[Iterable[bytes]], next_cursor: str | None, freeing: Iterable[None] = ()) -> Response:

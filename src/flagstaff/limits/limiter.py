@@ -20,8 +20,8 @@ from flagstaff.limits.window import Window
 class SlidingWindow:
     """At most `count` hits of a key within any `window_seconds`.
 
-    It never allows more, and a key waits at most 1/240 of the window longer than by the exact rule. It holds `capacity`
-    keys, a few hundred bytes each; beyond that the least recently active key is dropped.
+    It never allows more, except by `hit_many`, and a key waits at most 1/240 of the window longer than by the exact
+    rule. It holds `capacity` keys, a few hundred bytes each; beyond that the least recently active key is dropped.
     """
 
     def __init__(
@@ -62,6 +62,16 @@ class SlidingWindow:
         window.total += 1
         window.latest = now
         return 0
+
+    def hit_many(self, key: Hashable, hits: int) -> int:
+        """Count several hits at once if one is allowed, and return 0, or refuse them as `hit` does.
+
+        They may exceed the limit: otherwise more hits than the limit would be refused for ever.
+        """
+        wait_seconds = self.hit(key)
+        if not wait_seconds:
+            self._windows[key].total += hits - 1
+        return wait_seconds
 
     def forgive(self, key: Hashable) -> None:
         """Take back the latest hit of a key, if it still counts."""

@@ -35,7 +35,7 @@ router = Router(
     prefix="/api/projects/{project_id}/environments/{env_id}/flags/{flag_id}/releases/{release_id}", tags=["Releases"]
 )
 
-_HEADERS = {"cache-control": "no-store", "content-disposition": 'attachment; filename="users.csv"'}
+_HEADERS = {"content-disposition": 'attachment; filename="users.csv"'}
 _LOG_MAX = 690.0
 _LEFT_OUT = {RULED: "rule", ASIDE: "two arms"}
 

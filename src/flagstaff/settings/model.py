@@ -178,6 +178,13 @@ class Settings:
             "Requests with browser keys allowed from one address with OFREP and Unleash's protocols.",
         )
     )
+    event_rate_limit: RateLimit | None = field(
+        metadata=_read_by(
+            values.parse_rate_limit,
+            "20000/minute",
+            "Events of metrics allowed from one address; a request is accepted whole if one more is allowed.",
+        )
+    )
     report_rate_limit: RateLimit | None = field(
         metadata=_read_by(
             values.parse_rate_limit,

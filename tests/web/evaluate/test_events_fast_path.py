@@ -49,6 +49,10 @@ def body(*events: object, environment: str = "production") -> bytes:
     return json.dumps({"environment": environment, "events": events}).encode()
 
 
+def with_key(key: bytes) -> bytes:
+    return json.dumps({**json.loads(body(event())), "sdk_key": key.decode()}).encode()
+
+
 def event(**values: object) -> Json:
     return {"metric": "errors", "user_id": "ada", **values}
 
@@ -94,6 +98,10 @@ SAME: dict[str, Callable[[bytes], bytes]] = {
     "deep nesting": lambda key: request(key, b'{"environment":' + b"[" * 10_000),
     "another method": lambda key: request(key, line=b"PUT %b HTTP/1.1" % PATH),
     "a query": lambda key: request(key, line=b"POST %b?x=1 HTTP/1.1" % PATH),
+    "the same key in the body": lambda key: request(key, with_key(key)),
+    "another key in the body": lambda key: request(key, with_key(b"sdk_other")),
+    "a key in the body only": lambda key: request(b"", with_key(key)),
+    "no valid key in the body": lambda _: request(b"", with_key(b"sdk_unknown")),
     "another path": lambda key: request(key, line=b"POST %b/x HTTP/1.1" % PATH),
 }
 
@@ -170,6 +178,22 @@ async def test_both_count_against_one_limit(fast_path: Listener, route: Listener
         statuses.append(answer.status)
         assert (answer.header("retry-after") is not None) == (answer.status == 429)
     assert statuses == [202, 202, 202, 202, 429, 429]
+
+
+@pytest.mark.parametrize("environ", [{"FLAGSTAFF_EVENT_RATE_LIMIT": "5/minute"}])
+async def test_the_events_of_an_address_count_against_one_limit_by_both_ways(
+    fast_path: Listener, route: Listener, sdk_key: bytes, flagstaff: Flagstaff
+) -> None:
+    statuses = []
+    for server, count in ((fast_path, 2), (route, 2), (fast_path, 0), (route, 3), (fast_path, 1), (route, 1)):
+        connection = await server.connect()
+        await connection.send(request(sdk_key, body(*[event()] * count)))
+        answer = await connection.receive()
+        statuses.append(answer.status)
+        assert (answer.header("retry-after") is not None) == (answer.status == 429)
+    assert statuses == [202, 202, 202, 202, 429, 429]
+    await until_stored(flagstaff)
+    assert len(await list_stored(flagstaff.database)) == 7
 
 
 @pytest.mark.parametrize("environ", [{"FLAGSTAFF_SDK_KEY_RATE_LIMIT": "3/hour"}])

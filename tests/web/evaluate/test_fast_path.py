@@ -163,7 +163,9 @@ async def test_the_answer_has_every_header_in_its_place(connection: Connection, 
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
         ("access-control-allow-origin", "*"),
-        ("access-control-expose-headers", "Flagstaff-Revision, Flagstaff-Stale, Retry-After, X-Request-ID"),
+        ("access-control-expose-headers", "ETag, Flagstaff-Revision, Flagstaff-Stale, Retry-After, X-Request-ID"),
+        ("vary", "Authorization, Origin, X-API-Key, X-SDK-Key"),
+        ("cache-control", "no-store"),
     )
 
 

@@ -158,7 +158,7 @@ async def test_an_answer_has_no_tag_which_clients_would_store_before_they_have_r
 ) -> None:
     await ada.create_flag(environment, key="checkout")
     for answer in (await get("userId=ada", {"if-none-match": "*"}), await post({"userId": "ada"})):
-        assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
+        assert answer.status_code == 200
         assert "etag" not in answer.headers
 
 
@@ -224,15 +224,3 @@ async def test_reports_are_accepted(post: Ask, path: str, body: Json) -> None:
 )
 async def test_an_invalid_report_is_refused(post: Ask, body: bytes) -> None:
     refused(await post(path=METRICS, content=body), 400, "BadDataError", "body")
-
-
-async def test_any_page_may_ask(client: Caller) -> None:
-    origin = {"origin": "https://shop.example"}
-    preflight = await client.options(PATH, headers={**origin, "access-control-request-method": "GET"})
-    assert preflight.status_code == 204
-    assert preflight.headers["access-control-allow-origin"] == "*"
-    allowed = set(preflight.headers["access-control-allow-headers"].lower().split(", "))
-    sent = {"authorization", "content-type", "if-none-match", "unleash-appname", "unleash-connection-id", "unleash-sdk"}
-    assert sent <= allowed
-    answer = await client.get(PATH, headers=origin)
-    assert "ETag" in answer.headers["access-control-expose-headers"]

@@ -1,5 +1,6 @@
 """Events of metrics: which are accepted, and which of their fields are stored."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ from flagstaff.history.store.event_segments import StoredEvent
 from tests.support.api import Caller, Json, field_errors, project_path
 from tests.support.releases import create_metric, list_stored, send_events, until_stored
 from tests.support.sdk_keys import KeyMaker
+from tests.web.conftest import Call
 
 PATH = "/sdk/v1/events"
 ERROR: Json = {"metric": "errors", "user_id": "ada"}
@@ -80,6 +82,25 @@ async def test_a_body_of_another_form_is_refused_as_a_whole(
 ) -> None:
     assert list(field_errors(await post(client, sdk_key, body))) == ["body"]
     assert await stored(flagstaff) == []
+
+
+async def test_a_key_in_the_body_serves_pages_that_can_send_no_headers(client: Caller, sdk_key: str) -> None:
+    body: Json = {"environment": "production", "events": [ERROR]}
+    for key, status in (("x", 401), ("", 401), (None, 401), (7, 401), (sdk_key, 202)):
+        content = json.dumps({**body, "sdk_key": key}).encode()
+        answer = await client.post(PATH, content=content, headers={"content-type": "text/plain;charset=UTF-8"})
+        assert answer.status_code == status, key
+    wrong = {**body, "sdk_key": sdk_key, "events": [{**ERROR, "value": "1"}]}
+    assert list(field_errors(await client.post(PATH, json=wrong))) == ["body"]
+    deep = json.dumps({**body, "sdk_key": sdk_key})[:-1] + f', "x": {"[" * 5_000}{"]" * 5_000}}}'
+    assert list(field_errors(await client.post(PATH, content=deep))) == ["body"]
+
+
+async def test_two_different_keys_are_refused(client: Caller, keys: KeyMaker, environment: Json, sdk_key: str) -> None:
+    body = {"environment": "production", "events": [ERROR], "sdk_key": sdk_key}
+    assert (await post(client, sdk_key, body)).status_code == 202
+    refused = await post(client, await keys.create(environment), body)
+    assert field_errors(refused) == {"sdk_key": "differs from the key in the X-SDK-Key header; send the key once"}
 
 
 async def test_a_body_beyond_the_bound_is_refused(client: Caller, sdk_key: str) -> None:
@@ -228,3 +249,12 @@ async def test_the_limit_is_that_of_evaluations_and_counts_for_itself(client: Ca
     statuses = [(await post(client, sdk_key, body)).status_code for _ in range(3)]
     assert statuses == [202, 202, 429]
     assert (await client.evaluate(sdk_key)).status_code == 200
+
+
+async def test_an_address_may_send_20_000_events_a_minute_in_whole_requests(call_from: Call, sdk_key: str) -> None:
+    server, other = call_from("192.0.2.7"), call_from("198.51.100.1")
+    body = {"environment": "production", "events": [ERROR] * 1_000}
+    assert (await post(server, sdk_key, {**body, "events": [ERROR]})).status_code == 202
+    assert [(await post(server, sdk_key, body)).status_code for _ in range(21)] == [202] * 20 + [429]
+    assert (await post(server, sdk_key, {**body, "events": []})).status_code == 202
+    assert (await post(other, sdk_key, body)).status_code == 202

@@ -251,21 +251,6 @@ async def test_first_requests_at_the_same_time_share_the_translation(
     assert len(made) == 1
 
 
-async def test_any_page_may_ask(client: Caller) -> None:
-    origin = {"origin": "https://shop.example"}
-    for path in (PATH, f"{PATH}/a/b"):
-        preflight = await client.options(path, headers={**origin, "access-control-request-method": "POST"})
-        assert preflight.status_code == 204
-        assert preflight.headers["access-control-allow-origin"] == "*"
-        assert preflight.headers["access-control-allow-methods"] == "GET, POST"
-        allowed = set(preflight.headers["access-control-allow-headers"].split(", "))
-        assert {"Content-Type", "Authorization", "X-API-Key", "If-None-Match"} <= allowed
-        answer = await client.post(path, json={}, headers=origin)
-        assert answer.status_code == 401
-        assert answer.headers["access-control-allow-origin"] == "*"
-        assert {"ETag", "Retry-After"} <= set(answer.headers["access-control-expose-headers"].split(", "))
-
-
 async def test_evaluations_are_not_in_the_access_log(ask: Ask, log_stream: Any) -> None:
     await ask({"targetingKey": "ada"})
     lines = log_stream.getvalue().splitlines()

@@ -18,7 +18,7 @@ import httptools
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from flagstaff.http.connections.rejections import Rejections
+from flagstaff.http.connections.rejections import ReadSoFar, Rejections
 from flagstaff.http.connections.request_head import objection
 from flagstaff.http.responses import ENDS_WITH_CLIENT, IS_STREAM
 
@@ -72,6 +72,7 @@ class BoundedProtocol(HttpToolsProtocol):
     rejections: ClassVar[Rejections]
 
     # Set for each connection.
+    url = b""  # of the latest request, as far as it was read
     phase = Phase.REQUEST
     on_lost: Callable[[], None] | None = None
     """Called once, when the connection has ended."""
@@ -237,7 +238,7 @@ class BoundedProtocol(HttpToolsProtocol):
             status,
             detail,
             peer=self.client,
-            given=self.headers or (),
+            request=ReadSoFar(self.parser.get_method(), self.url, self.headers or ()),
             default_headers=self.server_state.default_headers,
         )
         if not self._is_answered():

@@ -4,14 +4,15 @@ Each is counted. They are logged at a bounded rate, so that a flood of them cann
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 
 from flagstaff.http.bounded_log import BoundedLog
-from flagstaff.http.errors import problem
+from flagstaff.http.cors import CrossOrigin
+from flagstaff.http.errors import Problem, problem
 from flagstaff.http.limits import Limits
-from flagstaff.http.middleware import SECURITY_HEADERS, RequestIds
+from flagstaff.http.middleware import NOT_STORED, SECURITY_HEADERS, RequestIds
 from flagstaff.http.responses import raw_response
 from flagstaff.telemetry import Metrics
 
@@ -20,11 +21,23 @@ log = structlog.get_logger("flagstaff.refusals")
 Headers = Iterable[tuple[bytes, bytes]]
 
 
+class ReadSoFar(NamedTuple):
+    """What has been read of a request."""
+
+    method: bytes = b""
+    url: bytes = b""
+    headers: Headers = ()
+
+
+_NOTHING = ReadSoFar()
+
+
 class Rejections:
     """Makes, counts and logs the refusals of all connections."""
 
-    def __init__(self, request_ids: RequestIds, limits: Limits, metrics: Metrics) -> None:
+    def __init__(self, request_ids: RequestIds, cross_origin: CrossOrigin, limits: Limits, metrics: Metrics) -> None:
         self._request_ids = request_ids
+        self._cross_origin = cross_origin
         self._limits = limits
         self._counts = metrics.protocol_refusals
         self._log = BoundedLog(log, 20, 10)
@@ -35,14 +48,14 @@ class Rejections:
         detail: str,
         *,
         peer: Sequence[Any] | None,
-        given: Headers = (),
+        request: ReadSoFar = _NOTHING,
         default_headers: Headers = (),
         event: str = "request_refused",
         retry_after_seconds: int | None = None,
     ) -> bytes:
         """Count and log a refusal; return the whole response, with `Connection: close`.
 
-        `peer` is the other end's address and port, `given` what has been read of the request's headers.
+        `peer` is the other end's address and port.
         """
         self._counts[status] += 1
         request_id = self._request_ids.choose(None)
@@ -50,11 +63,17 @@ class Rejections:
             event,
             status=status,
             detail=detail,
-            client=self._limits.address_of(peer, given),
+            client=self._limits.address_of(peer, request.headers),
             peer=peer[0] if peer else None,
             request_id=request_id,
         )
-        headers = [(b"x-request-id", request_id.encode()), *SECURITY_HEADERS, (b"connection", b"close")]
+        headers = [(b"x-request-id", request_id.encode()), *SECURITY_HEADERS]
+        path = request.url.decode("latin-1")
+        headers += self._cross_origin.headers(path, dict(request.headers).get(b"origin"))
+        headers += (NOT_STORED, (b"connection", b"close"))
         if retry_after_seconds is not None:
             headers.append((b"retry-after", b"%d" % retry_after_seconds))
+        if status == 414 and request.method == b"OPTIONS" and (allowed := self._cross_origin.preflight(path, b"")):
+            # A page reads a refusal only if its browser may send the request, which it asks about first.
+            return raw_response(Problem(204, (), b""), default_headers, [*headers, *allowed])
         return raw_response(problem(status, detail, request_id), default_headers, headers)

@@ -23,7 +23,7 @@ from flagstaff.http.connections.request_head import content_length, is_host
 from flagstaff.http.cors import CrossOrigin
 from flagstaff.http.errors import Problem, problem_of
 from flagstaff.http.limits import Limits
-from flagstaff.http.middleware import SECURITY_HEADERS, RequestIds
+from flagstaff.http.middleware import NOT_STORED, SECURITY_HEADERS, RequestIds
 from flagstaff.http.responses import raw_response
 from flagstaff.http.revisions import revision_header, stale_header
 from flagstaff.serving.caller_counts import CallerCounts, Tally, caller_of, environment_of_refused
@@ -263,7 +263,7 @@ class _Collector:
 
 
 def _prepare(endpoint: FastEndpoint, cross_origin: CrossOrigin) -> PreparedEndpoint:
-    headers = (*SECURITY_HEADERS, *cross_origin.headers(endpoint.path, None))
+    headers = (*SECURITY_HEADERS, *cross_origin.headers(endpoint.path, None), NOT_STORED)
     tail = b"".join(b"\r\n%s: %s" % header for header in headers) + _END
     status_line = f"HTTP/1.1 {endpoint.success} {HTTPStatus(endpoint.success).phrase}\r\n"
     request_line = f"POST {endpoint.path} HTTP/1.1\r\n"

@@ -43,7 +43,7 @@ ENDPOINT = Endpoint(
 _MAX_QUERY_FIELDS = 100
 _MAX_TOKENS = 100
 _COUNTS_PER_REPORT = 500  # a larger report counts as several
-_HEADERS = ((b"cache-control", b"no-cache"),)
+_HEADERS = ((b"cache-control", b"private, no-cache"),)  # a client's own cache may keep the features, and ask
 # Unleash's SDK for Node.js then leaves the answer unread and opens the stream. If that is refused, it asks again with
 # the tag that it has, so this answer has none. Other SDKs ignore it, and may need the tag.
 _MOVE_TO_STREAM = (b"fetch-mode", b"streaming")

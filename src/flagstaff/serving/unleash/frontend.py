@@ -24,8 +24,6 @@ PATH = "/unleash/api/frontend"
 _IDENTIFIERS = ("email", "user_email")
 _REPORTS = {f"{PATH}/client/metrics": check_metrics, f"{PATH}/client/register": check_registration}
 ENDPOINT = Endpoint(PATH, ATTRIBUTES_BODY, evaluations=(PATH,), others=tuple(_REPORTS))
-# The addresses of a GET contain the context, so no cache may keep its answer.
-_HEADERS = ((b"cache-control", b"no-store"),)
 
 
 class FrontendRoute:
@@ -58,4 +56,4 @@ class FrontendRoute:
         translation = await self._translations.find(environment, FRONTEND)
         context = self._evaluations.context(environment, request, _IDENTIFIERS)
         answer = self._evaluations.all_flags(translation, environment, context)
-        await send_json(answer.body, send, _HEADERS)
+        await send_json(answer.body, send)

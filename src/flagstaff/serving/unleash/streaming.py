@@ -33,7 +33,7 @@ _KIND = "unleash"
 _CONNECTED, _UPDATED = "unleash-connected", "unleash-updated"
 _POLL = b"event: fetch-mode\ndata: polling\n\n"
 """An event after which some SDKs poll; others ignore it."""
-_HEADERS = ((b"cache-control", b"no-cache"),)
+_HEADERS = ((b"cache-control", b"private, no-cache"),)
 
 
 class Features:
