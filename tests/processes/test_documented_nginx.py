@@ -69,11 +69,10 @@ async def test_answers_with_flags_are_compressed_to_a_tenth(client: httpx.AsyncC
     assert compressed.num_bytes_downloaded < len(plain.content) / 10
 
 
-@pytest.mark.parametrize("path", [OFREP, FRONTEND])
-async def test_the_weak_tag_of_a_compressed_answer_confirms_it(client: httpx.AsyncClient, path: str) -> None:
-    tag = (await client.post(path, json={})).headers["etag"]
+async def test_the_weak_tag_of_a_compressed_answer_confirms_it(client: httpx.AsyncClient) -> None:
+    tag = (await client.post(OFREP, json={})).headers["etag"]
     assert tag.startswith('W/"')
-    assert (await client.post(path, json={}, headers={"if-none-match": tag})).status_code == 304
+    assert (await client.post(OFREP, json={}, headers={"if-none-match": tag})).status_code == 304
 
 
 async def test_requests_that_are_too_large_are_refused_by_the_server(client: httpx.AsyncClient) -> None:
