@@ -4,6 +4,7 @@ from flagstaff.http.limits import Limits
 
 NO_LIMITS = Limits(
     events=None,
+    sent_events=None,
     evaluate=None,
     browser=None,
     report=None,
