@@ -132,7 +132,8 @@ class Place:
         self.sdk_key = sdk_key
         self.made_environments: list[str] = []
 
-    async def call(self, caller: Caller, operation: Operation) -> Any:
+    async def call(self, caller: Caller, operation: Operation, **more: Any) -> Any:
+        """Execute an operation; `more` is part of the request."""
         method, path, description = operation
         name = description["operationId"]
         production, staging = self.ids["env_id"], self.ids["other_id"]
@@ -159,7 +160,7 @@ class Place:
         ids = {**self.ids, "flag_id": self.ids["spare_id"]} if name in OF_SPARE_FLAG else self.ids
         if name in OF_OWN:
             ids = {**ids, OF_OWN[name]: await self._make_own(caller, OF_OWN[name])}
-        answer = await caller.request(method.upper(), path.format(**ids), json=body, params=queries.get(name))
+        answer = await caller.request(method.upper(), path.format(**ids), json=body, params=queries.get(name), **more)
         if name == "create_environment" and answer.is_success:
             self.made_environments.append(answer.json()["id"])
         return answer

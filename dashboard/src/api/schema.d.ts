@@ -7572,6 +7572,7 @@ export interface operations {
                     "application/json": components["schemas"]["MeOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
@@ -7595,6 +7596,7 @@ export interface operations {
                     "application/json": components["schemas"]["OwnAccountOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
@@ -7653,6 +7655,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
@@ -7723,6 +7726,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccessTokenOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             429: components["responses"]["429"];
@@ -7798,6 +7802,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccessTokenOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -7865,6 +7870,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccessTokenOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -7953,6 +7959,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccessTokenOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -8027,6 +8034,7 @@ export interface operations {
                     "application/json": components["schemas"]["TwoFactorOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
@@ -8403,6 +8411,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProviderOut"][];
                 };
             };
+            400: components["responses"]["400"];
             503: components["responses"]["503"];
         };
     };
@@ -8729,6 +8738,7 @@ export interface operations {
                     "application/json": components["schemas"]["SecurityOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -8876,6 +8886,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemberOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -8906,6 +8917,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemberOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -9050,6 +9062,7 @@ export interface operations {
                     "application/json": components["schemas"]["OwnPermissionsOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -9077,6 +9090,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -9162,6 +9176,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -9464,6 +9479,7 @@ export interface operations {
                     "application/json": components["schemas"]["EnvironmentOrderOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -9559,6 +9575,7 @@ export interface operations {
                     "application/json": components["schemas"]["EnvironmentOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -9699,6 +9716,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -9828,6 +9846,7 @@ export interface operations {
                     "application/json": components["schemas"]["SegmentOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -9978,6 +9997,7 @@ export interface operations {
                     "application/json": components["schemas"]["SegmentUse"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -10100,6 +10120,7 @@ export interface operations {
                     "application/json": components["schemas"]["MetricOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -10241,6 +10262,7 @@ export interface operations {
                     "application/json": components["schemas"]["UnknownMetricOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -10268,6 +10290,7 @@ export interface operations {
                     "application/json": components["schemas"]["SdkKeyOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -10349,6 +10372,7 @@ export interface operations {
                     "application/json": components["schemas"]["SdkKeyOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -10425,6 +10449,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -10546,6 +10571,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -10714,6 +10740,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             429: components["responses"]["429"];
@@ -10821,6 +10848,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -11052,6 +11080,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryWithBodyOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -11212,6 +11241,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryWithBodyOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -11305,6 +11335,7 @@ export interface operations {
                     "application/json": components["schemas"]["NotificationsOfProjectOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
@@ -11332,6 +11363,7 @@ export interface operations {
                     "application/json": components["schemas"]["NotificationsOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -11457,6 +11489,7 @@ export interface operations {
                     "application/json": components["schemas"]["SubscriptionOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];
@@ -11482,6 +11515,7 @@ export interface operations {
                     "application/json": components["schemas"]["SubscriptionOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -11783,6 +11817,7 @@ export interface operations {
                     "application/json": components["schemas"]["FlagOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -12281,6 +12316,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReleaseOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -12470,6 +12506,7 @@ export interface operations {
                     "application/json": components["schemas"]["ResultsOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -12500,6 +12537,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -12937,6 +12975,7 @@ export interface operations {
                     "application/json": string[];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -13036,6 +13075,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConditionWorkOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -13063,6 +13103,7 @@ export interface operations {
                     "application/json": components["schemas"]["ViewOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -13152,6 +13193,7 @@ export interface operations {
                     "application/json": components["schemas"]["ViewOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -13296,6 +13338,7 @@ export interface operations {
                     "application/json": components["schemas"]["PinnedChartOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -13383,6 +13426,7 @@ export interface operations {
                     "application/json": components["schemas"]["PinnedChartOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -13656,6 +13700,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -14181,6 +14226,7 @@ export interface operations {
                     "application/json": components["schemas"]["RequestMetricOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -14284,6 +14330,7 @@ export interface operations {
                     "application/json": components["schemas"]["DifferenceOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -14873,6 +14920,7 @@ export interface operations {
                     "application/json": components["schemas"]["EvaluationOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -15099,6 +15147,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountDetailsOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             404: components["responses"]["404"];
@@ -15276,6 +15325,7 @@ export interface operations {
                     "application/json": components["schemas"]["InstanceOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             429: components["responses"]["429"];
@@ -15302,6 +15352,7 @@ export interface operations {
                     "application/json": components["schemas"]["InstanceSettingsOut"];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             429: components["responses"]["429"];
@@ -15377,6 +15428,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListedInstanceOut"][];
                 };
             };
+            400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
             429: components["responses"]["429"];

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request, Response
-from fastapi.routing import APIRoute
 
+from flagstaff.api.strict_json import StrictRoute
 from flagstaff.http.limits import Limits, NetworkWindows
 from flagstaff.http.services import service_of
 from flagstaff.values.errors import limited
@@ -34,7 +34,7 @@ def admission(choose: Callable[[Limits], NetworkWindows | None]) -> Admission:
     return Admission(choose)
 
 
-class AdmittedRoute(APIRoute):
+class AdmittedRoute(StrictRoute):
     """Counts a request before its body is read. The framework reads the body before it calls any dependency."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

@@ -31,7 +31,6 @@ from flagstaff.projects.access import Authenticated
 from flagstaff.values.errors import Code, Error, not_found
 
 PREFIX = "/api"
-_WITHOUT_BODY = ("GET", "HEAD")
 # Our tokens have about 400. Parsing a long one takes time, and a deeply nested one can exhaust Python's stack.
 _TOKEN_MAX_LENGTH = 512
 # A client can hold its body back for half a minute, in which its token may be ended, or a second factor be demanded.
@@ -93,11 +92,10 @@ class Authentication:
         scope["state"]["session_id"] = credential.session_id
         _require_use(scope, actor)
         authenticated_at = self._clock()
-        if scope["method"] not in _WITHOUT_BODY:
-            body = await read_body(receive)
-            if body is None:
-                return
-            receive = replay(body, receive)
+        body = await read_body(receive)
+        if body is None:
+            return
+        receive = replay(body, receive)
         operation = operation_of(scope)
         reads, long = only_reads(scope), operation is not None and operation.takes_long
         # A read has its slot until the last part is sent, because the whole response is in memory; a write, from the

@@ -19,6 +19,7 @@ from flagstaff.http.operations import operation_of
 from flagstaff.projects.idempotency_service import Answer, Idempotency
 from flagstaff.values.errors import invalid_field
 
+IDEMPOTENCY_KEY = "Idempotency-Key"
 KEY_PATTERN = "^[!-~]{1,255}$"  # visible ASCII
 
 _key = re.compile(KEY_PATTERN[1:-1])
@@ -97,7 +98,7 @@ def _read_key(scope: Scope) -> str | None:
         return None
     key: str = given[0].decode("latin-1")
     if len(given) > 1 or not _key.fullmatch(key):
-        raise invalid_field("Idempotency-Key", "must be one header of 1 to 255 visible ASCII characters")
+        raise invalid_field(IDEMPOTENCY_KEY, "must be one header of 1 to 255 visible ASCII characters")
     return key
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from starlette.routing import BaseRoute
 
 from flagstaff.api.entity_tags import IF_MATCH
@@ -36,7 +37,6 @@ class Statement:
     operation: Operation
     permissions: Sequence[Permission]
     place: Place | None
-    has_body: bool
     repeatable: bool | None
 
 
@@ -46,12 +46,15 @@ def reads(
     place: Place | None = None,
     takes_long: bool = False,
     accepts_access_tokens: bool = False,
+    lenient: bool = False,
 ) -> Callable[[F], F]:
     """State the facts of a GET. It takes long if it decides or compares many flags."""
     caller = _caller(needs)
     accepts = accepts_access_tokens or caller is Caller.TOKEN
-    operation = Operation(caller=caller, accepts_access_tokens=accepts, reads=True, takes_long=takes_long)
-    return _state(needs, also, place, operation, has_body=False)
+    operation = Operation(
+        caller=caller, accepts_access_tokens=accepts, reads=True, takes_long=takes_long, lenient=lenient
+    )
+    return _state(needs, also, place, operation)
 
 
 def asks(needs: Needs, *also: Permission, place: Place | None = None, body_max_bytes: int) -> Callable[[F], F]:
@@ -62,9 +65,10 @@ def asks(needs: Needs, *also: Permission, place: Place | None = None, body_max_b
         accepts_access_tokens=caller is Caller.TOKEN,
         reads=True,
         takes_long=True,
+        takes_body=True,
         body_max_bytes=body_max_bytes,
     )
-    return _state(needs, also, place, operation, has_body=True)
+    return _state(needs, also, place, operation)
 
 
 def writes(
@@ -74,6 +78,7 @@ def writes(
     body_max_bytes: int | None = None,
     reports_revision: bool,
     repeatable: bool | None = None,
+    lenient: bool = False,
 ) -> Callable[[F], F]:
     """State the facts of an operation that changes something.
 
@@ -85,11 +90,13 @@ def writes(
         caller=caller,
         accepts_access_tokens=caller is Caller.TOKEN,
         reads=False,
+        takes_body=body_max_bytes is not None,
         body_max_bytes=body_max_bytes or SMALL_BODY,
         reports_revision=reports_revision,
         is_repeatable=bool(repeatable),
+        lenient=lenient,
     )
-    return _state(needs, also, place, operation, has_body=body_max_bytes is not None, repeatable=repeatable)
+    return _state(needs, also, place, operation, repeatable=repeatable)
 
 
 def statement_of(route: APIRoute) -> Statement:
@@ -105,10 +112,10 @@ def statement_of(route: APIRoute) -> Statement:
     method = next(iter(route.methods or ()))
     operation = statement.operation
     if method in READING:
-        fits = operation.reads and not statement.has_body
+        fits = operation.reads and not operation.takes_body
     else:
         fits = method == "POST" if operation.reads else (statement.repeatable is not None) == (method == "POST")
-        fits = fits and statement.has_body == (route.body_field is not None)
+        fits = fits and operation.takes_body == (route.body_field is not None)
     if not fits:
         raise LookupError(f"{name} does not state the facts of a {method}")
     return statement
@@ -118,7 +125,11 @@ def list_operations(routes: Sequence[BaseRoute]) -> Iterator[tuple[str, str, Ope
     """The method, the template of the path and the facts of each operation; raises LookupError like `statement_of`."""
     for route in routes:
         if isinstance(route, APIRoute):
-            operation = replace(statement_of(route).operation, takes_tag=_takes_tag(route.dependant))
+            operation = replace(
+                statement_of(route).operation,
+                takes_tag=_takes_tag(route.dependant),
+                parameters=tuple(_parameters(route.dependant)),
+            )
             for method in route.methods or ():
                 yield method, route.path_format, operation
 
@@ -126,6 +137,18 @@ def list_operations(routes: Sequence[BaseRoute]) -> Iterator[tuple[str, str, Ope
 def _takes_tag(dependant: Dependant) -> bool:
     has_header = any(each.alias == IF_MATCH for each in dependant.header_params)
     return has_header or any(map(_takes_tag, dependant.dependencies))
+
+
+def _parameters(dependant: Dependant) -> Iterator[str]:
+    """The names of the parameters of a query. Most operations have them in a model."""
+    for each in dependant.query_params:
+        annotation = each.field_info.annotation
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            yield from (field.alias or name for name, field in annotation.model_fields.items())
+        else:
+            yield each.alias
+    for inner in dependant.dependencies:
+        yield from _parameters(inner)
 
 
 def _caller(needs: Needs) -> Caller:
@@ -138,11 +161,10 @@ def _state(
     place: Place | None,
     operation: Operation,
     *,
-    has_body: bool,
     repeatable: bool | None = None,
 ) -> Callable[[F], F]:
     permissions = (needs, *also) if isinstance(needs, Permission) else ()
-    statement = Statement(operation, permissions, place, has_body, repeatable)
+    statement = Statement(operation, permissions, place, repeatable)
 
     def decorate(endpoint: F) -> F:
         setattr(endpoint, _ATTRIBUTE, statement)

@@ -13,6 +13,8 @@ from fastapi.routing import APIRoute
 from fastapi.utils import create_model_field
 from starlette.routing import BaseRoute
 
+from flagstaff.api.strict_json import StrictRoute
+
 _shared: dict[Hashable, Dependant] = {}
 _path_parameters: dict[Hashable, tuple[Any, Any]] = {}
 
@@ -23,6 +25,10 @@ class Router(APIRouter):
     It would make a validator of each model of a response, although responses are encoded without them, and make each
     dependency and each parameter of a path anew for each route, with their validators. Together, they take 4 MB.
     """
+
+    def __init__(self, *, route_class: type[StrictRoute] = StrictRoute, **given: Any) -> None:
+        """`given` is as for the framework's."""
+        super().__init__(route_class=route_class, **given)
 
     def add_api_route(
         self, path: str, endpoint: Callable[..., Any], *, response_model: Any = None, **given: Any

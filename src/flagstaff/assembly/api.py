@@ -14,7 +14,7 @@ from flagstaff.api.idempotency import IdempotencyKeys
 from flagstaff.api.invalid import add_problem_handlers
 from flagstaff.api.operations import list_operations
 from flagstaff.api.revisions import RevisionHeader
-from flagstaff.api.unused_tags import UnusedTags
+from flagstaff.api.unread_input import UnreadInput
 from flagstaff.applications import applications_routes, callers_routes, flag_exports_routes, request_metrics_routes
 from flagstaff.assembly.app import ENDPOINTS
 from flagstaff.assembly.docs import add_docs
@@ -211,7 +211,7 @@ class _Application:
 def build_api(services: Services) -> ASGIApp:
     """The application that answers every path at which nothing is evaluated."""
     keyed = IdempotencyKeys(NestingBound(_Application(services)), services[Idempotency])
-    demanding = SecondFactorRequirement(RevisionHeader(UnusedTags(keyed)), services[Instance])
+    demanding = SecondFactorRequirement(RevisionHeader(UnreadInput(keyed)), services[Instance])
     authenticated = Authentication(
         demanding, services[Sessions], services[AccessTokens], services[Limits], services[Supervisor]
     )

@@ -8,7 +8,7 @@ from fastapi.routing import APIRoute
 
 from flagstaff import __version__
 from flagstaff.api.entity_tags import IF_MATCH, TaggedOut
-from flagstaff.api.idempotency import KEY_PATTERN
+from flagstaff.api.idempotency import IDEMPOTENCY_KEY, KEY_PATTERN
 from flagstaff.api.operations import Statement, statement_of
 from flagstaff.api.routers import complete
 from flagstaff.assembly.api import create_api
@@ -33,7 +33,7 @@ _SERVERS: list[dict[str, str | Any]] = [
     {"url": "http://127.0.0.1:8000", "description": "A server on this machine, as `flagstaff serve` starts it."},
 ]
 _IDEMPOTENCY_KEY = {
-    "name": "Idempotency-Key",
+    "name": IDEMPOTENCY_KEY,
     "in": "header",
     "required": False,
     "description": "A unique text for each request, such as a UUID. A request that is repeated with the same key "
@@ -97,9 +97,7 @@ def _describe_tag(operation: dict[str, Any]) -> None:
 def _describe_precondition(operation: dict[str, Any]) -> None:
     """Document the refusal of a request whose resource is in another state."""
     changed = {**problems(412)[412], "headers": {"ETag": _ETAG}}
-    operation["responses"] = dict(
-        sorted((operation["responses"] | {"400": problems(400)[400], "412": changed}).items())
-    )
+    operation["responses"] = dict(sorted((operation["responses"] | {"412": changed}).items()))
 
 
 def _describe_permission(operation: dict[str, Any], statement: Statement, path: str) -> None:
@@ -140,10 +138,9 @@ def _complete(route: APIRoute, operation: dict[str, Any]) -> None:
         _describe_tag(operation)
     if any(each["name"] == IF_MATCH for each in operation.get("parameters", ())):
         _describe_precondition(operation)
-    elif not statement.operation.reads:
-        operation["responses"] = dict(sorted((operation["responses"] | {"400": problems(400)[400]}).items()))
     if not operation.get("requestBody", {"required": True}).get("required"):
         _describe_optional_body(operation["requestBody"])
+    operation["responses"] = dict(sorted((operation["responses"] | {"400": problems(400)[400]}).items()))
     if "security" in operation:
         operation["responses"] |= {"429": problems(429)[429]}  # the limit of the account
     if statement.permissions:

@@ -92,7 +92,8 @@ def problem_of(error: Error, request_id: str) -> Problem:
         headers.append((b"www-authenticate", challenge))
     if isinstance(error, ChangedError) and error.tag is not None:
         headers.append((b"etag", error.tag.encode()))
-    fields = [{"field": each.field, "message": each.message} for each in error.fields]
+    # A caller can name a field with a lone surrogate, which no response can have.
+    fields = [{"field": each.field.encode(errors="replace").decode(), "message": each.message} for each in error.fields]
     return problem(
         STATUSES[error.code],
         error.message,

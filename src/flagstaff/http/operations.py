@@ -47,17 +47,22 @@ class Caller(Enum):
 class Operation:
     """The facts of an operation.
 
-    `body_max_bytes` is the bound of its body. `takes_tag` says that it honours `If-Match`.
+    `body_max_bytes` is the bound of its body, and `takes_body` says whether it reads one. `takes_tag` says that it
+    honours `If-Match`, and `is_repeatable` that it honours `Idempotency-Key`. `parameters` are those of its query. It
+    refuses all other input, unless it is `lenient` towards callers whose requests have a form of their own.
     """
 
     caller: Caller
     accepts_access_tokens: bool
     reads: bool
+    takes_body: bool = False
     body_max_bytes: int = SMALL_BODY
     takes_long: bool = False
     reports_revision: bool = False
     is_repeatable: bool = False
     takes_tag: bool = False
+    parameters: tuple[str, ...] = ()
+    lenient: bool = False
 
 
 class Endpoint(NamedTuple):

@@ -106,7 +106,7 @@ async def update_notifications(
 
 
 @router.post(UNSUBSCRIBE_PATH, status_code=204, responses=problems(400, 503))
-@writes(Caller.ANYONE, reports_revision=False, repeatable=False)
+@writes(Caller.ANYONE, reports_revision=False, repeatable=False, lenient=True)
 async def unsubscribe(token: Token, settings: Service) -> Response:
     """Stop the mails about a project that go to the account of a link, as mail programs do (RFC 8058)."""
     await settings.unsubscribe(token)
@@ -114,7 +114,7 @@ async def unsubscribe(token: Token, settings: Service) -> Response:
 
 
 @router.get(UNSUBSCRIBE_PATH, status_code=303, responses=problems(400), response_class=RedirectResponse)
-@reads(Caller.ANYONE)
+@reads(Caller.ANYONE, lenient=True)
 async def open_unsubscribe_page(token: Token) -> Response:
     """Send a browser that opens the link to a page that asks first, because programs open links, too."""
     return RedirectResponse(f"{UNSUBSCRIBE_PAGE}?{urlencode({'token': token})}", 303)

@@ -1,0 +1,79 @@
+"""Refuses input that would be ignored: whoever sends it expects something else than the operation does.
+
+Otherwise `DELETE …?dry_run=true` would delete, and a `toggle` with `{"enabled": false}` might turn a flag on.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from urllib.parse import parse_qsl
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from flagstaff.api.entity_tags import IF_MATCH
+from flagstaff.api.idempotency import IDEMPOTENCY_KEY
+from flagstaff.api.strict_json import decode_json
+from flagstaff.http.bodies import read_body, replay
+from flagstaff.http.fields import MAX_FIELD_ERRORS, unknown_field
+from flagstaff.http.nesting import require_shallow
+from flagstaff.http.operations import Operation, operation_of
+from flagstaff.values.errors import Code, Error, FieldError, invalid_field
+
+
+class UnreadInput:
+    """Lets a request pass only if its operation reads its query and its body, and honours `If-Match` and its key.
+
+    The two headers are about changes, so a request that changes nothing may have them. A PUT or a DELETE may have a
+    key, because it can be repeated anyway.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        operation = operation_of(scope)
+        if operation is not None and not operation.lenient:
+            fields = [*_unread_headers(scope, operation), *_unread_parameters(scope, operation)]
+            if not operation.takes_body:
+                body = await read_body(receive)
+                if body is None:
+                    return
+                fields.extend(_members(body))
+                receive = replay(body, receive)
+            if fields:
+                raise Error(Code.INVALID, "The request is invalid.", fields=fields[:MAX_FIELD_ERRORS])
+        await self._app(scope, receive, send)
+
+
+def _unread_headers(scope: Scope, operation: Operation) -> Iterator[FieldError]:
+    if operation.reads:
+        return
+    headers = Headers(scope=scope)
+    may_be_repeated = operation.is_repeatable or scope["method"] != "POST"
+    for name, is_honoured in ((IF_MATCH, operation.takes_tag), (IDEMPOTENCY_KEY, may_be_repeated)):
+        if name in headers and not is_honoured:
+            yield FieldError(name, "is not accepted here; send the request without it")
+
+
+def _unread_parameters(scope: Scope, operation: Operation) -> Iterator[FieldError]:
+    given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    for name, times in Counter(name for name, _ in given).items():
+        if name not in operation.parameters:
+            yield FieldError(name, unknown_field(name, operation.parameters, "parameter"))
+        elif times > 1:
+            yield FieldError(name, "is given more than once; give it once")
+
+
+def _members(body: bytes) -> Iterator[FieldError]:
+    """An error for each member of a body that nothing reads; raises Error INVALID if it is not a JSON object."""
+    if not body.strip():
+        return
+    require_shallow(body)
+    try:
+        given = decode_json(body)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        raise invalid_field("body", "must be empty or {}, because this operation reads no body")
+    for name in given:
+        yield FieldError(name, unknown_field(name, ()))
