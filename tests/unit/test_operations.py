@@ -2,11 +2,11 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
-from fastapi import APIRouter, Depends, Header
+from fastapi import APIRouter, Depends, Header, Query
 from fastapi.routing import APIRoute
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 from starlette.routing import Match
 
 from flagstaff.api.entity_tags import IF_MATCH
@@ -135,7 +135,7 @@ def test_a_request_that_nobody_has_looked_at_is_for_no_operation() -> None:
 
 
 def facts(state: Callable[[Any], Any]) -> tuple[object, ...]:
-    """Return what a decorator states: tokens, reading, the body's bound, length, revision and repetition."""
+    """Return what a decorator states: tokens, reading, the body's bound, length, revision, repetition and a body."""
 
     async def route() -> None: ...
 
@@ -147,19 +147,20 @@ def facts(state: Callable[[Any], Any]) -> tuple[object, ...]:
         stated.takes_long,
         stated.reports_revision,
         stated.is_repeatable,
+        stated.takes_body,
     )
 
 
 def test_a_route_states_what_it_says_and_by_default_the_least() -> None:
     small, needed = SMALL_BODY, Permission.FLAGS_READ
-    assert facts(reads(needed)) == (True, True, small, False, False, False)
-    assert facts(reads(Caller.PERSON)) == (False, True, small, False, False, False)
+    assert facts(reads(needed)) == (True, True, small, False, False, False, False)
+    assert facts(reads(Caller.PERSON)) == (False, True, small, False, False, False, False)
     assert facts(reads(Caller.PERSON, accepts_access_tokens=True, takes_long=True))[:4] == (True, True, small, True)
-    assert facts(asks(needed, body_max_bytes=7)) == (True, True, 7, True, False, False)
+    assert facts(asks(needed, body_max_bytes=7)) == (True, True, 7, True, False, False, True)
     assert facts(asks(Caller.PERSON, body_max_bytes=7))[0] is False
-    assert facts(writes(needed, reports_revision=True)) == (True, False, small, False, True, False)
+    assert facts(writes(needed, reports_revision=True)) == (True, False, small, False, True, False, False)
     changed = writes(Caller.PERSON, body_max_bytes=7, reports_revision=False, repeatable=True)
-    assert facts(changed) == (False, False, 7, False, False, True)
+    assert facts(changed) == (False, False, 7, False, False, True, True)
 
 
 def test_an_operation_takes_a_tag_if_it_or_what_it_depends_on_reads_if_match() -> None:
@@ -196,6 +197,37 @@ def test_headers_and_dependencies_without_the_tag_neither_add_nor_remove_it() ->
         router.get(f"/{endpoint.__name__}")(reads(Caller.TOKEN)(endpoint))
     taking = {path: each.takes_tag for _, path, each in list_operations(router.routes)}
     assert taking == {"/among_others": True, "/without_any": False}
+
+
+class Part(BaseModel):
+    limit: int = 1
+
+
+class StrictPart(Part):
+    model_config = ConfigDict(extra="forbid")
+
+
+def test_a_route_whose_query_ignores_unknown_parameters_does_not_start() -> None:
+    async def list_some(part: Annotated[Part, Query()]) -> None: ...
+
+    router = APIRouter()
+    router.get("/some")(reads(Caller.TOKEN)(list_some))
+    with pytest.raises(LookupError, match="does not refuse unknown parameters"):
+        list(list_operations(router.routes))
+
+
+def test_the_parameters_of_a_query_are_those_of_the_route_unless_a_model_has_them() -> None:
+    async def none() -> None: ...
+
+    async def two(first: bool = False, second: Annotated[str, Query(alias="from")] = "") -> None: ...
+
+    async def model(part: Annotated[StrictPart, Query()]) -> None: ...
+
+    router = APIRouter()
+    for endpoint in (none, two, model):
+        router.get(f"/{endpoint.__name__}")(reads(Caller.TOKEN)(endpoint))
+    found = {path: each.parameters for _, path, each in list_operations(router.routes)}
+    assert found == {"/none": (), "/two": ("first", "from"), "/model": None}
 
 
 @pytest.mark.parametrize("path", ["/sdk/v1/evaluate/", "/sdk/v1/evaluate/a/b", "/sdk/v1/evaluated", "/sdk/v1"])

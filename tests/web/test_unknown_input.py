@@ -89,10 +89,9 @@ async def test_no_operation_ignores_a_parameter_that_it_does_not_have(flagstaff:
     for each in managing():
         errors = await refuse(place, each, params={"dry_run": "true"})
 
-        assert errors.keys() == {"dry_run"}, each[1]
         known = ", ".join(parameters_of(each))
-        advice = f"known parameters are {known}" if known else "this operation has none"
-        assert errors["dry_run"] == f"is not a known parameter; {advice}", each[1]
+        advice = f"known fields are {known}" if known else "this operation has none"
+        assert errors["dry_run"] == f"is not a known field; {advice}", each[1]
     assert await state_of(flagstaff) == before
 
 
@@ -102,7 +101,7 @@ async def test_a_parameter_that_is_misspelled_is_refused_with_the_one_that_it_re
         for name in parameters_of(each):
             if len(name) > 1:
                 errors = await refuse(place, each, params={f"{name}x": "1"})
-                assert errors == {f"{name}x": f"is not a known parameter; did you mean {name}?"}, each[1]
+                assert errors[f"{name}x"] == f"is not a known field; did you mean {name}?", each[1]
                 tried += 1
     assert tried > 100
 

@@ -85,7 +85,9 @@ def _field_error(request: Request, error: Mapping[str, Any]) -> FieldError:
         case "value_error":
             return FieldError(field, str(error["ctx"]["error"]))
         case "extra_forbidden":
-            return FieldError(field, unknown_field(str(path[-1]), _known_fields(request.scope.get("route"), path)))
+            return FieldError(
+                field, unknown_field(str(path[-1]), _known_fields(request.scope.get("route"), place, path))
+            )
         case "literal_error" | "enum":
             return FieldError(field, f"must be {error['ctx']['expected']}")
         case "greater_than_equal":
@@ -98,11 +100,12 @@ def _field_error(request: Request, error: Mapping[str, Any]) -> FieldError:
             return FieldError(field, _MESSAGES.get(kind, error["msg"]))
 
 
-def _known_fields(route: object, path: Sequence[str | int]) -> list[str]:
-    """The fields of the object of a body that has an unknown field at this path."""
-    if not isinstance(route, APIRoute) or route.body_field is None:
+def _known_fields(route: object, place: str, path: Sequence[str | int]) -> list[str]:
+    """The fields of the object that has an unknown field at this path."""
+    if not isinstance(route, APIRoute):
         return []
-    models = _models_in(route.body_field.field_info.annotation)
+    found = route.dependant.query_params if place == "query" else [route.body_field]
+    models = [model for each in found if each is not None for model in _models_in(each.field_info.annotation)]
     for step in path[:-1]:
         inner = [model.model_fields[step].annotation for model in models if step in model.model_fields]
         models = [each for annotation in inner for each in _models_in(annotation)] if isinstance(step, str) else models

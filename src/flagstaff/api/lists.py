@@ -14,7 +14,7 @@ from uuid import UUID
 
 import msgspec
 from fastapi import Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.schemas import Text
@@ -31,6 +31,8 @@ T = TypeVar("T")
 
 class ListQuery(BaseModel):
     """The part of a list to return."""
+
+    model_config = ConfigDict(extra="forbid")
 
     limit: Annotated[
         int | None, Field(ge=1, le=LIMIT_MAX, description="The maximum number of items; by default the whole list.")

@@ -128,7 +128,7 @@ def list_operations(routes: Sequence[BaseRoute]) -> Iterator[tuple[str, str, Ope
             operation = replace(
                 statement_of(route).operation,
                 takes_tag=_takes_tag(route.dependant),
-                parameters=tuple(_parameters(route.dependant)),
+                parameters=_find_parameters(route),
             )
             for method in route.methods or ():
                 yield method, route.path_format, operation
@@ -139,16 +139,20 @@ def _takes_tag(dependant: Dependant) -> bool:
     return has_header or any(map(_takes_tag, dependant.dependencies))
 
 
-def _parameters(dependant: Dependant) -> Iterator[str]:
-    """The names of the parameters of a query. Most operations have them in a model."""
-    for each in dependant.query_params:
+def _find_parameters(route: APIRoute) -> tuple[str, ...] | None:
+    """The parameters of a query; None if they are those of a model, which refuses others together with wrong values.
+
+    Raises:
+        LookupError: if the model would ignore others.
+    """
+    found = route.dependant.query_params
+    for each in found:
         annotation = each.field_info.annotation
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-            yield from (field.alias or name for name, field in annotation.model_fields.items())
-        else:
-            yield each.alias
-    for inner in dependant.dependencies:
-        yield from _parameters(inner)
+            if annotation.model_config.get("extra") != "forbid":
+                raise LookupError(f"{route.endpoint.__module__}.{route.name} does not refuse unknown parameters")
+            return None
+    return tuple(each.alias for each in found)
 
 
 def _caller(needs: Needs) -> Caller:

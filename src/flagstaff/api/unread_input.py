@@ -58,8 +58,8 @@ def _unread_headers(scope: Scope, operation: Operation) -> Iterator[FieldError]:
 def _unread_parameters(scope: Scope, operation: Operation) -> Iterator[FieldError]:
     given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     for name, times in Counter(name for name, _ in given).items():
-        if name not in operation.parameters:
-            yield FieldError(name, unknown_field(name, operation.parameters, "parameter"))
+        if operation.parameters is not None and name not in operation.parameters:
+            yield FieldError(name, unknown_field(name, operation.parameters))
         elif times > 1:
             yield FieldError(name, "is given more than once; give it once")
 

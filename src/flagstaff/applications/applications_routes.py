@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Annotated, Any
 
 from fastapi import Depends, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -59,6 +59,8 @@ class ConnectionsOut(ResponseModel):
 class ReportsQuery(BaseModel):
     """The hours to read: by default the last 24, and at most 92 days."""
 
+    model_config = ConfigDict(extra="forbid")
+
     since: Since = None
     until: Until = None
 
@@ -101,6 +103,8 @@ class FlagReportsOut(ResponseModel):
 
 class UsageQuery(BaseModel):
     """The number of days to look back."""
+
+    model_config = ConfigDict(extra="forbid")
 
     days: Annotated[int, Field(ge=1, le=90)] = 30
 

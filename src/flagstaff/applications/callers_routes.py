@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import Depends, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -26,6 +26,8 @@ router = Router(prefix=f"{ENVIRONMENT}/callers", tags=["Applications"])
 
 class CallersQuery(BaseModel):
     """The filter and the order of a list of callers."""
+
+    model_config = ConfigDict(extra="forbid")
 
     since: Since = None
     sdk_key_id: Annotated[GivenId | None, Field(description="Only those with this SDK key.")] = None

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from fastapi import Depends, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -37,6 +37,8 @@ class DifferenceOut(ResponseModel):
 
 class ExportQuery(BaseModel):
     """The format of the file."""
+
+    model_config = ConfigDict(extra="forbid")
 
     format: Annotated[
         Literal["unleash", "flagstaff"],

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from fastapi import Depends, Query
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -39,6 +39,8 @@ Label = Annotated[str, Field(max_length=2 * TEXT_MAX_LENGTH + 1), AfterValidator
 
 class ChartQuery(BaseModel):
     """The series to show: by default the first measure of all series, in the last hour."""
+
+    model_config = ConfigDict(extra="forbid")
 
     name: Named
     measure: MeasureName | None = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Depends, Query
-from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.actor_schemas import ActorOut, view_actor
@@ -107,12 +107,16 @@ class ChangesPageOut(ResponseModel):
 class PageQuery(BaseModel):
     """The size of a page, and its start."""
 
+    model_config = ConfigDict(extra="forbid")
+
     limit: Annotated[int, Field(ge=1, le=100)] = 50
     cursor: Annotated[Cursor | None, Field(description="The `next_cursor` of the previous page.")] = None
 
 
 class CommonFilters(BaseModel):
     """The filters of changes that a project and an environment have."""
+
+    model_config = ConfigDict(extra="forbid")
 
     actor: Annotated[IdOrEmail | None, Field(description="Only changes by this account: its id or email.")] = None
     action: Annotated[Action | None, Field(description="Only this action.")] = None

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -23,6 +23,8 @@ router = Router(prefix="/api/projects/{project_id}/flags/{flag_key}", tags=["Eva
 
 class FlagSummaryQuery(BaseModel):
     """The time to summarise: by default the last 24 hours."""
+
+    model_config = ConfigDict(extra="forbid")
 
     since: Since = None
     until: Until = None

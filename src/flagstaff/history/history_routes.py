@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Depends, Query
-from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -63,6 +63,8 @@ Cursor = Annotated[bytes, BeforeValidator(_read_cursor), WithJsonSchema({"type":
 
 class FlagEvaluationsQuery(BaseModel):
     """The filter of a flag's evaluations."""
+
+    model_config = ConfigDict(extra="forbid")
 
     user_id: Annotated[Text | None, Field(description="Only for this user.")] = None
     user_email: Annotated[Text | None, Field(description="Only for this user, ignoring case.")] = None

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import Query
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -45,6 +45,8 @@ Interval = Annotated[
 
 class SummaryQuery(BaseModel):
     """The span to summarise: by default the last 24 hours."""
+
+    model_config = ConfigDict(extra="forbid")
 
     since: Since = None
     until: Until = None

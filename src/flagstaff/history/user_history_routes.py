@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator
 from typing import Annotated, Any
 
 from fastapi import Depends, Query
-from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -52,6 +52,8 @@ Cursor = Annotated[Reached, BeforeValidator(_read_cursor), WithJsonSchema({"type
 
 class AnswerChangesQuery(BaseModel):
     """The user whose changes are listed. A user id or an email is required."""
+
+    model_config = ConfigDict(extra="forbid")
 
     user_id: Annotated[Text | None, Field(description="The user.")] = None
     user_email: Annotated[Text | None, Field(description="The user's email, ignoring case.")] = None

@@ -4,7 +4,7 @@ import re
 from typing import Annotated, Any, Literal
 
 from fastapi import Path
-from pydantic import BaseModel, BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
 from starlette.responses import Response
 
 from flagstaff.api.schemas import NOT_A_CURSOR, Body, GivenMoment, Moment, converted
@@ -73,6 +73,8 @@ class DeliveriesPageOut(ResponseModel):
 
 class DeliveriesQuery(BaseModel):
     """The filter and the page of deliveries."""
+
+    model_config = ConfigDict(extra="forbid")
 
     state: Annotated[
         Annotated[Literal["waiting", "delivered", "failed"], converted(State)] | None,

@@ -8,8 +8,8 @@ MAX_FIELD_ERRORS = 20
 _GUESS_MAX_LENGTH = 64  # a longer name resembles no field, and comparing it is slow
 
 
-def unknown_field(name: str, known: Collection[str], kind: str = "field") -> str:
+def unknown_field(name: str, known: Collection[str]) -> str:
     """The message for a field that is not one of the known ones. It suggests the one with a similar name."""
     near = get_close_matches(name, known, n=1) if len(name) <= _GUESS_MAX_LENGTH else []
-    others = f"known {kind}s are {', '.join(known)}" if known else "this operation has none"
-    return f"is not a known {kind}; {f'did you mean {near[0]}?' if near else others}"
+    others = f"known fields are {', '.join(known)}" if known else "this operation has none"
+    return f"is not a known field; {f'did you mean {near[0]}?' if near else others}"

@@ -48,8 +48,9 @@ class Operation:
     """The facts of an operation.
 
     `body_max_bytes` is the bound of its body, and `takes_body` says whether it reads one. `takes_tag` says that it
-    honours `If-Match`, and `is_repeatable` that it honours `Idempotency-Key`. `parameters` are those of its query. It
-    refuses all other input, unless it is `lenient` towards callers whose requests have a form of their own.
+    honours `If-Match`, and `is_repeatable` that it honours `Idempotency-Key`. `parameters` are those of its query; None
+    if the framework refuses others. All other input is refused, unless it is `lenient`, because other people's programs
+    write its requests.
     """
 
     caller: Caller
@@ -61,7 +62,7 @@ class Operation:
     reports_revision: bool = False
     is_repeatable: bool = False
     takes_tag: bool = False
-    parameters: tuple[str, ...] = ()
+    parameters: tuple[str, ...] | None = ()
     lenient: bool = False
 
 

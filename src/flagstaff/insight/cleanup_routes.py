@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import Depends, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from flagstaff.api.auth import CurrentActor
@@ -31,6 +31,8 @@ router = Router(prefix=ENVIRONMENT, tags=["Flags"])
 
 class CleanupQuery(BaseModel):
     """The filter of candidates."""
+
+    model_config = ConfigDict(extra="forbid")
 
     days: Annotated[int, Field(ge=1, le=DAYS_MAX, description="The period: so many days before now.")] = 30
     reason: Annotated[Reason | None, Field(description="Only candidates for this reason.")] = None

@@ -107,11 +107,7 @@ async def test_a_key_that_was_used_for_another_request_is_a_conflict_and_changes
     flags = f"{environment_path(environment)}/flags"
     assert (await ada.post(flags, json={"name": "One", "key": "one"}, headers=KEY)).status_code == 201
     before = (await ada.get(f"{project_path(project)}/changes")).json()
-    for path, body in (
-        (flags, {"name": "Two", "key": "two"}),
-        (toggle, None),
-        (f"{flags}?x=1", {"name": "One", "key": "one"}),
-    ):
+    for path, body in ((flags, {"name": "Two", "key": "two"}), (toggle, None)):
         answer = await ada.post(path, json=body, headers=KEY)
         assert (answer.status_code, answer.json()["detail"]) == (409, REUSED)
     assert (await ada.get(f"{project_path(project)}/changes")).json() == before

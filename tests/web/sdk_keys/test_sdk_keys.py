@@ -143,10 +143,10 @@ async def test_the_projects_own_key_is_as_before(client: Caller, ada: Caller, pr
         assert (await client.evaluate(renewed["sdk_key"], environment)).status_code == 200
 
 
-async def test_an_idempotency_key_is_ignored_because_nothing_stores_the_secret(ada: Caller, project: Json) -> None:
-    headers = {"idempotency-key": "once"}
-    made = [created(await ada.post(keys_path(project), json=BODY, headers=headers)) for _ in range(2)]
-    assert made[0]["key"] != made[1]["key"]
+async def test_an_idempotency_key_is_refused_because_nothing_stores_the_secret(ada: Caller, project: Json) -> None:
+    refused = await ada.post(keys_path(project), json=BODY, headers={"idempotency-key": "once"})
+    assert list(field_errors(refused)) == ["Idempotency-Key"]
+    assert (await ada.get(keys_path(project))).json() == []
 
 
 async def test_the_trail_names_keys_without_their_secrets(
