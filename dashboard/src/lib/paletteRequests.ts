@@ -1,5 +1,7 @@
 /** Requests to open the command palette or the list of keys, made by a key on any page or by a button. */
 
+import { isShortcut } from "./singleKeys";
+
 const listeners = new Set<() => void>();
 
 export const isMac = /Mac OS X|iPhone|iPad/.test(navigator.userAgent);
@@ -48,10 +50,8 @@ function keep(event: KeyboardEvent): void {
   typed = event.key === "Backspace" ? typed.slice(0, -1) : typed + event.key;
 }
 
-const FIELDS = "input, textarea, select, [contenteditable], [role=dialog], [role=menu]";
-
 window.addEventListener("keydown", (event) => {
-  if (event.key === "?" && !event.defaultPrevented && !(event.target as HTMLElement).closest(FIELDS)) {
+  if (event.key === "?" && isShortcut(event)) {
     event.preventDefault();
     requestKeys();
   }

@@ -1,4 +1,4 @@
-/** One's own account: its email, password, second factors and sessions. */
+/** One's own account: its email, password, second factors, sessions, mails and keyboard shortcuts. */
 
 import { Stack, Text, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
@@ -10,6 +10,7 @@ import { DialogForm } from "../components/shared/DialogForm";
 import { AnchorLink } from "../components/shared/links";
 import { Page } from "../components/shared/Page";
 import { NotificationSettings } from "../components/accounts/NotificationSettings";
+import { SingleKeysSwitch } from "../components/shell/SingleKeysSwitch";
 import { SessionList } from "../components/accounts/SessionList";
 import { SubscriptionList } from "../components/subscriptions/SubscriptionList";
 import { TwoFactor } from "../components/accounts/TwoFactor";
@@ -17,6 +18,7 @@ import { WayBack } from "../components/accounts/WayBack";
 import { notifyDone } from "../lib/notify";
 import { currentSession } from "../lib/signIn/session";
 import { t } from "../texts";
+import { shortcuts } from "../texts/shortcuts";
 import { tokens as tokenTexts } from "../texts/tokens";
 
 const route = getRouteApi("/signed-in/account");
@@ -44,6 +46,10 @@ export function Account() {
       <TwoFactor />
       <SessionList />
       <NotificationSettings />
+      <Stack component="section" gap="md" mt="xl" aria-label={shortcuts.heading}>
+        <Title order={2}>{shortcuts.heading}</Title>
+        <SingleKeysSwitch />
+      </Stack>
       <SubscriptionList />
       <AnchorLink to="/account/tokens" display="block" mt="lg">
         {tokenTexts.own}

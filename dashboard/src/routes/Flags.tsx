@@ -25,6 +25,7 @@ import { FLAGS_MAX, withChoice } from "../lib/bulk";
 import { type FlagRow, rowsOf, selectRows } from "../components/flagLists/flagRows";
 import { notifyRefused } from "../lib/notify";
 import { type FlagsSearch, toFlagsSearch } from "../lib/search";
+import { useSingleKeys } from "../lib/singleKeys";
 import { createFlagCommand } from "../lib/snippets";
 import { useFavourites } from "../components/flagLists/useFavourites";
 import { useDialog } from "../lib/hooks/useDialog";
@@ -47,6 +48,7 @@ export function Flags() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const input = useRef<HTMLInputElement>(null);
+  const hasKeys = useSingleKeys();
   const creation = useDialog();
   const { data: flags, error, refetch } = useQuery(flagsQuery(path));
   const { data: rules } = useQuery(rulesByFlagQuery(path));
@@ -160,10 +162,14 @@ export function Flags() {
               />
             </Suspense>
           )}
-          <Text size="xs" c="dimmed" mt="md" visibleFrom="sm">
-            {t.flags.keys}
-          </Text>
-          <VisuallyHidden>{t.flags.keys}</VisuallyHidden>
+          {hasKeys && (
+            <>
+              <Text size="xs" c="dimmed" mt="md" visibleFrom="sm">
+                {t.flags.keys}
+              </Text>
+              <VisuallyHidden>{t.flags.keys}</VisuallyHidden>
+            </>
+          )}
         </>
       )}
       <Text size="sm" mt="md">

@@ -17,7 +17,7 @@ export const shortcuts = {
       keys: [
         { keys: ["/"], does: "Search" },
         { keys: ["J", "K"], does: "Go to the next or the previous flag" },
-        { keys: ["Space"], does: "Turn the flag on or off" },
+        { keys: ["Space"], does: "Turn the flag with the focus on or off" },
         { keys: ["Enter"], does: "Open the flag" },
       ],
     },
@@ -30,6 +30,9 @@ export const shortcuts = {
       ],
     },
   ],
+  single: "Single-key shortcuts",
+  singleHint:
+    "If this is off, /, ?, J, K and Space have no special effect. Turn it off if you use speech input. It applies to this browser.",
   examplesHeading: "What you can type into the palette",
   examples: ["turn off new-checkout in production", "switch to staging", "new flag", "copy link", "user-42"],
 };

@@ -4,6 +4,7 @@ import { Button, Popover, Skeleton, TextInput, VisuallyHidden } from "@mantine/c
 import { lazy, type RefObject, Suspense, useState } from "react";
 import { IconSearch } from "../shared/icons";
 import type { FlagsSearch } from "../../lib/search";
+import { useSingleKeys } from "../../lib/singleKeys";
 import { useTyped } from "../../lib/hooks/useTyped";
 import { t } from "../../texts";
 import { flagList as texts } from "../../texts/flagList";
@@ -27,6 +28,7 @@ const ADDRESS_DELAY_MILLISECONDS = 120; // browsers limit how often the URL may 
 
 export function FlagFilters({ projectId, search, onChange, onClear, input, tags, owners }: Props) {
   const { typed, type } = useTyped(search.q ?? "", ADDRESS_DELAY_MILLISECONDS, (q) => onChange({ ...search, q }));
+  const hasKeys = useSingleKeys();
   const [opened, setOpened] = useState(false);
   const active = Object.keys(search).filter((field) => field !== "q" && field !== "sort").length;
   const clear = () => {
@@ -42,7 +44,7 @@ export function FlagFilters({ projectId, search, onChange, onClear, input, tags,
         aria-label={t.flags.search}
         placeholder={t.flags.search}
         leftSection={<IconSearch size={16} />}
-        rightSection={<kbd aria-hidden>/</kbd>}
+        rightSection={hasKeys && <kbd aria-hidden>/</kbd>}
         value={typed}
         onChange={(event) => type(event.currentTarget.value)}
         onKeyDown={(event) => {

@@ -1,8 +1,9 @@
 /** A flag in the list. */
 
 import { Link } from "@tanstack/react-router";
-import { memo, useEffect, useRef } from "react";
+import { type KeyboardEvent, memo, useEffect, useRef } from "react";
 import { audienceInShort } from "../../lib/audience";
+import { isShortcut } from "../../lib/singleKeys";
 import type { Day, FlagRow as Row } from "./flagRows";
 import { ago } from "../../lib/time";
 import { t } from "../../texts";
@@ -21,7 +22,7 @@ interface Props {
   readonly top: number;
   /** Whether the user moved to this row by keyboard, so that it takes the focus when it appears. */
   readonly takesFocus: boolean;
-  readonly onFocus: (index: number) => void;
+  readonly onFocus: (flagId: string) => void;
   readonly on: RowActs;
   readonly isChosen: boolean;
   readonly isFavourite: boolean;
@@ -43,15 +44,20 @@ export const FlagRow = memo(function FlagRow({ row, index, top, takesFocus, onFo
   useEffect(() => {
     if (takesFocus) link.current?.focus({ preventScroll: true });
   }, [takesFocus]);
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    if (event.key !== " " || !isShortcut(event.nativeEvent) || (event.target as Element).closest("button")) return;
+    event.preventDefault();
+    if (!event.repeat) on.onSwitch(row, !flag.enabled);
+  };
   return (
     <div
       role="row"
       aria-rowindex={index + 2}
-      tabIndex={-1}
       className={classes.row}
       data-off={!flag.enabled || undefined}
       style={{ transform: `translateY(${top}px)` }}
-      onFocus={() => onFocus(index)}
+      onFocus={() => onFocus(flag.id)}
+      onKeyDown={onKeyDown}
     >
       <div role="cell" className={classes.choice}>
         <input

@@ -7,6 +7,7 @@ import { VisuallyHidden } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
+import { type CurrentFlag, placeBeside } from "./currentFlag";
 import type { FlagRow as Row } from "./flagRows";
 import { useListKeys } from "./listKeys";
 import { t } from "../../texts";
@@ -46,16 +47,8 @@ export function FlagTable({ rows, search, chosen, favourites, releases, on }: Pr
     getItemKey: useCallback((index: number) => rows[index]?.flag.id ?? index, [rows]),
   });
   useEffect(() => virtual.measure(), [virtual, height]);
-  const { current, wanted, onFocus, move } = useCurrentRow(rows.length, virtual.scrollToIndex);
-  useListKeys({
-    onSearch: () => search.current?.focus(),
-    onMove: move,
-    onAct: () => {
-      const row = current === null ? undefined : rows[current];
-      if (row) on.onSwitch(row, !row.flag.enabled);
-      return row !== undefined;
-    },
-  });
+  const { wanted, onFocus, move } = useMovedFocus(rows, virtual.scrollToIndex);
+  useListKeys({ onSearch: () => search.current?.focus(), onMove: move });
   return (
     <div role="table" aria-label={t.flags.heading} aria-rowcount={rows.length + 1} className={classes.table}>
       <TableHead />
@@ -69,7 +62,7 @@ export function FlagTable({ rows, search, chosen, favourites, releases, on }: Pr
                 row={row}
                 index={item.index}
                 top={item.start - margin}
-                takesFocus={item.index === wanted}
+                takesFocus={row.flag.id === wanted}
                 onFocus={onFocus}
                 on={on}
                 isChosen={chosen.has(row.flag.id)}
@@ -84,23 +77,32 @@ export function FlagTable({ rows, search, chosen, favourites, releases, on }: Pr
   );
 }
 
-/** The current row: the last one that had the focus or was selected by keyboard. */
-function useCurrentRow(count: number, scrollTo: (index: number) => void) {
-  const [current, setCurrent] = useState<number | null>(null);
-  const [wanted, setWanted] = useState<number | null>(null);
-  const shown = current === null || count === 0 ? null : Math.min(current, count - 1);
-  const onFocus = useCallback((index: number) => {
-    setCurrent(index);
+/** Moves the focus from the last row that had it to the next or the previous one. */
+function useMovedFocus(rows: readonly Row[], scrollTo: (index: number) => void) {
+  const [wanted, setWanted] = useState<string | null>(null);
+  const current = useRef<CurrentFlag | null>(null);
+  const listed = useRef<readonly Row[]>(rows);
+  useEffect(() => {
+    listed.current = rows;
+  }, [rows]);
+  const onFocus = useCallback((id: string) => {
+    current.current = { id, among: idsOf(listed.current) };
     setWanted(null);
   }, []);
   const move = (step: 1 | -1): void => {
-    if (count === 0) return;
-    const next = shown === null ? 0 : Math.max(0, Math.min(shown + step, count - 1));
-    setCurrent(next);
-    setWanted(next);
-    scrollTo(next);
+    const among = idsOf(rows);
+    const place = placeBeside(current.current, step, among);
+    const id = among[place];
+    if (id === undefined) return;
+    current.current = { id, among };
+    setWanted(id);
+    scrollTo(place);
   };
-  return { current: shown, wanted, onFocus, move };
+  return { wanted, onFocus, move };
+}
+
+function idsOf(rows: readonly Row[]): string[] {
+  return rows.map(({ flag }) => flag.id);
 }
 
 function TableHead() {
@@ -114,7 +116,7 @@ function TableHead() {
   ];
   return (
     <div role="rowgroup" className={classes.head}>
-      <div role="row" tabIndex={-1} aria-rowindex={1} className={classes.columns}>
+      <div role="row" aria-rowindex={1} className={classes.columns}>
         {columns.map((column) => (
           <div key={column} role="columnheader">
             {column === flagList.columnChoose ? <VisuallyHidden>{column}</VisuallyHidden> : column}

@@ -1,12 +1,11 @@
-/** Keys for a list that work anywhere on its page: `/` to search, `j` and `k` to move, space to act on the current row. */
+/** Keys for a list that work anywhere on its page: `/` to search, `j` and `k` to move the focus to another row. */
 
 import { useEffect, useRef } from "react";
+import { isShortcut } from "../../lib/singleKeys";
 
 export interface ListKeys {
   readonly onSearch: () => void;
   readonly onMove: (step: 1 | -1) => void;
-  /** Returns whether there was a row to act on. Otherwise the key has its usual effect. */
-  readonly onAct: () => boolean;
 }
 
 export function useListKeys(keys: ListKeys): void {
@@ -16,34 +15,14 @@ export function useListKeys(keys: ListKeys): void {
   });
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
-      if (isElsewhere(event)) return;
-      if (act(event.key, latest.current)) event.preventDefault();
+      const { onSearch, onMove } = latest.current;
+      const acts: Readonly<Record<string, () => void>> = { "/": onSearch, j: () => onMove(1), k: () => onMove(-1) };
+      const act = acts[event.key];
+      if (!act || !isShortcut(event)) return;
+      event.preventDefault();
+      act();
     };
     window.addEventListener("keydown", listen);
     return () => window.removeEventListener("keydown", listen);
   }, []);
-}
-
-function isElsewhere(event: KeyboardEvent): boolean {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return true;
-  const at = event.target as HTMLElement;
-  if (at.closest("input, textarea, select, [contenteditable], [role=dialog], [role=menu]")) return true;
-  return event.key === " " && at.closest("button, [role=switch], [role=tab], summary") !== null;
-}
-
-/** Returns whether the key was handled. */
-function act(key: string, { onSearch, onMove, onAct }: ListKeys): boolean {
-  switch (key) {
-    case "/":
-      onSearch();
-      return true;
-    case "j":
-    case "k":
-      onMove(key === "j" ? 1 : -1);
-      return true;
-    case " ":
-      return onAct();
-    default:
-      return false;
-  }
 }

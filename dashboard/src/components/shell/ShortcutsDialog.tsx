@@ -1,8 +1,9 @@
-/** The keyboard shortcuts, and examples of what the palette understands. */
+/** The keyboard shortcuts, a switch for those of a single key, and examples of what the palette understands. */
 
 import { Modal, Title } from "@mantine/core";
 import type { DialogProps } from "../../lib/hooks/useDialog";
 import { shortcuts as texts } from "../../texts/shortcuts";
+import { SingleKeysSwitch } from "./SingleKeysSwitch";
 import classes from "./ShortcutsDialog.module.css";
 
 export function ShortcutsDialog({ opened, onClose }: DialogProps) {
@@ -27,6 +28,9 @@ export function ShortcutsDialog({ opened, onClose }: DialogProps) {
           </dl>
         </section>
       ))}
+      <div className={classes.group}>
+        <SingleKeysSwitch />
+      </div>
       <section className={classes.group} aria-label={texts.examplesHeading}>
         <Title order={3} size="h6">
           {texts.examplesHeading}

@@ -7,6 +7,7 @@ import type { Action, Group } from "./paletteFilter";
 import { requestKeys } from "../../lib/paletteRequests";
 import { notifyDone } from "../../lib/notify";
 import { reasonAgainst } from "../../lib/roles";
+import { useSingleKeys } from "../../lib/singleKeys";
 import { write } from "../../lib/hooks/useCopying";
 import { useDialog } from "../../lib/hooks/useDialog";
 import { t } from "../../texts";
@@ -19,6 +20,7 @@ const NewFlagDialog = lateDialog(() => import("../flags/NewFlagDialog").then((mo
 
 export function useActs({ projectId, environmentId }: Here) {
   const creation = useDialog();
+  const hasKeys = useSingleKeys();
   const enabled = projectId !== null;
   const { data: environments } = useQuery({ ...environmentsQuery(projectId ?? ""), enabled });
   const { data: own } = useQuery({ ...permissionsQuery(projectId ?? ""), enabled });
@@ -40,7 +42,7 @@ export function useActs({ projectId, environmentId }: Here) {
   const keys: Action = {
     id: "keys",
     label: palette.keys,
-    description: palette.keysHint,
+    ...(hasKeys && { description: palette.keysHint }),
     leftSection: <IconBook size={18} />,
     onClick: requestKeys,
   };
