@@ -9,6 +9,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Problem } from "./api/problem";
 import { App } from "./app";
+import "./lib/highlightedOption";
 import { isMissingCode } from "./lib/missingCode";
 
 /** The error of a call, or of loading code, is shown in place of its page. Any other error that a page catches is a bug. */

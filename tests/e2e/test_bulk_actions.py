@@ -44,6 +44,30 @@ async def test_chosen_flags_are_changed_at_once_after_a_list_of_them_and_changed
     await expect(page.get_by_role("link", name="Alone")).to_have_count(0)
 
 
+async def test_the_refused_flags_are_left_out_although_somebody_else_has_archived_one_before_them(ada: Person) -> None:
+    environment = await ada.api.get_environment(await ada.api.create_project())
+    for key in ("old", "base", "newest"):
+        await ada.api.create_flag(environment, name=key.capitalize(), key=key)
+    await ada.api.create_flag(environment, name="Needs base", key="needs-base", prerequisites=[{"flag_key": "base"}])
+    page = ada.page
+    await page.goto(environment_page(environment))
+    for name in ("Old", "Base", "Newest"):
+        await page.get_by_role("checkbox", name=f"Choose {name}", exact=True).check()
+    await page.get_by_role("region", name="Chosen flags").get_by_role("button", name="Archive").click()
+    dialog = page.get_by_role("dialog", name="Archive flags")
+    await dialog.get_by_role("button", name="Archive 3 flags").click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("base is a prerequisite of needs-base")
+    (newest,) = [
+        flag
+        for flag in (await ada.api.get(f"/api{environment_page(environment)}/flags")).json()
+        if flag["key"] == "newest"
+    ]
+    (await ada.api.post(f"/api{environment_page(environment)}/flags/{newest['id']}/archive")).raise_for_status()
+    await expect(dialog.get_by_role("listitem")).to_have_text(["Base base", "Old old"])
+    await dialog.get_by_role("button", name="Leave these out").click()
+    await expect(dialog.get_by_role("listitem")).to_have_text(["Old old"])
+
+
 async def test_a_filter_is_saved_as_a_view_and_favourites_come_first(ada: Person) -> None:
     project = await ada.api.create_project()
     environment = await ada.api.get_environment(project)

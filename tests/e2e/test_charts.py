@@ -92,6 +92,28 @@ async def test_the_keyboard_reads_bars_and_zooms_into_a_choice(ada: Person, flag
     await expect(ada.page).not_to_have_url(before)
 
 
+async def test_a_bar_that_is_read_or_chosen_is_known_by_its_time_while_the_chart_moves_on(
+    ada: Person, flag: Json
+) -> None:
+    await ada.clock.install()
+    await ada.page.goto(history(flag))
+    await bars(ada).focus()
+    await ada.page.keyboard.press("End")
+    for _ in range(6):
+        await ada.page.keyboard.press("ArrowLeft")
+    place = int(await bars(ada).get_attribute("aria-valuenow") or "")
+    read = await bars(ada).get_attribute("aria-valuetext") or ""
+    await ada.clock.fast_forward("02:00:00")  # the chart shows the last day
+    await expect(bars(ada)).not_to_have_attribute("aria-valuenow", str(place))
+    await expect(bars(ada)).to_have_attribute("aria-valuetext", read)
+    await ada.page.keyboard.press("Shift+ArrowLeft")
+    chosen = await bars(ada).get_attribute("aria-valuetext") or ""
+    place = int(await bars(ada).get_attribute("aria-valuenow") or "")
+    await ada.clock.fast_forward("02:00:00")
+    await expect(bars(ada)).not_to_have_attribute("aria-valuenow", str(place))
+    await expect(bars(ada)).to_have_attribute("aria-valuetext", chosen)
+
+
 async def test_buttons_zoom_and_move_and_an_empty_time_can_be_left(ada: Person, flag: Json) -> None:
     await ada.page.goto(history(flag))
     await expect(ada.page.get_by_role("button", name="Later")).to_have_attribute("aria-disabled", "true")

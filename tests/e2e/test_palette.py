@@ -125,6 +125,33 @@ async def test_results_for_an_earlier_text_are_not_acted_upon(
     assert (await ada.api.get(flag_path(production_flag))).json()["enabled"] is True
 
 
+async def test_a_chosen_result_stays_chosen_when_somebody_else_changes_the_others_and_is_not_replaced(
+    ada: Person, staging: Json
+) -> None:
+    flags = [await ada.api.create_flag(staging, key=f"pay-{name}", name=f"Pay {name}") for name in ("a", "b", "c")]
+    await ada.page.goto(environment_page(staging))
+    await ada.sees_heading("Flags")
+    await open_palette(ada, "turn off pay- in staging")
+    results = ada.page.locator("[data-action]")
+    await expect(results).to_have_count(3)
+    first, last = [await results.nth(place).inner_text() for place in (0, 2)]
+    await ada.page.keyboard.press("ArrowUp")
+    await expect(selected(ada)).to_have_text(last, use_inner_text=True)
+    (above,) = [flag for flag in flags if flag["key"] in first]
+    (chosen,) = [flag for flag in flags if flag["key"] in last]
+    (await ada.api.post(f"{flag_path(above)}/toggle")).raise_for_status()
+    await expect(results).to_have_count(2)
+    await expect(selected(ada)).to_have_text(last, use_inner_text=True)
+    (await ada.api.post(f"{flag_path(chosen)}/toggle")).raise_for_status()
+    await expect(results).to_have_count(1)
+    await expect(selected(ada)).to_have_count(0)
+    await ada.page.keyboard.press("Enter")
+    await ada.page.keyboard.press("ArrowDown")  # the palette is still open
+    await expect(selected(ada)).to_have_text(re.compile("Turn off Pay"))
+    states = [(await ada.api.get(flag_path(flag))).json()["enabled"] for flag in flags]
+    assert states.count(True) == 1
+
+
 async def test_it_creates_a_flag_copies_the_link_and_switches_the_environment(ada: Person, staging: Json) -> None:
     page = ada.page
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest_asyncio
@@ -113,3 +114,17 @@ async def test_chosen_flags_and_environments_are_in_the_address_and_long_lists_c
         await page.set_viewport_size({"width": width, "height": 800})
         await stays_within(ada)
     await check(ada, "the playground on a phone")
+
+
+async def test_the_cell_to_which_tab_leads_belongs_to_a_user_and_not_to_a_place(ada: Person, project: Json) -> None:
+    page = ada.page
+    await page.goto(project["page"])
+    await ask(page, "\n".join(f"user-{number}" for number in range(30)))
+    grid = page.get_by_role("grid")
+    stop = grid.locator("tr:has([tabindex='0'])")
+    await grid.get_by_role("row", name=re.compile("^user-4 ")).get_by_role("gridcell").last.focus()
+    await expect(stop).to_have_accessible_name(re.compile("^user-4 "))
+    await ada.press("Next users")
+    await expect(stop).to_have_accessible_name(re.compile("^user-25 "))  # the first one
+    await ada.press("Previous users")
+    await expect(stop).to_have_accessible_name(re.compile("^user-4 "))

@@ -76,6 +76,56 @@ async def test_a_flag_that_was_deleted_meanwhile_or_not_chosen_is_refused_at_its
     await expect(prerequisite(ada, 2).get_by_role("combobox", name="Flag")).to_have_attribute("aria-invalid", "true")
 
 
+async def test_enter_chooses_the_highlighted_flag_although_somebody_else_has_created_one_above(
+    ada: Person, environment: Json
+) -> None:
+    flag = await create_flag(ada, environment, "needing")
+    for key in ("first", "second", "third"):
+        await create_flag(ada, environment, key)
+    await open_dialog(ada, flag)
+    field = prerequisite(ada, 1).get_by_role("combobox", name="Flag")
+    await field.fill("ir")  # which is in two names
+    await expect(options(ada)).to_have_text(["Third (third)", "First (first)"])
+    await highlight(ada, "First (first)")
+    await create_flag(ada, environment, "bird")
+    await expect(options(ada)).to_have_text(["Bird (bird)", "Third (third)", "First (first)"])
+    await ada.page.keyboard.press("Enter")
+    await expect(field).to_have_value("First (first)")
+
+
+async def test_enter_chooses_no_flag_if_the_highlighted_one_is_gone(ada: Person, environment: Json) -> None:
+    flag = await create_flag(ada, environment, "needing")
+    flags = [await create_flag(ada, environment, key) for key in ("first", "third", "bird")]
+    await open_dialog(ada, flag)
+    field = prerequisite(ada, 1).get_by_role("combobox", name="Flag")
+    await field.fill("ir")
+    await expect(options(ada)).to_have_text(["Bird (bird)", "Third (third)", "First (first)"])
+    await highlight(ada, "Third (third)")
+    await ada.api.delete(f"/api{flag_page(flags[1])}")
+    await expect(options(ada)).to_have_text(["Bird (bird)", "First (first)"])
+    await ada.page.keyboard.press("Enter")
+    await expect(field).to_have_value("ir")
+    await highlight(ada, "Bird (bird)")
+    await ada.page.keyboard.press("Enter")
+    await expect(field).to_have_value("Bird (bird)")
+
+
+def options(ada: Person) -> Locator:
+    """Return the flags that a field offers."""
+    return ada.page.get_by_role("listbox").get_by_role("option")
+
+
+async def highlight(ada: Person, name: str) -> None:
+    """Go to an option with the arrow key, so that Enter chooses it."""
+    highlighted = ada.page.locator("[data-combobox-selected]")
+    for _ in range(await options(ada).count()):
+        await ada.page.keyboard.press("ArrowDown")
+        await expect(highlighted).to_have_count(1)
+        if await highlighted.inner_text() == name:
+            return
+    raise AssertionError(f"never highlighted: {name}")
+
+
 async def test_at_least_one_variant_must_be_chosen(ada: Person, environment: Json) -> None:
     flag = await create_flag(ada, environment, "needing")
     await create_flag(ada, environment, "plain")

@@ -33,9 +33,9 @@ function changes(flag: Flag, action: BulkAction, tags: readonly string[]): boole
   }
 }
 
-/** The flags that the server refused, by their places in the request. */
-export function refusedFlags(fields: readonly FieldProblem[], flags: readonly Flag[]): Flag[] {
-  return fields.flatMap(({ field }) => flags[Number(/^flags\.(\d+)$/.exec(field)?.[1] ?? -1)] ?? []);
+/** The ids that the server refused, which it names by their places among those that were sent. */
+export function refusedFlags(fields: readonly FieldProblem[], sent: readonly string[]): string[] {
+  return fields.flatMap(({ field }) => sent[Number(/^flags\.(\d+)$/.exec(field)?.[1] ?? -1)] ?? []);
 }
 
 /** The changes to restore to undo it; none if they are too many for one call. */

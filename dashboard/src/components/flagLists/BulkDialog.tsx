@@ -27,6 +27,12 @@ interface Props extends DialogProps {
   readonly onDone: () => void;
 }
 
+interface Refused {
+  readonly problem: Problem;
+  /** The ids of the flags that it names. */
+  readonly flags: readonly string[];
+}
+
 export function BulkDialog(props: Props) {
   return (
     <Modal title={texts.heading[props.action]} opened={props.opened} onClose={props.onClose} size="lg">
@@ -38,15 +44,15 @@ export function BulkDialog(props: Props) {
 function Confirmation({ path, environment, flags, action, onClose, onLeaveOut, onDone }: Props) {
   const cache = useQueryClient();
   const { mutateAsync } = useChangeFlags(path);
-  const [refusal, setRefusal] = useState<Problem | null>(null);
+  const [refusal, setRefusal] = useState<Refused | null>(null);
   const form = useForm({ initialValues: { tags: [] as string[] } });
   const takesTags = action === "add_tags" || action === "remove_tags";
   const { changing, same } = planOf(flags, action, form.values.tags);
-  const refused = refusal ? refusedFlags(refusal.fields, flags) : [];
+  const refused = flags.filter((flag) => refusal?.flags.includes(flag.id));
   const submit = async () => {
     setRefusal(null);
+    const ids = flags.map((flag) => flag.id);
     try {
-      const ids = flags.map((flag) => flag.id);
       const { changes } = await mutateAsync({ flags: ids, action, tags: takesTags ? form.values.tags : [] });
       const message = texts.done[action](changes.length);
       const undo = undoable(changes);
@@ -57,7 +63,7 @@ function Confirmation({ path, environment, flags, action, onClose, onLeaveOut, o
       onDone();
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      setRefusal(error);
+      setRefusal({ problem: error, flags: refusedFlags(error.fields, ids) });
     }
   };
   const leaveOut = () => {
@@ -105,7 +111,7 @@ function Confirmation({ path, environment, flags, action, onClose, onLeaveOut, o
       {changing.length === 0 && !(takesTags && form.values.tags.length === 0) && <Text>{texts.nothing}</Text>}
       {changing.length > 0 && <Listed title={texts.changing(changing.length)} flags={changing} />}
       {same.length > 0 && changing.length > 0 && <Listed title={texts.same(same.length)} flags={same} />}
-      <Refusal text={refusal && [refusal.message, ...refusal.fields.map((each) => each.message)].join(" ")} />
+      <Refusal text={refusal && textOf(refusal.problem)} />
       {refused.length > 0 && refused.length < flags.length && (
         <Button variant="default" onClick={leaveOut}>
           {texts.leaveOut}
@@ -113,6 +119,10 @@ function Confirmation({ path, environment, flags, action, onClose, onLeaveOut, o
       )}
     </Form>
   );
+}
+
+function textOf({ message, fields }: Problem): string {
+  return [message, ...fields.map((each) => each.message)].join(" ");
 }
 
 function Listed({ title, flags }: { title: string; flags: readonly Flag[] }) {

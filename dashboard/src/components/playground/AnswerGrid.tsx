@@ -28,16 +28,15 @@ interface Props {
 
 export function AnswerGrid({ grid, view, users, columns, onChoose }: Props) {
   const table = useRef<HTMLTableElement>(null);
-  const [current, setCurrent] = useState<readonly [number, number]>([0, 0]);
+  const [current, setCurrent] = useState<Place | null>(null);
   const width = columns.length * view.sides.length;
-  const row = Math.min(current[0], users.length - 1);
-  const place = Math.min(current[1], width - 1);
+  const row = Math.max(0, users.indexOf(current?.user ?? 0));
+  const place = Math.max(0, placeOf(current, columns, view.sides));
   const move = (event: KeyboardEvent) => {
     const step = STEPS[event.key];
     if (!step) return;
     event.preventDefault();
     const next = [within(row + step[0], users.length), within(place + step[1], width)] as const;
-    setCurrent(next);
     table.current?.querySelector<HTMLElement>(`[data-cell="${next.join()}"]`)?.focus();
   };
   return (
@@ -59,7 +58,7 @@ export function AnswerGrid({ grid, view, users, columns, onChoose }: Props) {
                       isCurrent={at[0] === row && at[1] === place}
                       {...cellOf(view, { column, side, user })}
                       onFocus={() => {
-                        setCurrent(at);
+                        setCurrent({ column, side, user });
                         onChoose({ column, side, user });
                       }}
                     />
@@ -139,6 +138,15 @@ function cellOf(view: View, { column, side, user }: Place) {
     variant: isShown ? (answer?.variant ?? null) : null,
     reason: answer ? reasonOf(answer) : undefined,
   };
+}
+
+/** The place of a flag in an environment among the cells of a row; negative if it is not there. */
+function placeOf(wanted: Place | null, columns: readonly Column[], sides: readonly number[]): number {
+  const [across, offset] = [
+    columns.findIndex(({ key }) => key === wanted?.column.key),
+    sides.indexOf(wanted?.side ?? 0),
+  ];
+  return across * sides.length + offset;
 }
 
 function nameAt({ users }: Grid, place: number): string {

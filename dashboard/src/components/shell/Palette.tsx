@@ -4,7 +4,7 @@
 
 import { createSpotlight, Spotlight } from "@mantine/spotlight";
 import "@mantine/spotlight/styles.css";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { foundActions } from "./paletteFilter";
 import { keepTyped, onPaletteRequest, takeTyped } from "../../lib/paletteRequests";
 import { palette } from "../../texts/palette";
@@ -68,20 +68,28 @@ export default function Palette(here: Here) {
           <Spotlight.Empty>{palette.nothing}</Spotlight.Empty>
         )}
         {/* Scrolls after the list has laid out its items. */}
-        <FirstSelected of={groups.flatMap(({ actions }) => actions.map(({ id }) => id)).join(" ")} />
+        <Selection query={query} of={groups.flatMap(({ actions }) => actions.map(({ id }) => id)).join(" ")} />
       </Spotlight.Root>
       {dialogs}
     </>
   );
 }
 
-/** Selects the first result whenever the results change, including results that arrive later. */
-function FirstSelected({ of }: { of: string }) {
+/**
+ * Selects the first result of another query. When others change the results of the same query, the selected one stays
+ * selected, and nothing takes its place if it is gone.
+ */
+function Selection({ query, of }: { query: string; of: string }) {
+  const last = useRef<string | null>(null);
   useEffect(() => {
-    const list = document.getElementById(store.getState().listId);
-    for (const each of list?.querySelectorAll("[data-selected]") ?? []) each.removeAttribute("data-selected");
-    list?.querySelector("[data-action]")?.setAttribute("data-selected", "true");
-    store.updateState((state) => ({ ...state, selected: 0 }));
-  }, [of]);
+    const list = [...(document.getElementById(store.getState().listId)?.querySelectorAll("[data-action]") ?? [])];
+    if (list.length === 0) return;
+    const isKept = last.current === query;
+    const selected = isKept ? list.findIndex((each) => each.matches("[data-selected]")) : 0;
+    for (const each of list) each.removeAttribute("data-selected");
+    list[selected]?.setAttribute("data-selected", "true");
+    store.updateState((state) => ({ ...state, selected }));
+    last.current = query;
+  }, [query, of]);
   return null;
 }

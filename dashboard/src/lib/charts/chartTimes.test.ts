@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { barTimes, fitted, isLongest, isShortest, MOST_BARS, moved, type Span, spanOf, spanSearch, zoomedIn, zoomedOut } from "./chartTimes"; // prettier-ignore
+import { barTimes, fitted, isLongest, isShortest, MOST_BARS, moved, placeOf, type Span, spanOf, spanSearch, zoomedIn, zoomedOut } from "./chartTimes"; // prettier-ignore
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -111,4 +111,12 @@ describe("zooming", () => {
       until: NOON + 31 * MINUTE,
     });
   });
+});
+
+it("finds the bar of a time after the chart has moved on, and the first one if it is no longer shown", () => {
+  expect(placeOf(20, [10, 20, 30])).toBe(1);
+  expect(placeOf(20, [20, 30, 40])).toBe(0);
+  expect(placeOf(25, [10, 20, 30])).toBe(1);
+  expect(placeOf(90, [10, 20, 30])).toBe(2);
+  expect(placeOf(5, [10, 20, 30])).toBe(0);
 });

@@ -97,3 +97,11 @@ export function isShortest({ since, until }: Span): boolean {
 export function isLongest({ since, until }: Span): boolean {
   return until - since >= LONGEST;
 }
+
+/** The place of the bar that has a time: the last one that starts by then, or the first one. */
+export function placeOf(time: number, starts: readonly number[]): number {
+  return Math.max(
+    0,
+    starts.findLastIndex((start) => start <= time),
+  );
+}

@@ -1,7 +1,7 @@
 /** Reads and zooms a chart with the pointer and the keyboard. */
 
 import { type KeyboardEvent, type PointerEvent, useState } from "react";
-import type { Span } from "../charts/chartTimes";
+import { placeOf, type Span } from "../charts/chartTimes";
 
 export interface Zooming {
   readonly onZoom: (span: Span) => void;
@@ -14,6 +14,8 @@ const BESIDE = 2; // bars on each side of the one that Enter zooms into
 /**
  * `starts` are those of the bars, or the moments of a line with a `step` of 0; without `zooming`, the chart can only be
  * pointed at. `indexAt` returns the bar or the moment at a share of the chart's width.
+ *
+ * What is pointed at and chosen is kept as a time, because the bars move when the chart is loaded again.
  */
 export function usePlot(
   starts: readonly number[],
@@ -24,29 +26,29 @@ export function usePlot(
   const [pointed, setPointed] = useState<number | null>(null);
   const [anchor, setAnchor] = useState<number | null>(null);
   const last = starts.length - 1;
-  const inside = (index: number) => Math.min(Math.max(index, 0), last);
+  const timeAt = (index: number): number | null => starts[Math.min(Math.max(index, 0), last)] ?? null;
   const at = ({ currentTarget, clientX }: PointerEvent) => {
     const { left, width } = currentTarget.getBoundingClientRect();
-    return inside(indexAt((clientX - left) / width));
+    return timeAt(indexAt((clientX - left) / width));
   };
-  const zoom = (from: number, to: number) => {
-    const [first, end] = [starts[inside(Math.min(from, to))], starts[inside(Math.max(from, to))]];
+  const zoom = (from: number | null, to: number | null) => {
     setAnchor(null);
     setPointed(null); // the bars will change
-    if (first !== undefined && end !== undefined) zooming?.onZoom({ since: first, until: end + step });
+    if (from !== null && to !== null) zooming?.onZoom({ since: Math.min(from, to), until: Math.max(from, to) + step });
   };
+  const place = pointed === null ? null : placeOf(pointed, starts);
+  const shown = place ?? last;
   const read = (index: number, isChoosing: boolean) => {
     if (!isChoosing) setAnchor(null);
-    else if (anchor === null) setAnchor(inside(pointed ?? last));
-    setPointed(inside(index));
+    else if (anchor === null) setAnchor(timeAt(shown));
+    setPointed(timeAt(index));
   };
-  const shown = pointed ?? last;
   const keys: Readonly<Record<string, (isChoosing: boolean) => void>> = {
     ArrowLeft: (isChoosing) => read(pointed === null && !isChoosing ? last : shown - 1, isChoosing),
     ArrowRight: (isChoosing) => read(shown + 1, isChoosing),
     Home: (isChoosing) => read(0, isChoosing),
     End: (isChoosing) => read(last, isChoosing),
-    Enter: () => (anchor === null ? zoom(shown - BESIDE, shown + BESIDE) : zoom(anchor, shown)),
+    Enter: () => (anchor === null ? zoom(timeAt(shown - BESIDE), timeAt(shown + BESIDE)) : zoom(anchor, timeAt(shown))),
     Escape: () => setAnchor(null),
     "+": () => zooming?.onZoomIn?.(),
     "=": () => zooming?.onZoomIn?.(),
@@ -79,9 +81,10 @@ export function usePlot(
       setPointed(null);
     },
   };
+  const start = anchor === null ? null : placeOf(anchor, starts);
   return {
-    pointed: pointed === null ? null : inside(pointed),
-    chosen: anchor === null ? null : ([Math.min(anchor, shown), Math.max(anchor, shown)] as const),
+    pointed: place,
+    chosen: start === null ? null : ([Math.min(start, shown), Math.max(start, shown)] as const),
     handlers: zooming ? { ...pointing, ...choosing } : pointing,
   };
 }
