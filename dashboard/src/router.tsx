@@ -1,12 +1,13 @@
 /** Every page, those of single areas in routing/. Pages load when they are first opened. */
 
 import type { QueryClient } from "@tanstack/react-query";
-import { createRoute, createRouter } from "@tanstack/react-router";
+import { createRoute, createRouter, parseSearchWith, stringifySearchWith } from "@tanstack/react-router";
 import { PageSkeleton } from "./components/shared/PageSkeleton";
 import { ProblemPage } from "./components/shared/ProblemPage";
 import { adminRoutes } from "./routing/admin";
 import { entryRoutes } from "./routing/entry";
 import { root, signedIn } from "./routing/frames";
+import { readSearchValue } from "./lib/json";
 import { projectRoutes } from "./routing/project";
 import { lazyPage } from "./routing/lazyPage";
 
@@ -32,6 +33,11 @@ const tree = root.addChildren([
   signedIn.addChildren([projects, ownAccount, ownTokens, adminRoutes, projectRoutes]),
 ]);
 
+const SEARCH = {
+  parseSearch: parseSearchWith(readSearchValue),
+  stringifySearch: stringifySearchWith(JSON.stringify, readSearchValue),
+};
+
 export function createAppRouter(cache: QueryClient) {
   return createRouter({
     routeTree: tree,
@@ -43,6 +49,7 @@ export function createAppRouter(cache: QueryClient) {
     defaultPendingComponent: PageSkeleton,
     defaultErrorComponent: ProblemPage,
     scrollRestoration: true,
+    ...SEARCH,
   });
 }
 

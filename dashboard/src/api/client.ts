@@ -6,6 +6,7 @@
 import createClient, { type Middleware } from "openapi-fetch";
 import { missingInWords } from "./missingInstances";
 import { noteChange } from "../lib/changes/madeChanges";
+import { keptInResponse, writeJson } from "../lib/json";
 import { notifyWarning } from "../lib/notify";
 import { currentSession, endSession, interruptedSession, resumedSession } from "../lib/signIn/session";
 import { t } from "../texts";
@@ -81,11 +82,25 @@ const whatItChanged: Middleware = {
   },
 };
 
+/** The values of users keep their form. */
+const valuesAsWritten: Middleware = {
+  onResponse({ response, options }) {
+    if (options.parseAs !== "json") return;
+    const read = response.text.bind(response);
+    response.text = async () => keptInResponse(await read());
+    response.json = async () => JSON.parse(await response.text()) as unknown;
+  },
+};
+
 /** A change without a response may have been made: only the response may have been lost. */
 const withoutAnswer: Middleware = {
   onError: ({ request, schemaPath }) =>
     request.method === "GET" || !schemaPath.startsWith("/api") ? undefined : new Problem(0, t.problems.unanswered),
 };
 
-export const client = createClient<paths>({ baseUrl: window.location.origin, fetch: sendInSession });
-client.use(authorization, whereItIsLive, whatItChanged, withoutAnswer);
+export const client = createClient<paths>({
+  baseUrl: window.location.origin,
+  fetch: sendInSession,
+  bodySerializer: (body) => writeJson(body),
+});
+client.use(authorization, whereItIsLive, whatItChanged, valuesAsWritten, withoutAnswer);

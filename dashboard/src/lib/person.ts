@@ -23,9 +23,8 @@ export function toPersonSearch(raw: Readonly<Record<string, unknown>>): PersonSe
   const found: Record<string, string> = {};
   for (const name of TEXTS) {
     const value = raw[name];
-    // The router reads an unquoted 42 in the URL as a number. It rounds long numbers, which would name another user.
-    const isExact = typeof value === "boolean" || Number.isSafeInteger(value);
-    const given = isExact ? String(value) : value;
+    // The router reads an unquoted 42 in the URL as a number.
+    const given = typeof value === "boolean" || typeof value === "number" ? String(value) : value;
     if (typeof given === "string" && given.trim()) found[name] = given.trim();
   }
   // A year that is still being typed begins with zeros.

@@ -3,6 +3,7 @@
 import { type FieldProblem, Problem } from "../api/problem";
 import { t } from "../texts";
 import { linesOf } from "./conditionDrafts";
+import { readJson } from "./json";
 
 export const ATTRIBUTE_TYPES = ["text", "number", "boolean", "list"] as const;
 export type AttributeType = (typeof ATTRIBUTE_TYPES)[number];
@@ -43,7 +44,7 @@ export function contextOf({ userId, userEmail, attributes }: SimulatedUser) {
 export function nameOf({ userId, userEmail, attributes }: SimulatedUser): string {
   const given = attributes
     .filter(({ name }) => name.trim())
-    .map((each) => `${each.name.trim()}: ${String(valueOf(each))}`);
+    .map(({ name, type, text }) => `${name.trim()}: ${type === "list" ? linesOf(text).join(",") : text}`);
   return [userId, userEmail, ...given].filter(Boolean).join(", ") || t.simulator.forNobody;
 }
 
@@ -53,9 +54,18 @@ export function withAttributeType(attribute: Attribute, type: AttributeType): At
 }
 
 function valueOf({ type, text }: Attribute): unknown {
-  if (type === "number") return Number(text);
+  if (type === "number") return numberOf(text);
   if (type === "boolean") return text === "true";
   return type === "list" ? linesOf(text) : text;
+}
+
+/** As it was written, unless JSON has no such form, as for +5. */
+function numberOf(text: string): unknown {
+  try {
+    return readJson(text);
+  } catch {
+    return Number(text);
+  }
 }
 
 function isNumber(text: string): boolean {

@@ -8,6 +8,7 @@
 
 import type { Variant } from "../api/client";
 import type { NewSdkKey } from "../api/sdkKeys";
+import { isInteger, isNumber } from "./json";
 
 export const LANGUAGES = ["curl", "python", "node", "browser", "go", "java", "rust", "ruby", "php", "dotnet"] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -66,7 +67,7 @@ function templateOf(language: Language, way: Way): string | undefined {
 function typeOf(variants: readonly Variant[]): string {
   const values = variants.map(({ value }) => value);
   if (values.length === 0) return "boolean";
-  if (values.every((value) => typeof value === "number")) return values.every(Number.isInteger) ? "integer" : "float";
+  if (values.every(isNumber)) return values.every(isInteger) ? "integer" : "float";
   const type = typeof values[0];
   return type === "boolean" || type === "string" ? type : "object";
 }

@@ -1,13 +1,14 @@
 /** The custom attributes that were recorded with an evaluation; folded if they are long. */
 
 import type { Evaluation } from "../../api/history";
+import { membersOf, textOf } from "../../lib/json";
 import { t } from "../../texts";
 import classes from "./History.module.css";
 
 const LONGEST = 80;
 
 export function Attributes({ of }: { of: Evaluation["attributes"] }) {
-  const pairs = Object.entries(of ?? {}).map(([name, value]) => `${name}: ${textOf(value)}`);
+  const pairs = membersOf(of ?? {}).map(([name, value]) => `${name}: ${textOf(value)}`);
   if (pairs.length === 0) return null;
   const line = pairs.join(", ");
   if (line.length <= LONGEST) return <small title={t.history.attributesRecorded}>{line}</small>;
@@ -21,8 +22,4 @@ export function Attributes({ of }: { of: Evaluation["attributes"] }) {
       </ul>
     </details>
   );
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -8,6 +8,7 @@ import { valueInWords } from "../../lib/changes/changes";
 import { clauseParts, inWords } from "../../lib/conditions";
 import type { Fields } from "../../lib/editing/equal";
 import type { Conflict } from "../../lib/editing/merge";
+import { writeJson } from "../../lib/json";
 import { conditionOfPart, nameOfPart, WEIGHTS } from "../../lib/editing/mergeParts";
 
 /** What a conflict is about, such as "Variants: blue". */
@@ -28,7 +29,7 @@ export function sideInWords({ field, part }: Conflict, value: unknown): string {
     case "environments":
       return t.roles.roles[value as keyof typeof t.roles.roles];
     default:
-      return part === WEIGHTS ? weightsInWords(value as Record<string, number>) : JSON.stringify(value);
+      return part === WEIGHTS ? weightsInWords(value as Record<string, number>) : writeJson(value);
   }
 }
 

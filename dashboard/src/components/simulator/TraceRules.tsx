@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import type { ConditionTrace, Explanation, RuleTrace, SegmentTrace } from "../../api/explain";
 import { ruleInWords } from "../../lib/audience";
 import { conditionParts, inWords, ruleParts } from "../../lib/conditions";
+import { textOf } from "../../lib/json";
 import { trace as texts } from "../../texts/trace";
 import { Parts } from "../rules/Parts";
 import classes from "./Trace.module.css";
@@ -130,8 +131,4 @@ function shareOf({ rollout_percentage: percentage, bucket, status }: RuleTrace):
       title: bucket === null ? texts.noIdentifier : texts.bucket(bucket, percentage, isInside),
     },
   ];
-}
-
-function textOf(actual: unknown): string {
-  return typeof actual === "string" ? actual : JSON.stringify(actual);
 }

@@ -8,6 +8,7 @@ import { type Explanation, type FlagDraft, useExplain, useLastAsked } from "../.
 import { type SimulatedUser, nameOf, NOBODY } from "../../lib/simulatedUser";
 import { DEFAULT_STICKINESS } from "../../lib/audience";
 import { BUILT_IN } from "../../lib/conditions";
+import { writeJson } from "../../lib/json";
 import { t } from "../../texts";
 import { Answer } from "../history/Answer";
 import { AttributeFields } from "./AttributeFields";
@@ -102,7 +103,7 @@ function Result({ trace, user }: { trace: Explanation; user: string }) {
       </Text>
       <Text>{trace.reason}</Text>
       {trace.variant != null && (
-        <Text className="break">{t.simulator.variant(trace.variant, JSON.stringify(trace.value))}</Text>
+        <Text className="break">{t.simulator.variant(trace.variant, writeJson(trace.value))}</Text>
       )}
       <Text size="xs" c="dimmed" className="break">
         {user}

@@ -6,6 +6,7 @@ import type { Rule, Variant } from "../../api/client";
 import { DEFAULT_STICKINESS } from "../../lib/audience";
 import { draftOfFlag, type FlagPlace } from "../../lib/flagPlace";
 import { useDialog } from "../../lib/hooks/useDialog";
+import { writeJson } from "../../lib/json";
 import { percent, scaled } from "./weights";
 import { variants as variantTexts } from "../../texts/variants";
 import { Dialog } from "../shared/Dialog";
@@ -69,7 +70,7 @@ function Shares({ variants }: { variants: readonly Variant[] }) {
 
 /** A value as JSON; a long one is folded. */
 function Value({ value }: Pick<Variant, "value">) {
-  const json = JSON.stringify(value);
+  const json = writeJson(value);
   if (json.length <= LONGEST_VALUE) return <code className={classes.value}>{json}</code>;
   return (
     <details className={classes.fold}>
@@ -78,7 +79,7 @@ function Value({ value }: Pick<Variant, "value">) {
       </summary>
       {/* Focusable, because scrollable content must be scrollable by keyboard. */}
       <pre className={classes.whole} tabIndex={0}>
-        {typeof value === "object" ? JSON.stringify(value, null, 2) : json}
+        {typeof value === "object" ? writeJson(value, 2) : json}
       </pre>
     </details>
   );

@@ -2,6 +2,7 @@
 
 import type { Variant } from "../../api/client";
 import { type FieldProblem, Problem } from "../../api/problem";
+import { isNumber, readJson, writeJson } from "../../lib/json";
 import { variants as variantTexts } from "../../texts/variants";
 import { without, withOneMore } from "./weights";
 
@@ -25,8 +26,12 @@ const NEW: VariantDraft = { key: "", weight: 0, text: "" };
 export function variantsDraftOf(variants: readonly Variant[]): VariantsDraft {
   if (variants.length === 0) return { type: "string", variants: withAdded(withAdded([])) };
   return {
-    type: typeof variants[0]?.value as ValueType,
-    variants: variants.map(({ key, weight, value }) => ({ key, weight, text: textOf(value) })),
+    type: typeOf(variants[0]?.value) as ValueType,
+    variants: variants.map(({ key, weight, value }) => ({
+      key,
+      weight,
+      text: typeof value === "string" ? value : writeJson(value, 2),
+    })),
   };
 }
 
@@ -64,13 +69,13 @@ export function withWeights(variants: readonly VariantDraft[], weights: readonly
 }
 
 function valueOf(type: ValueType, text: string): unknown {
-  return type === "string" ? text : JSON.parse(text);
+  return type === "string" ? text : readJson(text);
 }
 
 function isOf(type: ValueType, value: unknown): boolean {
-  return typeof value === type && value !== null && !Array.isArray(value);
+  return typeOf(value) === type && value !== null && !Array.isArray(value);
 }
 
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+function typeOf(value: unknown): string {
+  return isNumber(value) ? "number" : typeof value;
 }

@@ -7,6 +7,7 @@ import { changes as changeTexts } from "../../texts/changes";
 import { DEFAULT_STICKINESS, prerequisiteInWords } from "../audience";
 import { changedValues, type ValueChange } from "./changedValues";
 import { clauseParts, inWords } from "../conditions";
+import { textOf, writeJson } from "../json";
 import { inFull, lasting } from "../time";
 
 export interface FieldChange {
@@ -101,7 +102,7 @@ export function valueInWords(field: string, value: unknown): string | null {
   if (typeof value === "boolean") return value ? t.on : t.off;
   if (typeof value === "number") return numberInWords(field, value);
   if (Array.isArray(value)) return value.length > 0 ? listed(field, value) : null;
-  return JSON.stringify(value);
+  return writeJson(value);
 }
 
 function numberInWords(field: string, value: number): string {
@@ -126,7 +127,7 @@ function listed(field: string, values: readonly unknown[]): string {
       return inWords(clauseParts(values as Condition[]));
     case "variants":
       return (values as Variant[])
-        .map(({ key, weight, value }) => `${key} (${weight}): ${JSON.stringify(value)}`)
+        .map(({ key, weight, value }) => `${key} (${weight}): ${writeJson(value)}`)
         .join(", ");
     case "prerequisites":
       return (values as Prerequisite[]).map(prerequisiteInWords).join(t.conditions.and);
@@ -141,7 +142,7 @@ function listed(field: string, values: readonly unknown[]): string {
         .map(({ request_metric: metric, action }) => changeTexts.releaseGuard(metric, action))
         .join(", ");
     default:
-      return values.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join(", ");
+      return values.map(textOf).join(", ");
   }
 }
 
@@ -166,5 +167,5 @@ function afterInWords(seconds: number): string {
 
 /** Edits of rules are not described separately. */
 function recordedInWords(field: string, value: unknown): string {
-  return field === "rules" ? JSON.stringify(value) : (valueInWords(field, value) ?? "");
+  return field === "rules" ? writeJson(value) : (valueInWords(field, value) ?? "");
 }
