@@ -178,7 +178,8 @@ TESTS: dict[str, list[str]] = {
     ],
     "api-requests-at-once": ["web/test_neighbours.py::test_beyond_a_number_of_waiting_reads_an_account_is_refused"],
     "dashboard-streams": [
-        "web/streams/test_project_events.py::test_an_account_opens_only_so_many_streams_and_another_when_one_has_ended"
+        "web/streams/test_project_events.py::test_an_account_opens_only_so_many_streams_and_another_when_one_has_ended",
+        "web/streams/test_events_of_several_projects.py::test_projects_that_cannot_be_meant_are_refused",
     ],
     "work-of-drafts": ["web/test_condition_work.py::test_a_draft_beyond_the_budget_is_refused_at_its_condition"],
     "work-at-once": ["web/test_condition_work.py::test_an_explanation_beyond_the_budget_pauses_between_conditions"],

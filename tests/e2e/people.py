@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
@@ -17,6 +18,7 @@ from tests.support.mailbox import read_outbox, reset_token
 
 PASSWORD = "correct horse battery staple"
 POLL_SECONDS = 0.05
+CHANGES = "**/changes?limit=20"  # what a page reads of the audit trail when its stream is opened, and at each event
 SCROLL_THROUGH = """async () => {
   for (let top = 0; top < document.documentElement.scrollHeight; top += innerHeight) {
     scrollTo(0, top);
@@ -94,8 +96,13 @@ class Person:
             self._faults.append(message.text)
 
     async def without_events(self) -> None:
-        """Keep pages from opening the stream of changes, because the network is never idle while it is open."""
-        await self.page.route("**/events", lambda route: route.abort())
+        """Keep pages from learning of changes by a stream, also by the one that the browser's pages share."""
+        await self.page.add_init_script("delete window.SharedWorker")
+        await self.page.route("**/api/events?*", lambda route: route.abort())
+
+    def following(self) -> AbstractAsyncContextManager[object]:
+        """Wait until the page follows changes: it has read those that were there when its stream was opened."""
+        return self.page.expect_response(CHANGES)
 
     async def sign_up(self) -> None:
         """Create an account through the API and sign this browser in."""

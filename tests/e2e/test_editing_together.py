@@ -103,7 +103,7 @@ async def test_what_both_have_changed_is_asked_about(ada: Person, tab: Person) -
 
 async def test_a_change_that_comes_while_a_dialog_is_open_is_said_at_once(ada: Person) -> None:
     flag = await ada.api.create_flag(name="New checkout", variants=WEIGHTS)
-    async with ada.page.expect_response("**/events"):
+    async with ada.following():
         await ada.page.goto(flag_page(flag))
     await ada.press("Edit variants")
     value = ada.page.get_by_role("dialog").get_by_label("Value", exact=True).first

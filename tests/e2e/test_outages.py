@@ -39,7 +39,7 @@ async def test_a_page_says_since_when_it_is_not_connected_and_how_old_it_is_and_
     key = (await create_key(ada.api, {"id": flag["project_id"]}))["key"]
     await poll(ada, key, "one")
     await until_known(ada, flag, 1)
-    async with ada.page.expect_response("**/events"):
+    async with ada.following():
         await ada.page.goto(flag_page(flag))
     await ada.sees_heading("New checkout")
     await expect(words(ada)).to_contain_text("Received by the only SDK instance.")
@@ -65,7 +65,7 @@ async def test_a_page_says_since_when_it_is_not_connected_and_how_old_it_is_and_
 async def test_a_server_that_hangs_is_noticed_without_a_press(ada: Person, server: ServerProcess) -> None:
     flag = await ada.api.create_flag()
     await ada.clock.install()
-    async with ada.page.expect_response("**/events"):
+    async with ada.following():
         await ada.page.goto(flag_page(flag))
     await ada.sees_heading("New checkout")
     server.signal(signal.SIGSTOP)
@@ -127,7 +127,7 @@ async def test_what_others_changed_during_an_outage_shows_after_it_by_itself(
     ada: Person, server: ServerProcess
 ) -> None:
     flag = await ada.api.create_flag(enabled=True)
-    async with ada.page.expect_response("**/events"):
+    async with ada.following():
         await ada.page.goto(flag_page(flag))
     switch = ada.page.get_by_role("switch", name="New checkout")
     await expect(switch).to_be_checked()

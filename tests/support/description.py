@@ -8,7 +8,7 @@ from tests.support.api import Json
 
 COMMITTED = Path(__file__).parents[2] / "src" / "flagstaff" / "assembly" / "openapi.json"
 # A stream writes to its connection, and ends when its client leaves: tests/web/streams tests it.
-STREAMS = frozenset({"follow_project"})
+STREAMS = frozenset({"follow_project", "follow_projects"})
 
 
 @cache

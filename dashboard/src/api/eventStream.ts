@@ -7,8 +7,8 @@ export interface Patience {
 }
 
 /**
- * Calls back for every event in a stream until the stream ends, and for every sign that the server is there. Comments
- * are such a sign, but not events.
+ * Calls back with the data of every event in a stream, one line, until the stream ends, and for every sign that the
+ * server is there. Comments are such a sign, but not events.
  *
  * Throws when the connection breaks, or when it has been silent for so long that it must have been lost or a proxy must
  * be collecting the events.
@@ -16,7 +16,7 @@ export interface Patience {
 export async function readEvents(
   stream: ReadableStream<Uint8Array>,
   { firstMilliseconds, nextMilliseconds }: Patience,
-  onEvent: () => void,
+  onEvent: (data: string) => void,
   onSign?: () => void,
 ): Promise<void> {
   const reader = stream.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
@@ -30,7 +30,10 @@ export async function readEvents(
       onSign?.();
       const blocks = (rest + value).split("\n\n");
       rest = blocks.pop() ?? "";
-      for (const block of blocks) if (/^data:/m.test(block)) onEvent();
+      for (const block of blocks) {
+        const data = /^data: ?(.*)$/m.exec(block)?.[1];
+        if (data !== undefined) onEvent(data);
+      }
     }
   } finally {
     void reader.cancel().catch(() => undefined);

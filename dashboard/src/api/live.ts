@@ -4,13 +4,14 @@
  */
 
 import type { QueryClient } from "@tanstack/react-query";
-import { inTime, readEvents } from "./eventStream";
+import { currentSession } from "../lib/signIn/session";
 import { newOnes } from "./recentChanges";
 import type { Change } from "./changes";
 import { client } from "./client";
 import { heard, noteFailure, onReturn } from "./outage";
 import { ask, Problem } from "./problem";
 import { loadAgain } from "./reloading";
+import { readSharedEvents } from "./sharedEvents";
 
 const BASE = "/api/projects/{project_id}";
 const RECENT = 20;
@@ -18,7 +19,6 @@ const BETWEEN_MILLISECONDS = 300; // however fast changes follow each other
 const POLL_MILLISECONDS = 5_000;
 const POLLS = 6; // until the next attempt to open a stream
 const REOPEN_MILLISECONDS = 500;
-const PATIENCE = { firstMilliseconds: 5_000, nextMilliseconds: 25_000 }; // there is a comment every ten seconds
 const JUST_NOW_MILLISECONDS = 30_000;
 
 /** The newest known change of each project. */
@@ -28,7 +28,7 @@ const known = new Map<string, string>();
 export async function followChanges(cache: QueryClient, projectId: string, left: AbortSignal): Promise<void> {
   const catchUp = again(() => readTrail(cache, projectId, left), left);
   while (!left.aborted) {
-    if (await readStream(projectId, left, () => void catchUp())) {
+    if (await readStream(projectId, left, catchUp)) {
       await pause(REOPEN_MILLISECONDS, left);
       continue;
     }
@@ -37,58 +37,54 @@ export async function followChanges(cache: QueryClient, projectId: string, left:
 }
 
 /** Reads the audit trail for a while, or until the server is back; returns whether the trail may be read. */
-async function poll(catchUp: () => Promise<boolean>, left: AbortSignal): Promise<boolean> {
+async function poll(catchUp: () => Promise<void>, left: AbortSignal): Promise<boolean> {
   const back = new AbortController();
   const forget = onReturn(() => back.abort());
   const ended = AbortSignal.any([left, back.signal]);
   try {
     for (let polls = 0; polls < POLLS && !ended.aborted; polls += 1) {
       await pause(POLL_MILLISECONDS, ended);
-      if (!(await catchUp())) return false;
+      await catchUp();
     }
     return true;
+  } catch (error) {
+    return !(error instanceof Problem) || error.status === 0 || error.status === 429 || error.status >= 500;
   } finally {
     forget();
   }
 }
 
-/** Calls back for each event of a stream; returns whether it was opened, after its end. */
-async function readStream(projectId: string, left: AbortSignal, onEvent: () => void): Promise<boolean> {
-  const given = new AbortController();
+/** Catches up with each event of a stream; returns whether it was opened, after its end, and always succeeded in that. */
+async function readStream(projectId: string, left: AbortSignal, catchUp: () => Promise<void>): Promise<boolean> {
+  const session = currentSession();
+  if (session === null) return false; // reading the audit trail waits until somebody has signed in again
+  const failed = new AbortController();
+  const onEvent = () => void catchUp().catch(() => failed.abort());
   try {
-    const signal = AbortSignal.any([left, given.signal]);
-    const answer = ask(client.GET(`${BASE}/events`, { params: at(projectId), signal, parseAs: "stream" }));
-    const stream = await inTime(answer, PATIENCE.firstMilliseconds);
-    await readEvents(stream as unknown as ReadableStream<Uint8Array>, PATIENCE, onEvent, () => heard(true));
+    const ended = AbortSignal.any([left, failed.signal]);
+    await readSharedEvents(projectId, session.token, ended, onEvent, () => heard(true));
     return true;
   } catch {
     if (!left.aborted) noteFailure();
     // Without a connection, or with a proxy that collects the events, the audit trail is read instead.
     return false;
-  } finally {
-    given.abort();
   }
 }
 
-/** Loads what the audit trail says has changed since the last time; returns whether the trail may be read. */
-async function readTrail(cache: QueryClient, projectId: string, left: AbortSignal): Promise<boolean> {
-  try {
-    const call = client.GET(`${BASE}/changes`, {
-      params: { ...at(projectId), query: { limit: RECENT } },
-      signal: left,
-    });
-    const { items } = await ask(call);
-    const before = known.get(projectId);
-    const changes = before === undefined ? firstOnes(items, (await call).response) : newOnes(items, before);
-    known.set(projectId, items[0]?.id ?? "");
-    heard(true);
-    // A control whose request has no response yet shows the requested state.
-    while (changes?.length !== 0 && cache.isMutating() > 0 && !left.aborted) await pause(BETWEEN_MILLISECONDS, left);
-    await loadAgain(cache, projectId, changes);
-  } catch (error) {
-    return !(error instanceof Problem) || error.status === 0 || error.status === 429 || error.status >= 500;
-  }
-  return true;
+/** Loads what the audit trail says has changed since the last time; throws if it cannot be read. */
+async function readTrail(cache: QueryClient, projectId: string, left: AbortSignal): Promise<void> {
+  const call = client.GET(`${BASE}/changes`, {
+    params: { path: { project_id: projectId }, query: { limit: RECENT } },
+    signal: left,
+  });
+  const { items } = await ask(call);
+  const before = known.get(projectId);
+  const changes = before === undefined ? firstOnes(items, (await call).response) : newOnes(items, before);
+  known.set(projectId, items[0]?.id ?? "");
+  heard(true);
+  // A control whose request has no response yet shows the requested state.
+  while (changes?.length !== 0 && cache.isMutating() > 0 && !left.aborted) await pause(BETWEEN_MILLISECONDS, left);
+  await loadAgain(cache, projectId, changes);
 }
 
 /** None, unless one was so recent that the page may have been loaded before it. Then any change may be missing. */
@@ -98,22 +94,21 @@ function firstOnes(changes: readonly Change[], { headers }: Response): readonly 
 }
 
 /** Runs a function again, once, if it was called while it ran. */
-function again(work: () => Promise<boolean>, left: AbortSignal): () => Promise<boolean> {
+function again(work: () => Promise<void>, left: AbortSignal): () => Promise<void> {
   let isWanted = false;
-  let running: Promise<boolean> | null = null;
-  const run = async (): Promise<boolean> => {
-    let succeeded = true;
+  let running: Promise<void> | null = null;
+  const run = async (): Promise<void> => {
     while (isWanted && !left.aborted) {
       isWanted = false;
-      succeeded = await work();
+      await work();
       await pause(BETWEEN_MILLISECONDS, left);
     }
-    running = null;
-    return succeeded;
   };
   return () => {
     isWanted = true;
-    running ??= run();
+    running ??= run().finally(() => {
+      running = null;
+    });
     return running;
   };
 }
@@ -128,8 +123,4 @@ function pause(milliseconds: number, left: AbortSignal): Promise<void> {
     const timer = setTimeout(end, milliseconds);
     left.addEventListener("abort", end);
   });
-}
-
-function at(projectId: string) {
-  return { path: { project_id: projectId } };
 }

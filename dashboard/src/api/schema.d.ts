@@ -1056,6 +1056,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow Projects
+         * @description The same as the stream of each project, over one connection.
+         *
+         *     The data of an event is an object with the `project_id` and the `revision`. It needs the permission `project:read`
+         *     in all of the projects. The stream also ends when you have left one of them; connect again without it.
+         */
+        get: operations["follow_projects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/segments": {
         parameters: {
             query?: never;
@@ -9719,6 +9742,34 @@ export interface operations {
             400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
+            503: components["responses"]["503"];
+        };
+    };
+    follow_projects: {
+        parameters: {
+            query: {
+                /** @description The projects to follow: repeat it for each. */
+                project_id: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
             404: components["responses"]["404"];
             429: components["responses"]["429"];
             503: components["responses"]["503"];

@@ -7,8 +7,7 @@ export function useFollowedChanges(projectId: string): void {
   const cache = useQueryClient();
   useEffect(() => {
     let left: AbortController | null = null;
-    // Only a visible page keeps a stream, because with HTTP/1.1 a browser has six connections to a server for all
-    // pages.
+    // Only a visible page follows: others would load what nobody sees.
     const update = (): void => {
       const isSeen = document.visibilityState === "visible";
       if (isSeen && left === null) {
