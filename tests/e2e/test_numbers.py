@@ -9,7 +9,7 @@ from playwright.async_api import Locator, Page, Route, expect
 from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page
 from tests.support.api import Json, flag_path
 
-# The forms in which the server writes them. JavaScript writes 2, 10000000000000000, 1e-7 and the names in another order.
+# The forms in which the server writes them. JavaScript writes 2, 10000000000000000 and 1e-7, and orders names by number.
 OBJECT = '{"ratio":2.0,"most":1e+16,"steps":[1e-07,3],"10":1.0,"9":"2.0"}'
 LONG = "12345678901234567890"
 
@@ -193,9 +193,7 @@ async def test_a_user_is_asked_about_with_the_numbers_as_they_were_entered(ada: 
     assert f'{{"amount":2.0,"account":{LONG}}}' in sent[-1]
 
 
-async def test_recorded_attributes_are_shown_and_asked_about_again_as_they_were(
-    ada: Person, environment: Json
-) -> None:
+async def test_recorded_attributes_are_shown_and_asked_about_again_as_they_were(ada: Person, environment: Json) -> None:
     flag = await ada.api.create_flag(environment)
     used = [{"attribute": name, "operator": "in", "values": ["x"]} for name in ("amount", "account", "10", "9")]
     await ada.api.create_rule(flag, rule_type="attributes", rule_value=None, conditions=used)
