@@ -9,7 +9,7 @@ from playwright.async_api import Locator, Page, Route, expect
 from tests.e2e.people import Person, environment_page, evaluate_and_record, flag_page
 from tests.support.api import Json, flag_path
 
-# The forms in which the server writes them. JavaScript writes 2, 10000000000000000 and 1e-7, and orders names by number.
+# The forms in which the server writes them. JavaScript writes 2, 10000000000000000 and 1e-7, and sorts names by number.
 OBJECT = '{"ratio":2.0,"most":1e+16,"steps":[1e-07,3],"10":1.0,"9":"2.0"}'
 LONG = "12345678901234567890"
 
