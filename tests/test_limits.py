@@ -92,10 +92,28 @@ TESTS: dict[str, list[str]] = {
         "web/test_sdk_limits.py::test_the_requests_with_browser_keys_are_limited_by_the_address_of_the_end_user",
         "web/evaluate/test_ofrep_fast_path.py::test_the_limit_on_browser_keys_holds_by_both_ways_together",
     ],
+    "browser-refetches": [
+        "web/test_refetches.py::test_a_page_fetches_ten_times_a_change_and_then_counts_as_others_do",
+        "web/test_refetches.py::test_the_fetches_of_all_pages_behind_an_address_are_bounded",
+        "web/streams/test_ofrep_streams.py::test_opening_a_page_counts_once_and_its_streams_count_by_themselves",
+    ],
+    "browser-reports": ["web/test_refetches.py::test_what_pages_of_unleashs_clients_report_does_not_count_as_fetches"],
+    "repeated-events": [
+        (
+            "web/streams/test_ofrep_streams.py::"
+            "test_an_event_is_repeated_for_ten_minutes_at_most_and_not_after_the_next_one"
+        )
+    ],
     "requests-with-a-key": [
         "web/evaluate/test_environment_keys.py::test_each_key_has_its_own_limit_besides_the_one_of_the_address"
     ],
-    "streams": ["unit/runtime/test_streams.py::test_half_of_the_streams_may_have_one_key_and_all_together_are_bounded"],
+    "streams": [
+        "unit/runtime/test_streams.py::test_half_of_the_streams_may_have_one_key_and_all_together_are_bounded",
+        (
+            "web/streams/test_ofrep_streams.py::"
+            "test_a_client_for_which_there_is_no_room_is_told_of_a_change_and_asks_again_later"
+        ),
+    ],
     "reopened-streams": [
         (
             "web/streams/test_unleash_streams.py"

@@ -67,12 +67,9 @@ class Instances:
                     await asyncio.sleep(0.01)
 
     async def until_all_know(self, key: str, total: int) -> None:
-        """Wait until every instance knows this number of hits. A forgiven hit makes it ask again."""
+        """Wait until every instance knows this number of hits."""
         async with asyncio.timeout(WAIT_SECONDS):
-            while any(window._windows[key].total != total for window in self.windows):
-                for window in self.windows:
-                    window.forgive(key)
-                    window.hit(key)
+            while [window.known(key) for window in self.windows] != [total] * len(self.windows):
                 await asyncio.sleep(0.05)
 
     async def close(self) -> None:

@@ -1,10 +1,12 @@
-"""The client's side of streams of server-sent events."""
+"""The client's side of streams of server-sent events, and the server's keep-alives."""
 
 import asyncio
 from typing import Any
 
 import httpx
 import msgspec
+
+from flagstaff.serving.streams import TURNS, Streams
 
 _PATIENCE_SECONDS = 10
 
@@ -39,3 +41,9 @@ class EventStream:
         """Return whether the response ends completely, after any number of events."""
         await self.rest()
         return True
+
+
+async def keep_alive(streams: Streams) -> None:
+    """Keep each stream alive once, as the server does every ten seconds."""
+    for _ in range(TURNS):
+        await streams.keep_alive()

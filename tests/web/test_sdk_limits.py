@@ -43,7 +43,7 @@ async def send(caller: Caller, request: tuple[str, str, object], key: str) -> ht
 
 
 def statuses(answers: Sequence[httpx.Response]) -> list[int]:
-    assert all(0 < int(each.headers["retry-after"]) <= 60 for each in answers if each.status_code == 429)
+    assert all(0 < int(each.headers["retry-after"]) <= 75 for each in answers if each.status_code == 429)
     return [each.status_code for each in answers]
 
 
@@ -114,20 +114,6 @@ async def test_where_a_browser_key_is_refused_its_requests_count_too(
     browser, page = await keys.create(environment, kind="browser"), call_from("192.0.2.7")
 
     assert statuses([await send(page, FOR_SERVERS["features"], browser) for _ in range(4)]) == [403, 403, 403, 429]
-
-
-@pytest.mark.parametrize("environ", [BROWSERS])
-async def test_the_streams_of_browsers_count_as_their_requests_do(
-    call_from: Call, keys: KeyMaker, environment: Json
-) -> None:
-    browser, page = await keys.create(environment, kind="browser"), call_from("192.0.2.7")
-    headers = {"authorization": f"Bearer {browser}"}
-    answer = await page.post(f"{OFREP}?stream=sse", json={}, headers=headers)
-    stream = answer.json()["eventStreams"][0]["endpoint"]["requestUri"]
-    for _ in range(2):
-        await page.post(OFREP, json={}, headers=headers)
-
-    assert statuses([await page.get(stream)]) == [429]
 
 
 @pytest.mark.both_databases

@@ -39,6 +39,7 @@ from flagstaff.serving.ofrep.errors import STREAMS_PATH
 from flagstaff.serving.ofrep.route import OfrepRoute
 from flagstaff.serving.ofrep.streams import OfrepStreamRoute
 from flagstaff.serving.read_your_writes import ReadYourWrites
+from flagstaff.serving.refetches import Refetches
 from flagstaff.serving.stream_tokens import StreamTokens
 from flagstaff.serving.translations import Translations
 from flagstaff.serving.unleash.client import PREFIX as UNLEASH_PREFIX
@@ -77,7 +78,7 @@ class Edge:
     ) -> None:
         settings, supervisor, tracing = foundation.settings, foundation.supervisor, foundation.tracing
         services = foundation.offered()
-        limits, sdk_keys = services[Limits], served.sdk_keys
+        limits, refetches, sdk_keys = services[Limits], services[Refetches], served.sdk_keys
         self._supervisor, self._bounds = supervisor, served.connection_bounds
         evaluations = Evaluations(
             recorder=recorder,
@@ -88,7 +89,7 @@ class Edge:
         evaluate = Evaluate(sdk_keys=sdk_keys, limiter=limits.evaluate, evaluations=evaluations)
         translations, read_your_writes = Translations(supervisor), ReadYourWrites(served.snapshots, supervisor)
         callers = applications.caller_counts
-        key_access = KeyAccess(sdk_keys.find, limits, callers)
+        key_access = KeyAccess(sdk_keys.find, limits, refetches, callers)
         ofrep = Ofrep(sdk_keys, key_access, evaluations, translations, read_your_writes)
         streaming = StreamingRoute(
             key_access, applications.local_flags, served.streams, StreamClients(limits), applications.collector
@@ -96,10 +97,10 @@ class Edge:
         stream_tokens = StreamTokens(foundation.secret_key, foundation.now)
         events_route = EventsRoute(sdk_keys, limits, events, callers)
         protocols: Protocols = {  # longer ones come first
-            STREAMS_PATH: OfrepStreamRoute(sdk_keys, key_access, stream_tokens, served.streams),
+            STREAMS_PATH: OfrepStreamRoute(sdk_keys, key_access, stream_tokens, served.streams, refetches),
             EVENTS_PATH: events_route,
-            "/ofrep/": OfrepRoute(ofrep, stream_tokens),
-            "/unleash/api/frontend": FrontendRoute(key_access, evaluations, translations),
+            "/ofrep/": OfrepRoute(ofrep, stream_tokens, refetches),
+            "/unleash/api/frontend": FrontendRoute(key_access, evaluations, translations, refetches.names),
             STREAMING: streaming,
             DELTA: streaming,
             UNLEASH_PREFIX: ClientRoute(

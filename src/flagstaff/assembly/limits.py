@@ -1,5 +1,6 @@
 """Builds the limits on requests, and what shares them with other instances or workers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flagstaff.assembly.foundation import Foundation
@@ -7,6 +8,7 @@ from flagstaff.http.limits import Limits, NetworkWindows
 from flagstaff.limits.exchange import Exchange
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.limits.shared_limits import SharedLimits
+from flagstaff.serving.refetches import Refetches
 from flagstaff.settings import RateLimit
 
 # The number of addresses that the limits remember; when all are full, they take about 100 MB.
@@ -47,6 +49,7 @@ def build_limits(foundation: Foundation) -> LimitsOfRequests:
         events=_window(settings.evaluate_rate_limit, _EVALUATE_KEYS),  # its own, so that events use up no evaluations
         sent_events=_window(settings.event_rate_limit, _EVALUATE_KEYS),
         browser=_window(settings.browser_rate_limit, _EVALUATE_KEYS),
+        browser_reports=_window(settings.browser_rate_limit, _EVALUATE_KEYS),
         report=_window(settings.report_rate_limit, _SDK_KEYS),
         streams=_window(_STREAMS, _CLIENTS),
         unnamed_streams=_window(_UNNAMED_STREAMS, _CLIENTS),
@@ -59,14 +62,16 @@ def build_limits(foundation: Foundation) -> LimitsOfRequests:
         trusted_proxies=settings.trusted_proxies,
     )
     sdk_key = _window(settings.sdk_key_rate_limit, _SDK_KEYS)
-    shared = _share(foundation, limits, sdk_key)
-    foundation.services.append(limits)
+    refetches = Refetches(settings.browser_rate_limit, foundation.secret_key, capacity=_EVALUATE_KEYS)
+    windows = {**limits.shared(), **refetches.shared, **({} if sdk_key is None else {"sdk_key": sdk_key})}
+    shared = _share(foundation, windows)
+    foundation.services += limits, refetches
     if shared:
         shared.export_metrics(foundation.metrics)
     return LimitsOfRequests(limits, sdk_key, shared)
 
 
-def _share(foundation: Foundation, limits: Limits, sdk_key: SlidingWindow | None) -> SharedLimits | None:
+def _share(foundation: Foundation, windows: Mapping[str, SlidingWindow]) -> SharedLimits | None:
     """Share the limits through Valkey, or with the other workers only; None without either."""
     exchange: Exchange
     if foundation.settings.valkey_url is not None:
@@ -77,7 +82,6 @@ def _share(foundation: Foundation, limits: Limits, sdk_key: SlidingWindow | None
         exchange = foundation.worker.board.limits.exchange(foundation.worker.slot)
     else:
         return None
-    windows = limits.shared() | ({} if sdk_key is None else {"sdk_key": sdk_key})
     return SharedLimits(windows, exchange, foundation.secret_key)
 
 

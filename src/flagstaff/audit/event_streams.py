@@ -13,8 +13,8 @@ from starlette.types import Receive, Scope, Send
 from flagstaff.audit.followers_service import Follower, Followers
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.serving.current_snapshots import Snapshots
-from flagstaff.serving.event_stream import event, serve_stream
-from flagstaff.serving.streams import Stream, Streams, Topic
+from flagstaff.serving.event_stream import Stream, event, serve_stream
+from flagstaff.serving.streams import Streams, Topic
 from flagstaff.values.errors import Code, Error, not_found
 
 MOST_STREAMS = 30

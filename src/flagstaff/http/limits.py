@@ -1,5 +1,6 @@
 """The rate limits, and the client that a request counts against."""
 
+import random
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from ipaddress import IPv4Network, IPv6Network
@@ -10,6 +11,8 @@ from starlette.types import Scope
 from flagstaff.limits.client_address import client_address, find_client, wider_networks
 from flagstaff.limits.limiter import SlidingWindow
 from flagstaff.values.errors import limited
+
+_SPREAD = 4
 
 
 def widest_network(client: str) -> str:
@@ -52,6 +55,7 @@ class Limits:
     events: SlidingWindow | None
     sent_events: SlidingWindow | None
     browser: SlidingWindow | None
+    browser_reports: SlidingWindow | None
     report: SlidingWindow | None
     streams: SlidingWindow | None
     unnamed_streams: SlidingWindow | None
@@ -102,3 +106,13 @@ def admit_many(limiter: SlidingWindow | None, client: Hashable, hits: int) -> No
     """Count a request as several hits, if one is allowed; raises Error LIMITED beyond the limit."""
     if limiter is not None and hits and (wait_seconds := limiter.hit_many(client, hits)):
         raise limited(wait_seconds)
+
+
+def admit_spread(limiter: SlidingWindow | None, client: Hashable) -> None:
+    """The same for an address of many people: up to a quarter of the window is added to their waits, at random.
+
+    Otherwise all who were refused would come back together, and nearly all of them would be refused again.
+    """
+    if limiter is not None and (wait_seconds := limiter.hit(client)):
+        spread_seconds = random.randint(0, max(1, int(limiter.window_seconds) // _SPREAD))  # noqa: S311 - no secret
+        raise limited(wait_seconds + spread_seconds)

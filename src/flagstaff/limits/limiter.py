@@ -83,6 +83,21 @@ class SlidingWindow:
         elif not window.total:
             del self._windows[key]
 
+    def known(self, key: Hashable) -> int:
+        """The hits of a key within the window, as far as this instance knows; a later call knows those of others."""
+        now = self._clock()
+        window = self._windows.get(key)
+        if window is not None:
+            self._turn(key, window, now)
+        elif self._changed is None:
+            return 0
+        else:
+            self._open(key, now)
+            window = self._windows[key]
+            window.take_back()
+        window.forget_old(now, self.window_seconds)
+        return window.total
+
     def share(self, begin: Callable[[], None], hurry: Callable[[], None]) -> ChangedWindows:
         """From now on, note the keys that change.
 

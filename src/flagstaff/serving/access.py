@@ -6,11 +6,12 @@ from starlette.types import Scope
 
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
 from flagstaff.http.errors import UnauthenticatedError
-from flagstaff.http.limits import Limits, admit
+from flagstaff.http.limits import Limits, admit, admit_spread
 from flagstaff.projects.sdk_keys import KeyKind
 from flagstaff.serving.caller_counts import CallerCounts
 from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.known_sdk_keys import Access
+from flagstaff.serving.refetches import Refetches
 from flagstaff.values.errors import Code, Error
 
 CHALLENGE = b"Bearer"
@@ -31,41 +32,59 @@ class KeyAccess:
     """Opens environments by their SDK keys, and counts requests against their client's address.
 
     A browser's key is public, so anyone can use it; a key that opens nothing counts as an evaluation would. Requests
-    with the keys of servers are not counted: all of an application's come from one address.
+    with the keys of servers are not counted: all of an application's come from one address. A refetch of a client in a
+    browser, which has a name, counts against the share that the client has.
     """
 
-    def __init__(self, find: Find, limits: Limits, callers: CallerCounts) -> None:
+    def __init__(self, find: Find, limits: Limits, refetches: Refetches, callers: CallerCounts) -> None:
         """`find` finds what an SDK key opens."""
         self.find = find
         self._limits = limits
+        self._refetches = refetches
         self.callers = callers
 
     async def open(
-        self, scope: Scope, key: str, protocol: SdkProtocol, kinds: Collection[KeyKind] = ANY_KIND
+        self,
+        scope: Scope,
+        key: str,
+        protocol: SdkProtocol,
+        kinds: Collection[KeyKind] = ANY_KIND,
+        *,
+        name: str | None = None,
+        reports: bool = False,
     ) -> tuple[Access, EnvironmentSnapshot]:
         """Return a key's access and the environment, in which the request's caller is counted.
+
+        `name` is that of a client that fetches flags again. What a client `reports` does not count as a fetch.
 
         Raises:
             Error: those of `open_access`, and LIMITED beyond the client's limit.
         """
         access = await self.find(key) if key else None
-        self.count(scope, access)
+        self.count(scope, access, name, reports=reports)
         opened, environment = check_access(access, kinds)
         self.callers.add(self.callers.identify(scope, protocol, opened, environment), 1)
         return opened, environment
 
-    def count(self, scope: Scope, access: Access | None) -> None:
+    def count(self, scope: Scope, access: Access | None, name: str | None = None, *, reports: bool = False) -> None:
         """Count a request with a key that opens this; raises Error LIMITED."""
         client = self._limits.client(scope)
         if access is None or access.environment is None:
             admit(self._limits.evaluate, client)
-        else:
+        elif reports and access.kind is KeyKind.BROWSER:
+            admit_spread(self._limits.browser_reports, client)
+        elif name is None or not self._refetches.admit(name, access.environment.revision, client):
             self.admit(access, client)
+
+    def count_stream(self, scope: Scope, access: Access | None) -> None:
+        """Count a stream whose address was made here; raises Error LIMITED."""
+        if access is None or access.kind is KeyKind.BROWSER:
+            admit_spread(self._refetches.of_address, self._limits.client(scope))
 
     def admit(self, access: Access, client: Hashable) -> None:
         """Count a request of a client if its key is a browser's; raises Error LIMITED."""
         if access.kind is KeyKind.BROWSER:
-            admit(self._limits.browser, client)
+            admit_spread(self._limits.browser, client)
 
     def admit_report(self, access: Access, times: int = 1) -> None:
         """Count a report with a key, a large one several times; raises Error LIMITED."""

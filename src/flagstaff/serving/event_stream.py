@@ -1,4 +1,4 @@
-"""Serves a stream of server-sent events: its head, its first event, and then nothing until it ends.
+"""A stream of server-sent events: its head, its first event, and then nothing until it ends.
 
 serving/streams.py writes the other events.
 """
@@ -6,15 +6,22 @@ serving/streams.py writes the other events.
 import random
 from asyncio import Transport
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
 
 from starlette.types import Receive, Scope, Send
 
 from flagstaff.concurrency.pacing import pause
 from flagstaff.http.connections.protocol import TRANSPORT
 from flagstaff.http.responses import IS_STREAM
-from flagstaff.serving.streams import Stream
+from flagstaff.serving.applications import Client
+from flagstaff.serving.callers import Caller
 from flagstaff.values.errors import Error
 
+UNREAD_MAX_BYTES = 64 * 1024  # what a client may leave unread before another event closes its connection
+COMMENT = b":\n\n"
+_LAST_CHUNK = b"0\r\n\r\n"
 _HEADERS = (
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-store, no-transform"),  # some proxies collect events to compress them
@@ -22,6 +29,49 @@ _HEADERS = (
 )
 # When the server stops, its clients connect again over this time instead of all at once.
 _RETRY_MILLISECONDS = (500, 5_000)
+# A client for which there is no room asks again this often. OpenFeature's gives up a stream that is interrupted for 30
+# seconds, and asks for one that is refused with an error once a second.
+_POLL_MILLISECONDS = (15_000, 25_000)
+
+
+@dataclass(eq=False, slots=True)
+class Stream:
+    """An open connection whose response's head has been sent, and whose body is sent in chunks.
+
+    It ends when the SDK key `key_id` is revoked, unless it was opened by something else, and at `expires_at`, unless
+    that is None. `client` is the application that reads it, if it says which it is, and `caller` is who asked for it,
+    unless that was a person. `unread_max_bytes` may be left unread when another event is sent. While the first event
+    `is_beginning`, others are left out, and `has_missed` tells that there was one. `sent` is the revision of the last
+    event that was written.
+    """
+
+    transport: Transport
+    key_id: UUID | None
+    expires_at: datetime | None = None
+    client: Client | None = None
+    caller: Caller | None = None
+    unread_max_bytes: int = UNREAD_MAX_BYTES
+    is_beginning: bool = False
+    has_missed: bool = False
+    sent: int = 0
+
+    def keep_alive(self) -> bytes:
+        """What is sent to show that the connection lives: a comment, which clients ignore, or an event."""
+        return COMMENT
+
+    def send_first(self, event: bytes) -> None:
+        """Send a short first event at once."""
+        if not self.transport.is_closing():  # the client may have left in the meantime
+            self.transport.write(chunk(event))
+
+    def end(self) -> None:
+        """Finish the response, and close the connection once the client has it."""
+        if self.is_beginning:
+            self.has_missed = True
+            return
+        if not self.transport.is_closing():
+            self.transport.write(_LAST_CHUNK)
+            self.transport.close()
 
 
 async def serve_stream(
@@ -55,6 +105,14 @@ async def serve_stream(
         end(stream)
 
 
+async def send_events(events: bytes, send: Send) -> None:
+    """Send a stream that ends after these events, to a client that may not keep one open: it asks again for others."""
+    body = retry_line(_POLL_MILLISECONDS) + events
+    headers = [*_HEADERS, (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
 async def _send_chunks(stream: Stream, chunks: Iterable[bytes], send: Send) -> None:
     """Send the first event, each chunk when the client has taken enough of those before it.
 
@@ -82,6 +140,11 @@ def event_frame(name: str | None, number: int) -> tuple[bytes, bytes]:
     return b"id: %d\n" % number + (b"event: %b\n" % name.encode() if name else b"") + b"data: ", b"\n\n"
 
 
-def retry_line() -> bytes:
+def retry_line(milliseconds: tuple[int, int] = _RETRY_MILLISECONDS) -> bytes:
     """Return the line that sets the client's pause before it connects again: a different one for each."""
-    return b"retry: %d\n\n" % random.randint(*_RETRY_MILLISECONDS)  # noqa: S311 - no secret
+    return b"retry: %d\n\n" % random.randint(*milliseconds)  # noqa: S311 - no secret
+
+
+def chunk(event: bytes) -> bytes:
+    """An event as a chunk of a response's body."""
+    return b"%x\r\n%b\r\n" % (len(event), event)

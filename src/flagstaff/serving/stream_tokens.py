@@ -24,6 +24,13 @@ class KeyName(NamedTuple):
     key_id: UUID
 
 
+class StreamToken(NamedTuple):
+    """The SDK key that a token is for, and whether the token has expired."""
+
+    key: KeyName
+    has_expired: bool
+
+
 class StreamTokens:
     """Makes and reads the tokens of one instance or of several with the same secret key."""
 
@@ -39,13 +46,13 @@ class StreamTokens:
         """A token for the owner of an SDK key, valid for one to two periods."""
         return self._sign(f"{key.project_id.hex}.{key.key_id.hex}.{self.period() + 1}")
 
-    def read(self, token: str) -> KeyName | None:
-        """The SDK key that a token is for; None if it is invalid or has expired."""
+    def read(self, token: str) -> StreamToken | None:
+        """Read a token; None if it was not made here."""
         signed, _, _ = token[:_TEXT_MAX_LENGTH].rpartition(".")
         if not hmac.compare_digest(self._sign(signed).encode(), token.encode(errors="surrogatepass")):
             return None
         project_id, key_id, last_period = signed.split(".")
-        return KeyName(UUID(project_id), UUID(key_id)) if int(last_period) >= self.period() else None
+        return StreamToken(KeyName(UUID(project_id), UUID(key_id)), int(last_period) < self.period())
 
     def _sign(self, signed: str) -> str:
         digest = hmac.digest(self._key, signed.encode(errors="surrogatepass"), hashlib.sha256)

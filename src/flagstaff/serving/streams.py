@@ -6,8 +6,7 @@ for a client that reads too slowly: its connection is closed, and it gets the pr
 """
 
 import asyncio
-from asyncio import Transport
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +20,7 @@ from flagstaff.concurrency.supervisor import Supervisor
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.serving.applications import Client
 from flagstaff.serving.callers import Caller
+from flagstaff.serving.event_stream import COMMENT, Stream, chunk
 from flagstaff.telemetry.metrics import Metrics
 from flagstaff.values.errors import Code, Error, unavailable
 
@@ -28,13 +28,11 @@ log = structlog.get_logger(__name__)
 
 KEEP_ALIVE = "stream-keep-alive"
 KEEP_ALIVE_SECONDS = 10.0  # Unleash's client for Python gives up after 30 seconds without a byte
+TURNS = 10  # in which the streams are kept alive, one after the other within this time
 RETRY_SECONDS = 1.0
 STREAMS_MAX = 5_000
-UNREAD_MAX_BYTES = 64 * 1024  # what a client may leave unread before another event closes its connection
 EVENT_MAX_BYTES = 256 * 1024  # of what is told of a change
 _REFUSED_SECONDS = 5
-_COMMENT = b":\n\n"
-_LAST_CHUNK = b"0\r\n\r\n"
 
 
 class Topic(NamedTuple):
@@ -58,42 +56,6 @@ class Feed(Protocol):
         Raises:
             Error: UNAVAILABLE; it is asked again shortly.
         """
-
-
-@dataclass(eq=False, slots=True)
-class Stream:
-    """An open connection whose response's head has been sent, and whose body is sent in chunks.
-
-    It ends when the SDK key `key_id` is revoked, unless it was opened by something else, and at `expires_at`, unless
-    that is None. `client` is the application that reads it, if it says which it is, and `caller` is who asked for it,
-    unless that was a person. `unread_max_bytes` may be left unread when another event is sent. While the first event
-    `is_beginning`, others are left out, and `has_missed` tells that there was one. `sent` is the revision of the last
-    event that was written.
-    """
-
-    transport: Transport
-    key_id: UUID | None
-    expires_at: datetime | None = None
-    client: Client | None = None
-    caller: Caller | None = None
-    unread_max_bytes: int = UNREAD_MAX_BYTES
-    is_beginning: bool = False
-    has_missed: bool = False
-    sent: int = 0
-
-    def send_first(self, event: bytes) -> None:
-        """Send a short first event at once."""
-        if not self.transport.is_closing():  # the client may have left in the meantime
-            self.transport.write(chunk(event))
-
-    def end(self) -> None:
-        """Finish the response, and close the connection once the client has it."""
-        if self.is_beginning:
-            self.has_missed = True
-            return
-        if not self.transport.is_closing():
-            self.transport.write(_LAST_CHUNK)
-            self.transport.close()
 
 
 @dataclass(eq=False, slots=True)
@@ -133,6 +95,7 @@ class Streams:
         self._retry_seconds = retry_seconds
         self._most = most
         self._open: Counter[Stream] = Counter()  # how many topics each has
+        self._turns: deque[set[Stream]] = deque(set() for _ in range(TURNS))
         self._of_key: Counter[UUID] = Counter()
         self._topics: dict[Topic, _OpenTopic] = {}
         self._of_project: defaultdict[UUID, set[Topic]] = defaultdict(set)
@@ -163,12 +126,12 @@ class Streams:
 
     def start(self) -> None:
         """Start to keep connections alive."""
-        self._supervisor.run_every(KEEP_ALIVE, self._keep_alive_seconds, self.keep_alive)
+        self._supervisor.run_every(KEEP_ALIVE, self._keep_alive_seconds / TURNS, self.keep_alive)
 
     async def stop(self) -> None:
         """End all streams; no others are opened any more."""
         self._is_ending = True
-        await in_pieces(self._end(self._all()))
+        await in_pieces(self._end(set(self._open)))
         await self._supervisor.finish(KEEP_ALIVE, 0)
 
     def require_open(self) -> None:
@@ -182,10 +145,17 @@ class Streams:
         Some clients poll after a 429, and after other statuses only when they have tried again several times.
         """
         self.require_open()
-        if len(self._open) >= self._most or (key_id is not None and self._of_key[key_id] >= max(1, self._most // 2)):
-            self.refused += 1
+        if not self.admit(key_id):
             message = "Too many streams are open. Poll for the flags instead, or try again later."
             raise Error(Code.LIMITED, message, retry_after_seconds=_REFUSED_SECONDS)
+
+    def admit(self, key_id: UUID | None) -> bool:
+        """Return whether another stream with a key may be opened; if not, count that one was refused."""
+        of_key = self._of_key[key_id] if key_id is not None else 0
+        if len(self._open) < self._most and of_key < max(1, self._most // 2):
+            return True
+        self.refused += 1
+        return False
 
     def is_ahead(self, topic: Topic, revision: int) -> bool:
         """Return whether a topic's streams have been told of a later revision, which a new stream would miss."""
@@ -212,8 +182,10 @@ class Streams:
         if stream not in opened.streams:
             opened.streams.add(stream)
             self._open[stream] += 1
-            if self._open[stream] == 1 and stream.key_id is not None:
-                self._of_key[stream.key_id] += 1
+            if self._open[stream] == 1:
+                min(self._turns, key=len).add(stream)
+                if stream.key_id is not None:
+                    self._of_key[stream.key_id] += 1
         stream.sent = revision
         if stream.client is not None:
             self._record_told(topic.environment_id, stream.client, revision)
@@ -240,6 +212,8 @@ class Streams:
         self._open[stream] -= 1
         if not self._open[stream]:
             del self._open[stream]
+            for turn in self._turns:
+                turn.discard(stream)
             if stream.key_id is not None:
                 self._of_key[stream.key_id] -= 1
                 if not self._of_key[stream.key_id]:
@@ -303,27 +277,37 @@ class Streams:
         return True
 
     async def keep_alive(self) -> None:
-        """Show proxies and clients that the connections live, and end those whose time is over."""
-        streams, now = self._all(), self._now()
+        """Show proxies and clients that the connections live whose turn it is, and end those whose time is over."""
+        self._turns.rotate()
+        streams, now = tuple(self._turns[0]), self._now()
         await in_pieces(self._end(each for each in streams if each.expires_at is not None and each.expires_at <= now))
-        await in_pieces(self._write(streams, _COMMENT))
+        await in_pieces(self._write_each(streams))
 
-    def _all(self) -> set[Stream]:
-        return set(self._open)
+    def _write_each(self, streams: Iterable[Stream]) -> Generator[None, None, None]:
+        for stream in streams:
+            event = stream.keep_alive()
+            self._send(stream, chunk(event), is_news=event is not COMMENT)
+            yield
 
     def _write(self, streams: Iterable[Stream], event: bytes, revision: int = 0) -> Generator[None, None, None]:
         data = chunk(event)
         for stream in streams:
-            transport = stream.transport
-            if stream.is_beginning:
-                stream.has_missed |= event is not _COMMENT
-            elif transport.get_write_buffer_size() > stream.unread_max_bytes:
-                self.dropped += 1
-                transport.abort()
-            elif not transport.is_closing():
-                transport.write(data)
+            if self._send(stream, data, is_news=True):
                 stream.sent = max(stream.sent, revision)
             yield
+
+    def _send(self, stream: Stream, data: bytes, *, is_news: bool) -> bool:
+        """Return whether it was sent."""
+        transport = stream.transport
+        if stream.is_beginning:
+            stream.has_missed |= is_news
+        elif transport.get_write_buffer_size() > stream.unread_max_bytes:
+            self.dropped += 1
+            transport.abort()
+        elif not transport.is_closing():
+            transport.write(data)
+            return True
+        return False
 
     def _record_streams(self, streams: Iterable[Stream], topic: Topic, revision: int) -> Generator[None, None, None]:
         for stream in streams:
@@ -336,8 +320,3 @@ class Streams:
         for stream in streams:
             stream.end()
             yield
-
-
-def chunk(event: bytes) -> bytes:
-    """An event as a chunk of a response's body."""
-    return b"%x\r\n%b\r\n" % (len(event), event)

@@ -175,7 +175,8 @@ class Settings:
         metadata=_read_by(
             values.parse_rate_limit,
             "600/minute",
-            "Requests with browser keys allowed from one address with OFREP and Unleash's protocols.",
+            "Requests with browser keys allowed from one address with OFREP and Unleash's protocols. Clients that "
+            "fetch again what has changed have shares of their own.",
         )
     )
     event_rate_limit: RateLimit | None = field(

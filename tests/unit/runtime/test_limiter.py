@@ -57,6 +57,22 @@ def test_the_wait_is_given_in_whole_seconds_rounded_up(window: SlidingWindow, cl
     assert window.hit("a") == 10  # until the second one has left the window
 
 
+def test_the_known_hits_of_a_key_are_those_within_the_window(window: SlidingWindow, clock: Clock) -> None:
+    assert window.known("a") == 0
+    assert len(window) == 0
+    for _ in range(5):
+        window.hit("a")
+    assert window.known("a") == 3
+    assert window.known("b") == 0
+    clock.now += 30
+    window.forgive("a")
+    assert window.known("a") == 2
+    clock.now += 30
+    assert window.known("a") == 0
+    assert window.hit("a") == 0
+    assert window.known("a") == 1
+
+
 def test_a_refused_hit_does_not_count(window: SlidingWindow, clock: Clock) -> None:
     for _ in range(100):
         window.hit("a")

@@ -71,6 +71,24 @@ def test_a_limit_that_one_instance_has_used_up_is_used_up_at_the_others() -> Non
     assert together.windows[1].hit("a") == 60
 
 
+def test_an_instance_that_asks_about_a_key_knows_the_hits_of_others_the_next_time() -> None:
+    together = Together(200, 3)
+    together.hits(0, 30)
+    together.exchange(0)
+    assert together.windows[1].known("a") == 0
+    together.exchange(1)
+    assert together.windows[1].known("a") == 30
+    together.hits(2, 5)
+    together.exchange(2, 1)
+    assert together.windows[1].known("a") == 35
+    assert together.windows[1].known("b") == 0
+    together.exchange(1)
+    assert together.windows[1].known("b") == 0
+    together.clock.now += 60 + 60 / SLOTS
+    assert together.windows[1].known("a") == 0
+    assert together.hits(1, 250) == 200
+
+
 def test_hits_leave_at_the_others_when_their_minute_is_over() -> None:
     together = Together(200, 2)
     together.hits(0, 100)

@@ -54,8 +54,8 @@ def test_a_token_of_another_secret_key_is_refused() -> None:
 
 
 def test_a_token_expires_after_one_to_two_periods() -> None:
-    assert tokens_at(2 * PERIOD_SECONDS - 1).read(TOKEN) == KEY
-    assert tokens_at(2 * PERIOD_SECONDS).read(TOKEN) is None
+    assert tokens_at(2 * PERIOD_SECONDS - 1).read(TOKEN) == (KEY, False)
+    assert tokens_at(2 * PERIOD_SECONDS).read(TOKEN) == (KEY, True)
 
 
 def test_the_tokens_of_a_period_are_the_same_on_every_instance() -> None:

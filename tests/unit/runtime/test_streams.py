@@ -17,10 +17,12 @@ from flagstaff.evaluation.snapshot import EnvironmentSnapshot, ProjectSnapshot
 from flagstaff.evaluation.snapshot_assembly import compile_environment
 from flagstaff.projects.sdk_keys import KeyInForce, KeyKind
 from flagstaff.serving.applications import Client as ClientName
-from flagstaff.serving.streams import UNREAD_MAX_BYTES, Reconnect, Stream, Streams, Topic
+from flagstaff.serving.event_stream import UNREAD_MAX_BYTES, Stream
+from flagstaff.serving.streams import TURNS, Reconnect, Streams, Topic
 from flagstaff.values.errors import Error, unavailable
 from tests.support.builders import make_environment, make_project
 from tests.support.clock import Clock
+from tests.support.event_streams import keep_alive
 
 PROJECT = make_project()
 HOUR = timedelta(hours=1)
@@ -100,13 +102,14 @@ class World:
         key_id: UUID | None = None,
         expires_at: object = None,
         revision: int | None = None,
+        kind: type[Stream] = Stream,
     ) -> tuple[Client, Stream]:
         known = self.environment.revision if revision is None else revision
         here, there = socket.socketpair()
         _, server = await asyncio.open_connection(sock=here)
         reader, client = await asyncio.open_connection(sock=there)
         self.writers += [server, client]
-        stream = Stream(cast("Transport", server.transport), key_id or self.key_id, expires_at)  # type: ignore[arg-type]
+        stream = kind(cast("Transport", server.transport), key_id or self.key_id, expires_at)  # type: ignore[arg-type]
         self.streams.open(topic or self.topic, stream, self.environment, known, lambda: self.feed)
         return Client(reader), stream
 
@@ -268,12 +271,27 @@ async def test_the_streams_of_a_deleted_environment_and_project_end(world: World
 async def test_the_streams_of_a_key_end_when_it_expires(world: World) -> None:
     expiring, _ = await world.open(expires_at=world.clock.at + HOUR)
     kept, _ = await world.open()
-    await world.streams.keep_alive()
+    await keep_alive(world.streams)
     assert await expiring.next() == await kept.next() == ":"
     world.clock.advance(hours=1)
-    await world.streams.keep_alive()
+    await keep_alive(world.streams)
     assert await expiring.next() == ""
     assert await kept.next() == ":"
+
+
+async def test_streams_are_kept_alive_in_turns(world: World) -> None:
+    kept: list[Stream] = []
+
+    class Noted(Stream):
+        def keep_alive(self) -> bytes:
+            kept.append(self)
+            return super().keep_alive()
+
+    streams = {(await world.open(kind=Noted))[1] for _ in range(2 * TURNS)}
+    for turn in range(TURNS):
+        await world.streams.keep_alive()
+        assert len(kept) == 2 * (turn + 1)
+    assert set(kept) == streams
 
 
 async def test_a_client_that_does_not_read_is_dropped_and_others_are_told(world: World) -> None:
@@ -300,7 +318,7 @@ async def test_a_stream_that_is_still_beginning_is_told_nothing_and_remembers_th
     beginning, stream = await world.open()
     other, _ = await world.open()
     stream.is_beginning = True
-    await world.streams.keep_alive()
+    await keep_alive(world.streams)
     assert not stream.has_missed
     world.swap(7)
     assert await other.next() == ":"

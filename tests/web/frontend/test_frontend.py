@@ -153,13 +153,17 @@ async def test_the_context_is_read_from_the_query_and_from_the_body(
             assert answer.json()["toggles"] == []
 
 
-async def test_an_answer_has_no_tag_which_clients_would_store_before_they_have_read_the_answer(
+async def test_there_is_no_304_because_clients_store_a_tag_before_they_have_read_the_answer(
     ada: Caller, environment: Json, get: Ask, post: Ask
 ) -> None:
     await ada.create_flag(environment, key="checkout")
-    for answer in (await get("userId=ada", {"if-none-match": "*"}), await post({"userId": "ada"})):
-        assert answer.status_code == 200
-        assert "etag" not in answer.headers
+    tags = ["*", (await post({"userId": "ada"})).headers["etag"]]
+    for _ in range(3):
+        answer = await get("userId=ada", {"if-none-match": ", ".join(tags)})
+        assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
+        assert len(answer.json()["toggles"]) == 1
+        assert answer.headers["etag"] not in tags
+        tags.append(answer.headers["etag"])
 
 
 async def test_answers_are_recorded(ada: Caller, environment: Json, get: Ask, flagstaff: Flagstaff) -> None:

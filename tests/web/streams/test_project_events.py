@@ -12,7 +12,7 @@ from flagstaff.audit.event_streams import MOST_STREAMS
 from flagstaff.concurrency.slots import AT_ONCE
 from tests.support.api import Caller, Json, created, environment_path, flag_path, project_path
 from tests.support.clock import Clock
-from tests.support.event_streams import EventStream
+from tests.support.event_streams import EventStream, keep_alive
 from tests.support.members import join
 from tests.support.sessions import PASSWORD
 from tests.web.conftest import RequestReset, SignUp
@@ -211,7 +211,7 @@ async def test_a_stream_ends_after_five_minutes(
     stream = await follow(streamer, ada, project)
     await stream.next()
     clock.advance(minutes=5)
-    await flagstaff.serving.streams.keep_alive()
+    await keep_alive(flagstaff.serving.streams)
     assert await stream.is_over()
 
 

@@ -39,15 +39,17 @@ class Ofrep:
         self._open = sdk_keys.open
         self._read_your_writes = read_your_writes
 
-    async def open(self, scope: Scope) -> tuple[Access, EnvironmentSnapshot]:
+    async def open(self, scope: Scope, name: str | None = None) -> tuple[Access, EnvironmentSnapshot]:
         """Return the access of the SDK key in a request's headers, with the revision that the request demands.
+
+        `name` is that of a client that fetches flags again.
 
         Raises:
             Error: those of `KeyAccess.open` and of `ReadYourWrites.reach`, and INVALID.
         """
         headers: Headers = scope["headers"]
         credential = credential_in(headers)
-        access, environment = await self._key_access.open(scope, credential, SdkProtocol.OFREP)
+        access, environment = await self._key_access.open(scope, credential, SdkProtocol.OFREP, name=name)
         demanded = demanded_in(headers)
         if demanded is None:
             return access, environment

@@ -1,8 +1,11 @@
 """Unleash's frontend API as a plain ASGI route: the flags that are on for one user, for browsers and phones.
 
-Its answers have no tag. The client for browsers stores a tag before it has read the answer: if the connection, or the
-client itself, cuts the answer off, it would get 304 from then on, with the flags that it had before.
+There is no 304. The client for browsers stores a tag before it has read the answer: if the connection, or the client
+itself, cuts the answer off, it would get 304 from then on, with the flags that it had before. So no two answers have
+the same tag, which only names the client.
 """
+
+import secrets
 
 from starlette.types import Receive, Scope, Send
 
@@ -12,7 +15,8 @@ from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.http.operations import ATTRIBUTES_BODY, Endpoint
 from flagstaff.serving.access import KeyAccess
 from flagstaff.serving.callers import SdkProtocol
-from flagstaff.serving.entity_tags import send_json
+from flagstaff.serving.client_names import ClientNames
+from flagstaff.serving.entity_tags import send_json, tag_header
 from flagstaff.serving.evaluations import Evaluations
 from flagstaff.serving.translations import Translations
 from flagstaff.serving.unleash import contexts
@@ -22,6 +26,7 @@ from flagstaff.values.errors import Code, Error
 
 PATH = "/unleash/api/frontend"
 _IDENTIFIERS = ("email", "user_email")
+_RANDOM_BYTES = 8
 _REPORTS = {f"{PATH}/client/metrics": check_metrics, f"{PATH}/client/register": check_registration}
 ENDPOINT = Endpoint(PATH, ATTRIBUTES_BODY, evaluations=(PATH,), others=tuple(_REPORTS))
 
@@ -29,8 +34,11 @@ ENDPOINT = Endpoint(PATH, ATTRIBUTES_BODY, evaluations=(PATH,), others=tuple(_RE
 class FrontendRoute:
     """Answers everything below `/unleash/api/frontend`; the edge gives errors the form of `unleash_form`."""
 
-    def __init__(self, key_access: KeyAccess, evaluations: Evaluations, translations: Translations) -> None:
+    def __init__(
+        self, key_access: KeyAccess, evaluations: Evaluations, translations: Translations, names: ClientNames
+    ) -> None:
         self._key_access = key_access
+        self._names = names
         self._evaluations = evaluations
         self._translations = translations
 
@@ -45,8 +53,10 @@ class FrontendRoute:
         body = await read_body(receive)
         if body is None:
             return
-        credential = credential_in(scope["headers"])
-        _, environment = await self._key_access.open(scope, credential, SdkProtocol.UNLEASH_FRONTEND)
+        credential, name = credential_in(scope["headers"]), self._names.find(scope["headers"])
+        _, environment = await self._key_access.open(
+            scope, credential, SdkProtocol.UNLEASH_FRONTEND, name=name, reports=check is not None
+        )
         if check is not None:
             check(body)
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
@@ -56,4 +66,5 @@ class FrontendRoute:
         translation = await self._translations.find(environment, FRONTEND)
         context = self._evaluations.context(environment, request, _IDENTIFIERS)
         answer = self._evaluations.all_flags(translation, environment, context)
-        await send_json(answer.body, send)
+        tag = f"{secrets.token_hex(_RANDOM_BYTES)}-{name or self._names.make()}"
+        await send_json(answer.body, send, [tag_header(tag)])

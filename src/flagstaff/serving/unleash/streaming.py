@@ -21,8 +21,8 @@ from flagstaff.http.errors import MethodNotAllowedError
 from flagstaff.serving.access import SERVER_ONLY, KeyAccess, open_access
 from flagstaff.serving.callers import SdkProtocol
 from flagstaff.serving.entity_tags import Headers, given_tags, send_chunks, send_unchanged, tag_header
-from flagstaff.serving.event_stream import event, event_frame, serve_stream
-from flagstaff.serving.streams import EVENT_MAX_BYTES, Reconnect, Stream, Streams, Topic
+from flagstaff.serving.event_stream import Stream, event, event_frame, serve_stream
+from flagstaff.serving.streams import EVENT_MAX_BYTES, Reconnect, Streams, Topic
 from flagstaff.serving.unleash.errors import credential_in
 from flagstaff.serving.unleash.reports import client_in
 from flagstaff.serving.unleash.stream_clients import Missed, StreamClients
