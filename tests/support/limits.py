@@ -7,6 +7,7 @@ NO_LIMITS = Limits(
     sent_events=None,
     evaluate=None,
     browser=None,
+    browser_reports=None,
     report=None,
     streams=None,
     unnamed_streams=None,
