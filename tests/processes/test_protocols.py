@@ -24,8 +24,8 @@ async def ask(application: RemoteCaller, path: str, key: str, tag: str = "") -> 
     return await application.post(path, json=body, headers=headers)
 
 
-@pytest.mark.parametrize("path", [OFREP, FRONTEND])
-async def test_every_instance_answers_with_the_same_tag_and_accepts_the_others(pair: Pair, path: str) -> None:
+async def test_every_instance_answers_with_the_same_tag_and_accepts_the_others(pair: Pair) -> None:
+    path = OFREP  # the tags of the frontend API only name a client
     environment = await pair.ada.get_environment(pair.project)
     for number in range(5):
         flag = await pair.ada.create_flag(environment, key=f"flag-{number}", rollout_percentage=20 * number)
@@ -35,7 +35,7 @@ async def test_every_instance_answers_with_the_same_tag_and_accepts_the_others(p
     assert first.content == second.content
     assert first.headers["etag"] == second.headers["etag"]
     assert (await ask(pair.application, path, key, first.headers["etag"])).status_code == 304
-    await pair.ada.post(f"{flag_path(flag)}/toggle", json={"enabled": False})
+    await pair.ada.post(f"{flag_path(flag)}/toggle")
     for application in (pair.ada, pair.application):
         changed = await ask(application, path, key, first.headers["etag"])
         assert changed.status_code == 200

@@ -67,4 +67,4 @@ async def test_each_request_leaves_one_line_with_its_id(log_stream: io.StringIO,
 
     (line,) = (entry for entry in map(json.loads, log_stream.getvalue().splitlines()) if entry["event"] == "request")
     assert answer.headers["x-request-id"] == line["request_id"] == "mine-1"
-    assert (line["method"], line["path"], line["status"], line["client"]) == ("GET", "/api/me", 200, "192.0.2.1")
+    assert (line["method"], line["path"], line["status"], line["client"]) == ("GET", "/api/me", 400, "192.0.2.1")

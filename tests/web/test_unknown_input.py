@@ -109,6 +109,8 @@ async def test_a_parameter_that_is_misspelled_is_refused_with_the_one_that_it_re
 async def test_a_parameter_that_is_sent_twice_is_refused(place: Place) -> None:
     for each in managing():
         for name in parameters_of(each):
+            if (each[1], name) == ("/api/events", "project_id"):
+                continue  # a list, whose items are repeated
             errors = await refuse(place, each, params=[(name, "1"), (name, "2")])
             assert errors == {name: "is given more than once; give it once"}, each[1]
 

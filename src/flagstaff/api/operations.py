@@ -9,7 +9,7 @@ Middlewares read the facts from the request (`http/operations.py`), and the API'
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_origin
 
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
@@ -129,6 +129,7 @@ def list_operations(routes: Sequence[BaseRoute]) -> Iterator[tuple[str, str, Ope
                 statement_of(route).operation,
                 takes_tag=_takes_tag(route.dependant),
                 parameters=_find_parameters(route),
+                lists=_find_lists(route),
             )
             for method in route.methods or ():
                 yield method, route.path_format, operation
@@ -153,6 +154,11 @@ def _find_parameters(route: APIRoute) -> tuple[str, ...] | None:
                 raise LookupError(f"{route.endpoint.__module__}.{route.name} does not refuse unknown parameters")
             return None
     return tuple(each.alias for each in found)
+
+
+def _find_lists(route: APIRoute) -> tuple[str, ...]:
+    found = route.dependant.query_params
+    return tuple(each.alias for each in found if get_origin(each.field_info.annotation) is list)
 
 
 def _caller(needs: Needs) -> Caller:

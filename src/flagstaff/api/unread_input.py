@@ -60,7 +60,7 @@ def _unread_parameters(scope: Scope, operation: Operation) -> Iterator[FieldErro
     for name, times in Counter(name for name, _ in given).items():
         if operation.parameters is not None and name not in operation.parameters:
             yield FieldError(name, unknown_field(name, operation.parameters))
-        elif times > 1:
+        elif times > 1 and name not in operation.lists:
             yield FieldError(name, "is given more than once; give it once")
 
 

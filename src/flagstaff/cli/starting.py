@@ -9,6 +9,8 @@ import signal
 
 def end_by_signals() -> None:
     """Let SIGTERM, Ctrl-C and SIGHUP end the process with status 0 until the server handles them itself."""
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # `nohup` ignores SIGHUP
-            signal.signal(number, lambda *_: os._exit(0))  # an exception could be lost in an import
+    numbers = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # `nohup` ignores it
+        numbers.append(signal.SIGHUP)
+    for number in numbers:
+        signal.signal(number, lambda *_: os._exit(0))  # an exception could be lost in an import

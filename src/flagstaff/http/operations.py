@@ -49,8 +49,8 @@ class Operation:
 
     `body_max_bytes` is the bound of its body, and `takes_body` says whether it reads one. `takes_tag` says that it
     honours `If-Match`, and `is_repeatable` that it honours `Idempotency-Key`. `parameters` are those of its query; None
-    if the framework refuses others. All other input is refused, unless it is `lenient`, because other people's programs
-    write its requests.
+    if the framework refuses others. `lists` are those that may be repeated. All other input is refused, unless it is
+    `lenient`, because other people's programs write its requests.
     """
 
     caller: Caller
@@ -63,6 +63,7 @@ class Operation:
     is_repeatable: bool = False
     takes_tag: bool = False
     parameters: tuple[str, ...] | None = ()
+    lists: tuple[str, ...] = ()
     lenient: bool = False
 
 

@@ -62,7 +62,7 @@ SAME: dict[str, Callable[[bytes], bytes]] = {
     "an unknown key": lambda _: request(b"unknown"),
     "a key of strange bytes": lambda _: request(b"\xff\xfe"),
     "an upgrade": lambda key: request(key, BODY, b"Connection: upgrade", b"Upgrade: h2c"),
-    "a query": lambda key: request(key, line=b"POST %b?stream=sse HTTP/1.1" % PATH),
+    "a query": lambda key: request(key, line=b"POST %b?flagConfigEtag=1 HTTP/1.1" % PATH),
     "one flag": lambda key: request(key, line=b"POST %b/checkout HTTP/1.1" % PATH),
     "a flag that is missing": lambda key: request(key, line=b"POST %b/a/b HTTP/1.1" % PATH),
     "another method": lambda key: request(key, line=b"PUT %b HTTP/1.1" % PATH),

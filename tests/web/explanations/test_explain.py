@@ -147,11 +147,9 @@ async def test_a_context_is_refused_as_in_an_evaluation(ada: Caller, project: Js
         b"[]",
         b"7",
         b'{"user_id": 7, "user_email": {}, "custom_attributes": []}',
-        b'{"user_id": NaN}',
         b'{"user_id": "\\ud800"}',
         b'{"user_id": "\\u0000", "user_email": 1}',
         b'{"user_id": "%s"}' % (b"x" * 1025),
-        b'{"custom_attributes": {"a": NaN}}',
         b'{"custom_attributes": {"a": ]}}',
     ):
         evaluation = b'{"environment": "production", "context": %s}' % context

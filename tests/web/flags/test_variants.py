@@ -68,8 +68,6 @@ async def test_each_invalid_variant_is_named_and_nothing_is_created_or_changed(a
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("NaN", "must not contain numbers that JSON cannot hold"),
-        ("-Infinity", "must not contain numbers that JSON cannot hold"),
         ('{"a": [1e999]}', "must not contain numbers that JSON cannot hold"),
         ('"\\ud83d"', "must be valid Unicode, without lone surrogates"),
         ('{"\\u0000": 1}', "must not contain the NUL character"),
