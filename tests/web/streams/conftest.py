@@ -27,7 +27,7 @@ class Streamer:
 
     def __init__(self, base_url: str, stack: AsyncExitStack) -> None:
         self._stack = stack
-        self.client = open_client(base_url=base_url)
+        self.client = open_client(base_url=base_url, timeout=30)
 
     async def open(self, path: str, **headers: str) -> EventStream:
         """Open a stream, which must succeed."""
