@@ -1,9 +1,13 @@
 """Kills whose fetch fails: OpenFeature's released client in Chromium, on pages with a stream, sees each soon after."""
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 
+import pytest
 from playwright.async_api import Browser, Page
 
 from tests.sdks.test_browsers import ADA, opened, origin, sqlite
@@ -11,6 +15,7 @@ from tests.sdks.test_ofrep import shop
 from tests.support.api import Json, flag_path
 from tests.support.clients import open_client
 from tests.support.middlebox import Middlebox, Trouble
+from tests.support.proxies import Proxies
 from tests.support.remote import RemoteCaller
 from tests.support.server import ServerProcess
 from tests.support.stores import Store
@@ -23,20 +28,21 @@ OFF = "!client.getBooleanValue('checkout', true)"
 
 
 @asynccontextmanager
-async def shops(origin: str, key: str, urls: Sequence[str]) -> AsyncIterator[list[Page]]:
+async def shops(origin: str, key: str, urls: Sequence[str], *, is_kept_back: bool = False) -> AsyncIterator[list[Page]]:
     """Pages of different people, each with the address at which it finds the server, on which the flag is on."""
     async with opened(origin) as first:
         browser = first.context.browser
         assert browser is not None
-        yield [await open_shop(browser, origin, key, url) for url in urls]
+        yield [await open_shop(browser, origin, key, url, is_kept_back=is_kept_back) for url in urls]
 
 
-async def open_shop(browser: Browser, origin: str, key: str, url: str) -> Page:
-    """A page whose client has its flags and its stream."""
+async def open_shop(browser: Browser, origin: str, key: str, url: str, *, is_kept_back: bool = False) -> Page:
+    """A page whose client has its flags and its stream, unless a proxy keeps back what is sent on it."""
     page = await browser.new_page()
     await page.goto(f"{origin}/browser.html")
     await page.wait_for_function("window.isReady")
-    async with page.expect_response("**/ofrep/v1/streams?*"):
+    address = "**/ofrep/v1/streams?*"
+    async with page.expect_request(address) if is_kept_back else page.expect_response(address):
         await page.evaluate("([...given]) => openFeature(...given)", [url, key, ADA, {"stream": True}])
     assert await page.evaluate("client.getBooleanValue('checkout', false)") is True
     return page
@@ -57,9 +63,10 @@ async def until_fetches_fail(boxes: Sequence[Middlebox]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_a_page_whose_fetch_fails_after_a_kill_is_told_again(sqlite: Store, origin: str) -> None:
+@pytest.mark.parametrize("workers", ["1", "3"])
+async def test_a_page_whose_fetch_fails_after_a_kill_is_told_again(sqlite: Store, origin: str, workers: str) -> None:
     async with (
-        ServerProcess(sqlite) as server,
+        ServerProcess(sqlite, {"FLAGSTAFF_WORKERS": workers}) as server,
         shop(server) as (caller, flag, key),
         AsyncExitStack() as stack,
     ):
@@ -117,3 +124,45 @@ async def test_a_page_for_whose_stream_there_is_no_room_sees_a_kill(sqlite: Stor
         async with shops(origin, key, [server.url]) as pages:
             await kill(caller, flag)
             await all_see(pages)
+
+
+async def test_a_page_behind_a_proxy_that_keeps_events_back_sees_a_kill(
+    sqlite: Store, origin: str, tmp_path: Path
+) -> None:
+    async with (
+        ServerProcess(sqlite) as server,
+        Proxies(tmp_path, server.port, ["buffering"]) as proxies,
+        shop(server) as (caller, flag, key),
+        shops(origin, key, [proxies.url("buffering")], is_kept_back=True) as pages,
+    ):
+        await kill(caller, flag)
+        await all_see(pages)
+
+
+async def test_a_page_that_was_frozen_sees_a_kill(sqlite: Store, origin: str) -> None:
+    async with (
+        ServerProcess(sqlite) as server,
+        shop(server) as (caller, flag, key),
+        shops(origin, key, [server.url]) as pages,
+    ):
+        async with frozen(pages):
+            await kill(caller, flag)
+        await all_see(pages)
+
+
+@asynccontextmanager
+async def frozen(pages: Sequence[Page]) -> AsyncIterator[None]:
+    """Stop the processes of a browser that run its pages (SIGSTOP), as the browser does not freeze what is visible."""
+    browser = pages[0].context.browser
+    assert browser is not None
+    session = await browser.new_browser_cdp_session()
+    found = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
+    renderers = [each["id"] for each in found if each["type"] == "renderer"]
+    assert len(renderers) >= len(pages)
+    for pid in renderers:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in renderers:
+            os.kill(pid, signal.SIGCONT)

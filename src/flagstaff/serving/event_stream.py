@@ -42,7 +42,7 @@ class Stream:
     that is None. `client` is the application that reads it, if it says which it is, and `caller` is who asked for it,
     unless that was a person. `unread_max_bytes` may be left unread when another event is sent. While the first event
     `is_beginning`, others are left out, and `has_missed` tells that there was one. `sent` is the revision of the last
-    event that was written.
+    event that was written. A stream that `ends` does so after its next keep-alive.
     """
 
     transport: Transport
@@ -54,6 +54,7 @@ class Stream:
     is_beginning: bool = False
     has_missed: bool = False
     sent: int = 0
+    ends: bool = False
 
     def keep_alive(self) -> bytes:
         """What is sent to show that the connection lives: a comment, which clients ignore, or an event."""

@@ -25,40 +25,41 @@ class Refetches:
     def __init__(self, limit: RateLimit | None, secret_key: str, *, capacity: int) -> None:
         """`limit` is the one on browsers' requests from one address. At most `capacity` clients are remembered."""
         self.names = ClientNames(secret_key)
-        self._of_client = self._of_address = None
+        self.of_address: SlidingWindow | None = None
+        """The limit of an address on refetches and on opened streams; None if it is off."""
         if limit is not None:
-            self._of_client = SlidingWindow(REFETCHES_MAX, _REMEMBERED_SECONDS, capacity=capacity)
-            self._of_address = SlidingWindow(ADDRESS_FACTOR * limit.count, limit.window_seconds, capacity=capacity)
+            self.of_address = SlidingWindow(ADDRESS_FACTOR * limit.count, limit.window_seconds, capacity=capacity)
+        self._of_client = SlidingWindow(REFETCHES_MAX, _REMEMBERED_SECONDS, capacity=capacity)
         self._confirmed = SlidingWindow(1, _REMEMBERED_SECONDS, capacity=capacity)
+        self._ended = SlidingWindow(1, _REMEMBERED_SECONDS, capacity=capacity)
 
     @property
     def shared(self) -> Mapping[str, SlidingWindow]:
         """What several instances share, by names that they have in common."""
-        found = {
-            "refetches": self._of_client,
-            "refetches_of_address": self._of_address,
-            "confirmed_revisions": self._confirmed,
-        }
-        return {name: window for name, window in found.items() if window is not None}
-
-    @property
-    def of_address(self) -> SlidingWindow | None:
-        """The limit of an address on refetches and on opened streams; None if it is off."""
-        return self._of_address
+        found = {"refetches": self._of_client, "confirmed_revisions": self._confirmed, "ended_streams": self._ended}
+        return found if self.of_address is None else {**found, "refetches_of_address": self.of_address}
 
     def admit(self, name: str, revision: int, client: Hashable) -> bool:
         """Count a request of a named client while its environment has this revision; False beyond the shares."""
-        if self._of_client is None or self._of_address is None or self._of_client.hit((name, revision)):
+        if self._of_client.hit((name, revision)):
             return False
-        if self._of_address.hit(client):
+        if self.of_address is not None and self.of_address.hit(client):
             self._of_client.forgive((name, revision))
             return False
         return True
+
+    def has_fetched(self, name: str, revision: int) -> bool:
+        """Return whether a client has fetched flags again since this revision; a first call may not know it yet."""
+        return self._of_client.known((name, revision)) > 0
 
     def confirm(self, name: str, revision: int) -> None:
         """Note that a client has the flags of a revision, since it was answered that nothing has changed."""
         self._confirmed.hit((name, revision))
 
     def is_confirmed(self, name: str, revision: int) -> bool:
-        """Return whether a client is known to have the flags of a revision, which a first call may not know yet."""
+        """Return whether a client is known to have the flags of a revision; a first call may not know it yet."""
         return self._confirmed.known((name, revision)) > 0
+
+    def may_end(self, name: str, revision: int) -> bool:
+        """Return whether a client's stream may be ended because of a revision, which happens once."""
+        return self._ended.hit((name, revision)) == 0

@@ -287,6 +287,8 @@ class Streams:
         for stream in streams:
             event = stream.keep_alive()
             self._send(stream, chunk(event), is_news=event is not COMMENT)
+            if stream.ends:
+                stream.end()
             yield
 
     def _write(self, streams: Iterable[Stream], event: bytes, revision: int = 0) -> Generator[None, None, None]:

@@ -33,11 +33,23 @@ def test_an_address_has_a_bound_and_what_it_refuses_is_left_of_the_share() -> No
     assert admitted(refetches, "9", 1, client="198.51.100.1") == REFETCHES_MAX
 
 
-def test_without_a_limit_there_are_no_shares() -> None:
+def test_without_a_limit_an_address_has_no_bound() -> None:
     refetches = make(limit=None)
     assert refetches.of_address is None
-    assert admitted(refetches, "a", 1) == 0
-    assert list(refetches.shared) == ["confirmed_revisions"]
+    assert sum(admitted(refetches, str(number), 1) for number in range(10)) == 10 * REFETCHES_MAX
+
+
+def test_a_client_is_known_to_have_fetched_since_a_revision_unless_it_was_refused() -> None:
+    refetches = make()
+    for number in range(10):
+        admitted(refetches, str(number), 7)
+    found = {(name, revision) for name in "019" for revision in (6, 7, 8) if refetches.has_fetched(name, revision)}
+    assert found == {("0", 7), ("1", 7)}
+
+
+def test_a_stream_may_be_ended_once_because_of_a_revision() -> None:
+    refetches = make()
+    assert [refetches.may_end(*each) for each in (("a", 7), ("a", 7), ("b", 7), ("a", 8))] == [True, False, True, True]
 
 
 @pytest.mark.parametrize("limit", [LIMIT, None])

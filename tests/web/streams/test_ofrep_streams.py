@@ -197,8 +197,10 @@ async def test_an_event_is_repeated_for_ten_minutes_at_most_and_not_after_the_ne
     flagstaff: Flagstaff, client: Caller, ada: Caller, streamer: Streamer, environment: Json, sdk_key: str
 ) -> None:
     flag = await ada.create_flag(environment)
-    stream = await streamer.open(await stream_path(client, sdk_key))
+    answer = await ask(client, sdk_key)
+    stream = await streamer.open(address_in(answer))
     first = await toggle(ada, flag)
+    assert (await ask(client, sdk_key, if_none_match=answer.headers["etag"])).status_code == 200
     await keep_alive(flagstaff.serving.streams)
     second = await toggle(ada, flag)
     for _ in range(100):
@@ -208,13 +210,38 @@ async def test_an_event_is_repeated_for_ten_minutes_at_most_and_not_after_the_ne
     assert [await stream.next() for _ in expected] == expected
 
 
-async def test_the_event_of_a_new_connection_is_repeated_too_and_nothing_is_repeated_before_an_event(
+async def test_a_stream_ends_once_if_its_client_does_not_fetch_because_a_proxy_may_keep_events_back(
     flagstaff: Flagstaff, client: Caller, ada: Caller, streamer: Streamer, environment: Json, sdk_key: str
 ) -> None:
     flag = await ada.create_flag(environment)
     path = await stream_path(client, sdk_key)
+    stream = await streamer.open(path)
+    for _ in range(4):
+        await keep_alive(flagstaff.serving.streams)
+    revision = await toggle(ada, flag)
+    for _ in range(2):
+        await keep_alive(flagstaff.serving.streams)
+    assert [await stream.next() for _ in range(2)] == [told(revision)] * 2
+    assert await stream.is_over()
+    again = await streamer.open(path)
+    for _ in range(6):
+        await keep_alive(flagstaff.serving.streams)
+    later = await toggle(ada, flag)
+    assert [await again.next() for _ in range(5)] == [*[told(revision)] * 4, told(later)]
+    for _ in range(2):
+        await keep_alive(flagstaff.serving.streams)
+    assert await again.next() == told(later)
+    assert await again.is_over()
+
+
+async def test_the_event_of_a_new_connection_is_repeated_too_and_nothing_is_repeated_before_an_event(
+    flagstaff: Flagstaff, client: Caller, ada: Caller, streamer: Streamer, environment: Json, sdk_key: str
+) -> None:
+    flag = await ada.create_flag(environment)
+    answer = await ask(client, sdk_key)
     before = await toggle(ada, flag)
-    late, up_to_date = await streamer.open(path), await streamer.open(await stream_path(client, sdk_key))
+    late, up_to_date = await streamer.open(address_in(answer)), await streamer.open(await stream_path(client, sdk_key))
+    assert (await ask(client, sdk_key, if_none_match=answer.headers["etag"])).status_code == 200
     for _ in range(4):
         await keep_alive(flagstaff.serving.streams)
     revision = await toggle(ada, flag)

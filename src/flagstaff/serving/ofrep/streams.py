@@ -9,7 +9,7 @@ repeated. It leaves out its optional `etag`, which the client would add to the a
 permission (CORS) once a day for the same address.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -78,16 +78,19 @@ class Hints:
 class HintStream(Stream):
     """A stream that repeats its last event until the client has what it was told of.
 
-    `hints` tells it of revisions, and the client is known to have the revision `has`, if any. `is_confirmed` finds out
-    whether it has another one, unless the client has no name.
+    `hints` tells it of revisions, and the client is known to have the revision `has`, if any. `refetches` knows what
+    the client with this `name` does, unless it has none.
     """
 
     hints: Hints | None = None
     has: int | None = None
-    is_confirmed: Callable[[int], bool] | None = None
+    refetches: Refetches | None = None
+    name: str | None = None
     told: int | None = None
     keep_alives: int = 0
     """The keep-alives since it was told of that revision."""
+    works: bool = False
+    """Whether the client has fetched because of an event of this stream."""
 
     def keep_alive(self) -> bytes:
         """A comment, or the last event again."""
@@ -96,14 +99,30 @@ class HintStream(Stream):
         if self.hints.revision != self.told:
             self.told, self.keep_alives = self.hints.revision, 0
         self.keep_alives += 1
-        if self.keep_alives > _REPEATED_EVERY and self._is_enough(self.told):
+        if self.keep_alives <= _REPEATED_EVERY:
+            self._look_for_fetch(self.told)
+        elif self._is_settled(self.told):
             self.has = self.told
             return COMMENT
         return COMMENT if self.keep_alives % _REPEATED_EVERY else _refetch(self.told)
 
-    def _is_enough(self, revision: int) -> bool:
+    def _look_for_fetch(self, revision: int) -> None:
+        """Let the stream end with the repeated event if its client has not fetched because of any event.
+
+        Then a proxy may keep back what is sent until the end. A client for whom the stream has worked keeps it: what
+        fails is its fetch, and it might not be able to open another stream.
+        """
+        if self.refetches is None or self.name is None:
+            return
+        self.works |= self.refetches.has_fetched(self.name, revision)
+        if self.keep_alives == _REPEATED_EVERY and not self.works:
+            self.ends = self.refetches.may_end(self.name, revision)
+
+    def _is_settled(self, revision: int) -> bool:
         """Return whether an event that was repeated once need not be repeated any more."""
-        return self.keep_alives > _REPEATED_UNTIL or self.is_confirmed is None or self.is_confirmed(revision)
+        if self.refetches is None or self.name is None or self.keep_alives > _REPEATED_UNTIL:
+            return True
+        return self.refetches.is_confirmed(self.name, revision)
 
 
 class OfrepStreamRoute:
@@ -162,7 +181,7 @@ class OfrepStreamRoute:
         stream.hints = hints
         name = fields.get(_CLIENT, "")
         if self._refetches.names.is_name(name):
-            stream.is_confirmed = partial(self._refetches.is_confirmed, name)
+            stream.refetches, stream.name = self._refetches, name
         first = _first_event(fields, revision)
         stream.has = None if first else revision
         return first
