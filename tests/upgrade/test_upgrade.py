@@ -60,7 +60,7 @@ async def test_no_request_fails_and_none_is_stale_while_two_versions_serve(
         Store(empty_url, tmp_path / "old"), {**ENVIRON, **_DRAINING, **previous.environ}, command=previous.command
     )
     new = ServerProcess(Store(empty_url, tmp_path / "new"), {**ENVIRON, **_DRAINING})
-    async with old, RemoteCaller(old.url) as at_old, RemoteCaller(new.url) as at_new:
+    async with old, RemoteCaller(old.url, is_earlier_release=True) as at_old, RemoteCaller(new.url) as at_new:
         await at_old.sign_up()
         token = at_new.headers["authorization"] = at_old.headers["authorization"]
         project = await at_old.create_project()
