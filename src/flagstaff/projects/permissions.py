@@ -19,7 +19,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from flagstaff.projects.members.members import Member, Role
-from flagstaff.values.errors import forbidden, not_found
+from flagstaff.values.errors import Code, Error, forbidden, not_found
 
 
 class Permission(StrEnum):
@@ -187,17 +187,35 @@ def require_anywhere(member: Member, permission: Permission, environments: Itera
         raise forbidden(permission, "in at least one environment")
 
 
-def require_of_token(limits: Limits | None, permission: Permission, *, anywhere: bool = False) -> None:
-    """Refuse what no project decides to an access token without the permission, or unless `anywhere`, with a place.
+def require_of_token(limits: Limits | None, permission: Permission) -> None:
+    """Raise Error FORBIDDEN, which names the permission, for an access token that has it nowhere."""
+    if limits is not None and permission not in limits.permissions:
+        raise forbidden(permission, "in the whole project")
+
+
+def require_project_creation(limits: Limits | None) -> None:
+    """Refuse the creation of a project, which no project decides, to an access token that is not for all of them.
 
     Raises:
-        Error: FORBIDDEN, which names the permission.
+        Error: FORBIDDEN, which says which token works.
     """
     if limits is None:
         return
-    is_placed = limits.project_id is not None or limits.environment_ids is not None
-    if permission not in limits.permissions or (is_placed and not anywhere):
-        raise forbidden(permission, "in all projects" if is_placed and not anywhere else "in the whole project")
+    needed = Permission.PROJECT_WRITE
+    if limits.project_id is not None:
+        reason = "it is for one project"
+    elif limits.environment_ids is not None:
+        reason = "it is for some environments only"
+    elif needed not in limits.permissions:
+        reason = f"it does not have the permission {needed}"
+    else:
+        return
+    raise Error(
+        Code.FORBIDDEN,
+        f"This access token cannot create projects, because {reason}. Use a personal access token (POST "
+        f"/api/me/tokens) with the permission {needed} and without environments, or log in.",
+        extensions={"permission": needed},
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from flagstaff.projects.permissions import (
     own_permissions,
     record_check,
     require_of_token,
+    require_project_creation,
 )
 from flagstaff.projects.preconditions import ANY_STATE, Precondition
 from flagstaff.projects.projects import DEFAULT_ENVIRONMENTS, Environment, Project, is_critical
@@ -61,7 +62,7 @@ class Projects:
                 create projects.
         """
         assert actor.account_id is not None
-        require_of_token(actor.limits, Permission.PROJECT_WRITE)
+        require_project_creation(actor.limits)
         now = self.now()
         project = Project(uuid7(), actor.account_id, name, description, new_sdk_key(), created_at=now, updated_at=now)
 
@@ -88,7 +89,7 @@ class Projects:
     async def list_projects(self, actor: Actor, window: Window = WHOLE) -> list[Project]:
         """The actor's projects, newest first; a position is a time of creation and an id."""
         assert actor.account_id is not None
-        require_of_token(actor.limits, Permission.PROJECT_READ, anywhere=True)
+        require_of_token(actor.limits, Permission.PROJECT_READ)
         async with self.database.read() as connection:
             reach = await find_reach(connection, actor)
             wanted = window if reach is None else WHOLE

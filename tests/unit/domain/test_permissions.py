@@ -21,6 +21,7 @@ from flagstaff.projects.permissions import (
     require_anywhere,
     require_grant,
     require_of_token,
+    require_project_creation,
 )
 from flagstaff.values.errors import Code, Error
 from tests.support.builders import make_member
@@ -111,18 +112,27 @@ def test_a_permission_in_one_environment_is_enough_where_any_will_do_and_none_is
         require_anywhere(member, Permission.FLAGS_WRITE, ["production"])
 
 
-def test_what_no_project_decides_is_refused_to_tokens_with_a_place_unless_any_will_do() -> None:
-    needed = Permission.PROJECT_WRITE
-    for limits in (Limits(frozenset({needed}), uuid4()), Limits(frozenset({needed}), None, frozenset({uuid4()}))):
-        require_of_token(limits, needed, anywhere=True)
-        with pytest.raises(Error, match="project:write in all projects"):
+def test_a_token_needs_a_permission_somewhere_for_what_concerns_all_projects() -> None:
+    needed = Permission.PROJECT_READ
+    for limits in (None, Limits(frozenset({needed})), Limits(frozenset({needed}), uuid4(), frozenset({uuid4()}))):
+        require_of_token(limits, needed)
+    for limits in (Limits(frozenset()), Limits(frozenset({Permission.FLAGS_READ}), uuid4())):
+        with pytest.raises(Error, match="project:read in the whole project"):
             require_of_token(limits, needed)
-    require_of_token(None, needed)
-    require_of_token(Limits(frozenset({needed})), needed)
-    others = frozenset({Permission.PROJECT_READ})
-    for limits, anywhere in ((Limits(others), True), (Limits(others), False), (Limits(others, uuid4()), True)):
-        with pytest.raises(Error, match="project:write in the whole project"):
-            require_of_token(limits, needed, anywhere=anywhere)
+
+
+def test_only_a_session_and_a_token_for_all_projects_create_projects() -> None:
+    needed = frozenset({Permission.PROJECT_WRITE})
+    require_project_creation(None)
+    require_project_creation(Limits(needed))
+    for limits, reason in (
+        (Limits(needed, uuid4()), "for one project"),
+        (Limits(needed, uuid4(), frozenset({uuid4()})), "for one project"),
+        (Limits(needed, None, frozenset({uuid4()})), "for some environments only"),
+        (Limits(frozenset({Permission.PROJECT_READ})), "not have the permission project:write"),
+    ):
+        with pytest.raises(Error, match=f"because it .*{reason}"):
+            require_project_creation(limits)
 
 
 def test_only_owners_grant_the_role_of_an_owner_and_admins_the_others() -> None:

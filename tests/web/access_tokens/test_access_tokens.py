@@ -292,6 +292,7 @@ async def test_only_a_token_for_all_projects_creates_projects(ada: Caller, proje
     ):
         answer = await machine.post("/api/projects", json={"name": "Shop"})
         assert (answer.status_code, answer.json()["permission"]) == (403, "project:write")
+        assert "Use a personal access token (POST /api/me/tokens) with the permission project:write" in answer.text
     created(await (await issue(OWN, ada, "project:write")).post("/api/projects", json={"name": "Shop"}))
 
 
