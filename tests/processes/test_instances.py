@@ -3,9 +3,11 @@
 import asyncio
 import signal
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
+import httpx
 import pytest
 
 from flagstaff.cluster.lease import LEASE_SECONDS, RENEW_SECONDS
@@ -13,6 +15,7 @@ from tests.support.api import Json, flag_path
 from tests.support.clients import open_client
 from tests.support.postgres import PostgresServer
 from tests.support.remote import RemoteCaller
+from tests.support.sdk_keys import create_key
 from tests.support.server import ServerProcess
 from tests.support.stores import Store
 
@@ -110,6 +113,40 @@ async def test_a_paused_instance_is_named_in_the_response_and_knows_that_it_may_
     assert (toggled.status_code, toggled.headers["flagstaff-live-on"]) == (200, "2/2")
     assert "flagstaff-missing" not in toggled.headers
     assert await pair.is_on_at_second()
+
+
+async def test_a_paused_instance_marks_that_it_lacks_what_was_made_meanwhile(pair: Pair) -> None:
+    key = (await create_key(pair.ada, pair.project))["key"]
+    context = {"context": {"targetingKey": "ada"}}
+    asked: list[tuple[str, Any]] = [
+        ("/sdk/v1/evaluate", {"environment": "new"}),
+        ("/sdk/v1/evaluate/new-checkout", {"environment": "new"}),
+        ("/sdk/v1/evaluate/new-flag", {"environment": "production"}),
+        ("/ofrep/v1/evaluate/flags/new-flag", context),
+    ]
+    headers = {"x-sdk-key": pair.project["sdk_key"], "authorization": f"Bearer {key}"}
+
+    async def ask(client: httpx.AsyncClient, path: str, body: Any) -> httpx.Response:
+        return await client.post(f"{pair.second.url}{path}", json=body, headers=headers)
+
+    async with AsyncExitStack() as stack:
+        connected = [(await stack.enter_async_context(open_client()), *each) for each in asked]
+        for each in connected:  # before the pause
+            assert (await ask(*each)).status_code == 404
+        pair.second.signal(signal.SIGSTOP)
+        try:
+            environment = {"key": "new", "name": "New"}
+            made = await pair.ada.post(f"/api/projects/{pair.project['id']}/environments", json=environment)
+            await pair.ada.create_flag(await pair.ada.get_environment(pair.project), key="new-flag")
+            tasks = [asyncio.create_task(ask(*each)) for each in connected]
+            await asyncio.wait(tasks, timeout=0.1)
+        finally:
+            pair.second.signal(signal.SIGCONT)
+        answers = await asyncio.gather(*tasks)
+    assert made.headers["flagstaff-missing"] == "second"
+    for answer in answers:
+        assert (answer.status_code, "flagstaff-stale" in answer.headers) in {(404, True), (200, False)}
+    await pair.until_ready()
 
 
 async def test_an_instance_that_resumes_in_time_has_the_change_when_its_call_returns(pair: Pair) -> None:

@@ -15604,6 +15604,8 @@ export interface operations {
             /** @description The project has no such environment. */
             404: {
                 headers: {
+                    /** @description Only from an instance that is cut off from the database: the number of seconds for which it may have missed changes. */
+                    "Flagstaff-Stale"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -15672,6 +15674,8 @@ export interface operations {
             /** @description The project has no such environment or flag. */
             404: {
                 headers: {
+                    /** @description Only from an instance that is cut off from the database: the number of seconds for which it may have missed changes. */
+                    "Flagstaff-Stale"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -15734,6 +15738,8 @@ export interface operations {
             /** @description The project has no such environment. */
             404: {
                 headers: {
+                    /** @description Only from an instance that is cut off from the database: the number of seconds for which it may have missed changes. */
+                    "Flagstaff-Stale"?: number;
                     [name: string]: unknown;
                 };
                 content: {

@@ -1,18 +1,19 @@
 """The whole application: what answers evaluations, and the management API behind it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff.http.bodies import BodyLimit
-from flagstaff.http.cors import CrossOrigin
+from flagstaff.http.common_headers import CommonHeaders
 from flagstaff.http.limits import Limits
 from flagstaff.http.middleware import Edge, RequestIds
 from flagstaff.http.operations import Endpoint, Operations
 from flagstaff.http.probes import Probes, probe_routes
 from flagstaff.http.services import Services
+from flagstaff.serving.cut_off import CutOff
 from flagstaff.serving.evaluate import ENDPOINT as EVALUATE_ENDPOINT
 from flagstaff.serving.events import ENDPOINT as EVENTS_ENDPOINT
 from flagstaff.serving.events import PATH as EVENTS_PATH
@@ -62,23 +63,23 @@ def create_app(
     protocols: Protocols,
     *,
     services: Services,
-    cut_off: Callable[[ASGIApp], ASGIApp],
+    cut_off: CutOff,
     request_ids: RequestIds,
-    cross_origin: CrossOrigin,
+    common_headers: CommonHeaders,
     access_log: bool,
 ) -> ASGIApp:
     """The whole application, from the outermost middleware to the routes.
 
-    `cut_off` is put in front of the routes that evaluate, and `api` answers everything else.
+    `cut_off` guards the routes that evaluate, and `api` answers everything else.
     """
     bounds = Operations(endpoints=ENDPOINTS)
 
     def bound(route: ASGIApp) -> ASGIApp:
         return BodyLimit(route, bounds)
 
-    evaluate = bound(cut_off(evaluate))
+    evaluate = bound(cut_off.guard(evaluate))
     probes = {path: bound(route) for path, route in probe_routes(services[Probes]).items()}
-    protocols = {start: bound(cut_off(route)) for start, route in protocols.items()}
+    protocols = {start: bound(cut_off.guard(route)) for start, route in protocols.items()}
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
         # Bypasses the framework, which would take longer than the evaluation does.
@@ -95,7 +96,7 @@ def create_app(
     return Edge(
         dispatch,
         request_ids=request_ids,
-        cross_origin=cross_origin,
+        common_headers=common_headers,
         metrics=services[Metrics],
         limits=services[Limits],
         access_log=access_log,

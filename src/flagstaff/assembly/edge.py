@@ -13,6 +13,7 @@ from flagstaff.assembly.lean_imports import import_fastapi
 from flagstaff.assembly.serving import ServedState
 from flagstaff.cluster.lease import Lease
 from flagstaff.history.recorder import EvaluationRecorder
+from flagstaff.http.common_headers import CommonHeaders
 from flagstaff.http.connections.acceptor import Acceptor
 from flagstaff.http.connections.protocol import BoundedProtocol
 from flagstaff.http.connections.rejections import Rejections
@@ -111,16 +112,17 @@ class Edge:
             ),
         }
         request_ids, cross_origin, metrics = RequestIds(), CrossOrigin(settings.cors_origins), foundation.metrics
-        refuses = settings.when_cut_off == "refuse"
+        cut_off = CutOff(lease, refuses=settings.when_cut_off == "refuse")
+        common_headers = CommonHeaders(cross_origin, cut_off.marks)
         self._api = Deferred(partial(_build_api, services))
         app = create_app(
             self._api,
             EvaluateRoute(evaluate, limits, read_your_writes, callers),
             protocols,
             services=services,
-            cut_off=partial(CutOff, lease=lease, refuses=refuses),
+            cut_off=cut_off,
             request_ids=request_ids,
-            cross_origin=cross_origin,
+            common_headers=common_headers,
             access_log=settings.access_log,
         )
         self.asgi = Draining(app if tracing is None else Traced(app, tracing, find_route))
@@ -132,12 +134,11 @@ class Edge:
             ),
             limits=limits,
             callers=callers,
-            lease=lease,
-            refuses_when_cut_off=refuses,
+            cut_off=cut_off,
             request_ids=request_ids,
             cross_origin=cross_origin,
         )
-        self.rejections = Rejections(request_ids, cross_origin, limits, metrics)
+        self.rejections = Rejections(request_ids, common_headers, limits, metrics)
         if tracing is None:
             self.connection_class = connection_class(self.rejections, self._fast_path)
         else:

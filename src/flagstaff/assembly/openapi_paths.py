@@ -64,7 +64,11 @@ _EVALUATE: dict[str, Any] = {
     },
 }
 _EVALUATE["responses"]["401"] = {**_EVALUATE["responses"]["401"], "description": "The SDK key is missing or not valid."}
-_EVALUATE["responses"]["404"] = {**_EVALUATE["responses"]["404"], "description": "The project has no such environment."}
+_EVALUATE["responses"]["404"] = {
+    **_EVALUATE["responses"]["404"],
+    "description": "The project has no such environment.",
+    "headers": {STALE: _STALE},
+}
 _EVENT = {
     "description": "Something that a user did, or that happened to a user.",
     "type": "object",

@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Sequence
 
+from flagstaff.http.operations import PROTOCOLS
+
 Headers = Sequence[tuple[bytes, bytes]]
 
-# What applications call. Any page may, without cookies. An answer depends on the page only by a key that names origins.
-_PROTOCOLS = ("/sdk/", "/ofrep/", "/unleash/")
+# Any page may call what applications call, without cookies. An answer depends on it only by a key that names origins.
 _ANY_PAGE: Headers = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-expose-headers", b"ETag, Flagstaff-Revision, Flagstaff-Stale, Retry-After, X-Request-ID"),
@@ -47,7 +48,7 @@ class CrossOrigin:
 
     def headers(self, path: str, origin: bytes | None) -> Headers:
         """The headers of any response to a page at `origin`; without an origin, those that all responses have."""
-        if path.startswith(_PROTOCOLS):
+        if path.startswith(PROTOCOLS):
             return _ANY_PAGE
         if not self._allowed:
             return ()
@@ -57,6 +58,6 @@ class CrossOrigin:
 
     def preflight(self, path: str, origin: bytes) -> Headers:
         """The headers of the answer to a preflight; none for pages that may not call, so browsers block the request."""
-        if path.startswith(_PROTOCOLS):
+        if path.startswith(PROTOCOLS):
             return _ANY_PREFLIGHT
         return _API_PREFLIGHT if origin in self._allowed else ()

@@ -1,4 +1,4 @@
-"""The outermost layer of a request: its id, log entry, metrics, CORS headers, and the handler of last resort.
+"""The outermost layer of a request: its id, log entry, metrics, common headers, and the handler of last resort.
 
 For any error further in, the client gets one problem document and the log one entry.
 """
@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flagstaff.database.commits import Commits, watching
 from flagstaff.http.bounded_log import BoundedLog
-from flagstaff.http.cors import CrossOrigin
+from flagstaff.http.common_headers import NOT_STORED, CommonHeaders
 from flagstaff.http.errors import ErrorForm, Problem, internal_problem, problem_of, send_problem
 from flagstaff.http.limits import Limits
 from flagstaff.http.operations import only_reads
@@ -32,13 +32,6 @@ log = structlog.get_logger("flagstaff.access")
 
 _acceptable_id = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _PATHS_LOGGED, _OTHER_PATHS = 20, ""
-NOT_STORED = (b"cache-control", b"no-store")
-"""The header of each response without a `Cache-Control` of its own.
-
-Responses are for one caller and may change at any time. Proxies can be set up to store answers to POST as well, which
-have the same address for all users.
-"""
-SECURITY_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 
 
 class RequestIds:
@@ -71,7 +64,7 @@ class Edge:
         app: ASGIApp,
         *,
         request_ids: RequestIds,
-        cross_origin: CrossOrigin,
+        common_headers: CommonHeaders,
         metrics: Metrics,
         limits: Limits,
         access_log: bool,
@@ -84,7 +77,7 @@ class Edge:
         """
         self._app = app
         self._request_ids = request_ids
-        self._cross_origin = cross_origin
+        self._common_headers = common_headers
         self._metrics = metrics
         self._limits = limits
         self._access_log = access_log
@@ -101,13 +94,7 @@ class Edge:
         request_id = self._request_ids.choose(given.get(b"x-request-id"))
         scope.setdefault("state", {})["request_id"] = request_id
         origin = given.get(b"origin")
-        exchange = _Exchange(
-            headers=[
-                (b"x-request-id", request_id.encode()),
-                *SECURITY_HEADERS,
-                *self._cross_origin.headers(scope["path"], origin),
-            ]
-        )
+        exchange = _Exchange(headers=self._common_headers.of(request_id, scope["path"], origin))
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -122,7 +109,7 @@ class Edge:
             ids["trace_id"] = trace_id
         with structlog.contextvars.bound_contextvars(**ids):
             if origin is not None and b"access-control-request-method" in given and scope["method"] == "OPTIONS":
-                exchange.headers.extend(self._cross_origin.preflight(scope["path"], origin))
+                exchange.headers.extend(self._common_headers.cross_origin.preflight(scope["path"], origin))
                 await send_problem(Problem(204, (), b""), send_with_headers)
             else:
                 await self._pass_on(scope, receive, send_with_headers, exchange)

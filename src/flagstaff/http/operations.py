@@ -25,6 +25,9 @@ EVENTS_BODY = 256 * _KIB
 CONDITIONS_BODY = 512 * _KIB
 """Conditions have lists of up to 10,000 values: enough for so many UUIDs."""
 
+PROTOCOLS = ("/sdk/", "/ofrep/", "/unleash/")
+"""The starts of the paths that applications call."""
+
 READING = ("GET", "HEAD")
 """The methods that change nothing at a path without an operation."""
 _STATE = "operation"

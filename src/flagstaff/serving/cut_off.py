@@ -2,10 +2,11 @@
 
 import re
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flagstaff.cluster.lease import Lease
-from flagstaff.http.revisions import stale_header
+from flagstaff.http.operations import PROTOCOLS
+from flagstaff.http.revisions import Header, stale_header
 from flagstaff.values.errors import Code, Error
 
 _REPORTS = re.compile(r"/unleash/api/(client|frontend/client)/(register|metrics(/bulk|/edge)?)")
@@ -13,32 +14,39 @@ _RETRY_AFTER_SECONDS = 1
 
 
 class CutOff:
-    """In front of the routes that evaluate: marks their responses while the lease has lapsed, or refuses requests.
+    """What the instance does with requests of applications while its lease has lapsed: it marks responses, or refuses.
 
-    The fast path marks its answers itself, and passes on what is to be refused.
+    Whatever writes a response asks here for its mark: the application's outermost layer, so that errors of any layer
+    have it, the fast path, and the refusals of requests that reach neither.
     """
 
-    def __init__(self, app: ASGIApp, lease: Lease, *, refuses: bool) -> None:
-        self._app = app
-        self._lease = lease
-        self._refuses = refuses
+    def __init__(self, lease: Lease, *, refuses: bool) -> None:
+        self.lease = lease
+        self.refuses = refuses
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self._lease.has_lapsed() or _REPORTS.fullmatch(scope["path"]):
-            await self._app(scope, receive, send)
-            return
-        if self._refuses:
-            raise Error(
-                Code.UNAVAILABLE,
-                "This instance is cut off from the others and may have missed changes, so it does not evaluate "
-                "(FLAGSTAFF_WHEN_CUT_OFF=refuse). Try again shortly, at another instance if there is one.",
-                retry_after_seconds=_RETRY_AFTER_SECONDS,
-            )
-        mark = stale_header(self._lease.stale_seconds())
+    def marks(self, path: str) -> tuple[Header, ...]:
+        """The headers of every response at a path to a request that is read now: its mark, or none."""
+        if not self.lease.has_lapsed() or self.refuses or not _is_answered_from_memory(path):
+            return ()
+        return (stale_header(self.lease.stale_seconds()),)
 
-        async def send_marked(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], mark]
-            await send(message)
+    def guard(self, app: ASGIApp) -> ASGIApp:
+        """A route that refuses requests while the lease has lapsed, if the instance is to refuse them."""
+        if not self.refuses:
+            return app
 
-        await self._app(scope, receive, send_marked)
+        async def refuse_or_pass_on(scope: Scope, receive: Receive, send: Send) -> None:
+            if self.lease.has_lapsed() and _is_answered_from_memory(scope["path"]):
+                raise Error(
+                    Code.UNAVAILABLE,
+                    "This instance is cut off from the others and may have missed changes, so it does not evaluate "
+                    "(FLAGSTAFF_WHEN_CUT_OFF=refuse). Try again shortly, at another instance if there is one.",
+                    retry_after_seconds=_RETRY_AFTER_SECONDS,
+                )
+            await app(scope, receive, send)
+
+        return refuse_or_pass_on
+
+
+def _is_answered_from_memory(path: str) -> bool:
+    return path.startswith(PROTOCOLS) and not _REPORTS.fullmatch(path)

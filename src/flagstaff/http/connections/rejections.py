@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import structlog
 
 from flagstaff.http.bounded_log import BoundedLog
-from flagstaff.http.cors import CrossOrigin
+from flagstaff.http.common_headers import NOT_STORED, CommonHeaders
 from flagstaff.http.errors import Problem, problem
 from flagstaff.http.limits import Limits
-from flagstaff.http.middleware import NOT_STORED, SECURITY_HEADERS, RequestIds
+from flagstaff.http.middleware import RequestIds
 from flagstaff.http.responses import raw_response
 from flagstaff.telemetry import Metrics
 
@@ -35,9 +35,11 @@ _NOTHING = ReadSoFar()
 class Rejections:
     """Makes, counts and logs the refusals of all connections."""
 
-    def __init__(self, request_ids: RequestIds, cross_origin: CrossOrigin, limits: Limits, metrics: Metrics) -> None:
+    def __init__(
+        self, request_ids: RequestIds, common_headers: CommonHeaders, limits: Limits, metrics: Metrics
+    ) -> None:
         self._request_ids = request_ids
-        self._cross_origin = cross_origin
+        self._common_headers = common_headers
         self._limits = limits
         self._counts = metrics.protocol_refusals
         self._log = BoundedLog(log, 20, 10)
@@ -67,13 +69,13 @@ class Rejections:
             peer=peer[0] if peer else None,
             request_id=request_id,
         )
-        headers = [(b"x-request-id", request_id.encode()), *SECURITY_HEADERS]
         path = request.url.decode("latin-1")
-        headers += self._cross_origin.headers(path, dict(request.headers).get(b"origin"))
+        headers = self._common_headers.of(request_id, path, dict(request.headers).get(b"origin"))
         headers += (NOT_STORED, (b"connection", b"close"))
         if retry_after_seconds is not None:
             headers.append((b"retry-after", b"%d" % retry_after_seconds))
-        if status == 414 and request.method == b"OPTIONS" and (allowed := self._cross_origin.preflight(path, b"")):
+        allowed = self._common_headers.cross_origin.preflight(path, b"")
+        if status == 414 and request.method == b"OPTIONS" and allowed:
             # A page reads a refusal only if its browser may send the request, which it asks about first.
             return raw_response(Problem(204, (), b""), default_headers, [*headers, *allowed])
         return raw_response(problem(status, detail, request_id), default_headers, headers)

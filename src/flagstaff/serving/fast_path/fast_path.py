@@ -15,19 +15,20 @@ from typing import ClassVar, NamedTuple, cast
 import httptools
 from uvicorn.server import ServerState
 
-from flagstaff.cluster.lease import Lease
 from flagstaff.evaluation.snapshot import EnvironmentSnapshot
+from flagstaff.http.common_headers import NOT_STORED, SECURITY_HEADERS
 from flagstaff.http.connections.protocol import BoundedProtocol, Phase
 from flagstaff.http.connections.rejections import Rejections
 from flagstaff.http.connections.request_head import content_length, is_host
 from flagstaff.http.cors import CrossOrigin
 from flagstaff.http.errors import Problem, problem_of
 from flagstaff.http.limits import Limits
-from flagstaff.http.middleware import NOT_STORED, SECURITY_HEADERS, RequestIds
+from flagstaff.http.middleware import RequestIds
 from flagstaff.http.responses import raw_response
-from flagstaff.http.revisions import revision_header, stale_header
+from flagstaff.http.revisions import revision_header
 from flagstaff.serving.caller_counts import CallerCounts, Tally, caller_of, environment_of_refused
 from flagstaff.serving.callers import read_user_agent
+from flagstaff.serving.cut_off import CutOff
 from flagstaff.serving.entity_tags import tag_header
 from flagstaff.serving.fast_path.endpoints import FastEndpoint
 from flagstaff.serving.known_sdk_keys import Access
@@ -46,7 +47,7 @@ _REQUEST = Phase.REQUEST  # looking up an enumeration's member takes a tenth of 
 
 Headers = list[tuple[bytes, bytes]]
 Marks = tuple[tuple[bytes, bytes], ...]
-"""The header in which an answer names its instance; empty if there is none."""
+"""The header of an answer that may be from an older state; empty if there is none."""
 
 
 class PreparedEndpoint(NamedTuple):
@@ -80,15 +81,14 @@ class FastPath:
         *,
         limits: Limits,
         callers: CallerCounts,
-        lease: Lease,
-        refuses_when_cut_off: bool,
+        cut_off: CutOff,
         request_ids: RequestIds,
         cross_origin: CrossOrigin,
     ) -> None:
         self.limits = limits
         self.callers = callers
-        self.lease = lease
-        self.refuses_when_cut_off = refuses_when_cut_off
+        self.cut_off = cut_off
+        self.lease = cut_off.lease
         self.choose_id = request_ids.choose
         self._endpoints = [_prepare(endpoint, cross_origin) for endpoint in endpoints]
         self._known_heads: dict[bytes, Head] = {}
@@ -189,9 +189,9 @@ class FastPathProtocol(BoundedProtocol):
             return False
         marks: Marks = ()
         if monotonic() >= fast_path.lease.valid_until:
-            if fast_path.refuses_when_cut_off:
+            if fast_path.cut_off.refuses:
                 return False
-            marks = (stale_header(fast_path.lease.stale_seconds()),)
+            marks = fast_path.cut_off.marks(endpoint.path)
         self._unset_keepalive_if_required()
         self._ticks_left = self.bounds.idle_ticks
         request_id = fast_path.choose_id(head.request_id)
